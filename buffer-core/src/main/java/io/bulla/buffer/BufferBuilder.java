@@ -1,0 +1,337 @@
+package io.bulla.buffer;
+
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.iovec.IoVec;
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ReadableByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+/// The only writable state: bytes on their way to being sealed.
+///
+/// ```
+/// writing --seal()--> sealed (the bytes belong to the SealedBuffer)      both ends are final;
+/// writing --close()--> abandoned (the memory went back)                  any write after them throws
+/// ```
+///
+/// A builder belongs to one thread at a time. It grows by taking another region from its source; what is written never
+/// moves. Values are big-endian, as in the formats above it. A value never straddles two regions, long runs of bytes may.
+/// Writing is by call only: no writable view leaves the builder, so none can be left after `seal()`.
+public final class BufferBuilder implements AutoCloseable {
+
+    private static final long FIRST = 256;
+    private static final long GROWTH = 4;
+    private static final long LARGEST = 1 << 20;
+    private static final int MAX_READ = 1 << 20;
+
+    private static final ValueLayout.OfShort SHORT =
+            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private enum State {
+        WRITING,
+        SEALED,
+        ABANDONED
+    }
+
+    private final MemorySource source;
+    private final List<Part> parts = new ArrayList<>(4);
+    private State state = State.WRITING;
+    private long nextCapacity;
+    // the last part, spread out for the writes: its memory, its bytes used, its size, and what stands before it
+    private MemorySegment memory = MemorySegment.NULL;
+    private long used;
+    private long capacity;
+    private long before;
+
+    private record Part(Region region, long start, long used) {}
+
+    private BufferBuilder(MemorySource source, long firstCapacity) {
+        this.source = source;
+        this.nextCapacity = firstCapacity;
+    }
+
+    /// A builder that starts small and grows.
+    ///
+    /// @param source where the memory comes from
+    /// @return an empty builder
+    public static BufferBuilder create(MemorySource source) {
+        return new BufferBuilder(source, FIRST);
+    }
+
+    /// A builder whose first region has room for `capacity` bytes, so that a message of known size is one region.
+    ///
+    /// @param source where the memory comes from
+    /// @param capacity in bytes, at least 1
+    /// @return an empty builder; memory is taken with the first write
+    /// @throws IllegalArgumentException if `capacity` is less than 1
+    public static BufferBuilder ofCapacity(MemorySource source, long capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity is at least one byte: capacity=" + capacity);
+        }
+        return new BufferBuilder(source, capacity);
+    }
+
+    /// Number of bytes written.
+    ///
+    /// @return at least 0
+    public long byteSize() {
+        return before + used;
+    }
+
+    /// Writes a byte.
+    ///
+    /// @param value the byte
+    /// @return this builder
+    /// @throws IllegalStateException if the builder is sealed or abandoned, or the source has no more memory
+    public BufferBuilder putByte(byte value) {
+        long at = reserve(Byte.BYTES);
+        memory.set(ValueLayout.JAVA_BYTE, at, value);
+        return this;
+    }
+
+    /// Writes two bytes.
+    ///
+    /// @param value the value
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putShort(short value) {
+        long at = reserve(Short.BYTES);
+        memory.set(SHORT, at, value);
+        return this;
+    }
+
+    /// Writes four bytes.
+    ///
+    /// @param value the value
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putInt(int value) {
+        long at = reserve(Integer.BYTES);
+        memory.set(INT, at, value);
+        return this;
+    }
+
+    /// Writes eight bytes.
+    ///
+    /// @param value the value
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putLong(long value) {
+        long at = reserve(Long.BYTES);
+        memory.set(LONG, at, value);
+        return this;
+    }
+
+    /// Writes bytes.
+    ///
+    /// @param bytes copied whole
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder put(byte... bytes) {
+        return put(MemorySegment.ofArray(bytes));
+    }
+
+    /// Writes the bytes of a segment.
+    ///
+    /// @param bytes copied whole
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder put(MemorySegment bytes) {
+        return fill(bytes.byteSize(), (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
+    }
+
+    /// Writes the bytes of a vector: a copy, counted in [io.bulla.iovec.CopyTally] once per region written to.
+    ///
+    /// @param bytes copied whole
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder put(IoVec bytes) {
+        return fill(
+                bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
+    }
+
+    /// Reads once from a channel, straight into this builder's memory.
+    ///
+    /// @param channel read at most once
+    /// @param length the most to read, in bytes, at least 1
+    /// @return bytes read, perhaps 0 from a non-blocking channel; -1 at its end
+    /// @throws IOException from the channel; the builder is as before
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public int readFrom(ReadableByteChannel channel, long length) throws IOException {
+        if (length < 1) {
+            throw new IllegalArgumentException("nothing to read: length=" + length);
+        }
+        ensureRoom(1);
+        int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
+        ByteBuffer window = memory.asSlice(used, step).asByteBuffer();
+        int read = channel.read(window);
+        used += Math.max(0, read);
+        return read;
+    }
+
+    /// Reads exactly `length` bytes from a blocking channel.
+    ///
+    /// @param channel a blocking channel
+    /// @param length in bytes
+    /// @return this builder
+    /// @throws EOFException if the channel ends before; the builder is as before the call
+    /// @throws IOException from the channel; the builder is as before the call
+    public BufferBuilder readFully(ReadableByteChannel channel, long length) throws IOException {
+        long start = byteSize();
+        try {
+            while (byteSize() - start < length) {
+                if (readFrom(channel, length - (byteSize() - start)) < 0) {
+                    throw new EOFException(
+                            "channel ended early: wanted=" + length + " read=" + (byteSize() - start));
+                }
+            }
+            return this;
+        } catch (Throwable failure) {
+            truncate(start);
+            throw failure;
+        }
+    }
+
+    /// Drops everything after the first `byteSize` bytes: how a writer above takes back an item that failed half-way.
+    ///
+    /// @param byteSize at most what is written
+    /// @throws IllegalArgumentException if less is written
+    /// @throws IllegalStateException if the builder is sealed or abandoned
+    public void truncate(long byteSize) {
+        checkWriting();
+        if (byteSize < 0 || byteSize > byteSize()) {
+            throw new IllegalArgumentException(
+                    "truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
+        }
+        while (byteSize < before) {
+            Part dropped = parts.removeLast();
+            dropped.region().release();
+            Part last = parts.getLast();
+            memory = last.region().segment();
+            capacity = memory.byteSize();
+            before = last.start();
+            used = last.used();
+        }
+        used = byteSize - before;
+    }
+
+    /// Ends the writing: the bytes become a buffer that never changes again, and this builder refuses every write.
+    ///
+    /// Publication: a release fence stands between the last write and the first handle. Final fields alone would not do,
+    /// for native memory lies outside what they cover.
+    ///
+    /// @return the first handle
+    /// @throws IllegalStateException if the builder is sealed or abandoned
+    public SealedBuffer seal() {
+        checkWriting();
+        keepUsed();
+        MemorySegment[] regions = new MemorySegment[parts.size()];
+        Region[] owned = new Region[parts.size()];
+        for (int i = 0; i < owned.length; i++) {
+            Part part = parts.get(i);
+            owned[i] = part.region();
+            regions[i] = source.seal(part.region(), part.used());
+        }
+        IoVec bytes = IoVec.of(regions);
+        Storage storage = new Storage(source.trace(), () -> releaseAll(owned));
+        end(State.SEALED);
+        // release: publishes the native bytes before any handle can be seen by another thread
+        VarHandle.releaseFence();
+        return SealedBuffer.first(storage, bytes);
+    }
+
+    /// Gives the memory back if the builder was not sealed; otherwise does nothing. Again is harmless.
+    @Override
+    public void close() {
+        if (state == State.WRITING) {
+            Region[] owned = parts.stream().map(Part::region).toArray(Region[]::new);
+            end(State.ABANDONED);
+            releaseAll(owned);
+        }
+    }
+
+    private interface Step {
+        void copy(long done, MemorySegment target, long at, long length);
+    }
+
+    private BufferBuilder fill(long length, Step step) {
+        checkWriting();
+        long start = byteSize();
+        try {
+            for (long done = 0; done < length; ) {
+                if (used == capacity) {
+                    nextCapacity = Math.max(nextCapacity, Math.min(length - done, LARGEST));
+                }
+                ensureRoom(1);
+                long now = Math.min(length - done, capacity - used);
+                step.copy(done, memory, used, now);
+                used += now;
+                done += now;
+            }
+            return this;
+        } catch (Throwable failure) {
+            truncate(start);
+            throw failure;
+        }
+    }
+
+    private long reserve(int bytes) {
+        ensureRoom(bytes);
+        long at = used;
+        used = at + bytes;
+        return at;
+    }
+
+    private void ensureRoom(int bytes) {
+        if (capacity - used < bytes) {
+            checkWriting();
+            grow(bytes);
+        }
+    }
+
+    private void grow(int bytes) {
+        Region region = source.allocate(Math.max(nextCapacity, bytes));
+        keepUsed();
+        before += used;
+        used = 0;
+        memory = region.segment();
+        capacity = memory.byteSize();
+        parts.add(new Part(region, before, 0));
+        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
+    }
+
+    private void keepUsed() {
+        if (!parts.isEmpty()) {
+            parts.set(parts.size() - 1, new Part(parts.getLast().region(), before, used));
+        }
+    }
+
+    private void end(State ended) {
+        state = ended;
+        parts.clear();
+        memory = MemorySegment.NULL;
+        used = 0;
+        capacity = 0;
+        before = 0;
+    }
+
+    private void checkWriting() {
+        if (state != State.WRITING) {
+            throw new IllegalStateException("builder already " + state.name().toLowerCase(java.util.Locale.ROOT));
+        }
+    }
+
+    private static void releaseAll(Region[] regions) {
+        for (Region region : regions) {
+            region.release();
+        }
+    }
+}

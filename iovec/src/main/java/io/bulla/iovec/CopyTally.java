@@ -1,0 +1,36 @@
+package io.bulla.iovec;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/// How many times, and how many bytes, this process has copied out of an [IoVec].
+///
+/// Every copy that Bulla's own code makes of sealed bytes goes through [IoVec#copyTo] and is counted there, where the
+/// bytes move. Take a snapshot before and after, and subtract. Copies by others, through a view, are not seen here.
+///
+/// @param copies number of copy calls, empty ones left out
+/// @param bytes bytes moved by them
+public record CopyTally(long copies, long bytes) {
+
+    private static final LongAdder COPIES = new LongAdder();
+    private static final LongAdder BYTES = new LongAdder();
+
+    static void add(long bytes) {
+        COPIES.increment();
+        BYTES.add(bytes);
+    }
+
+    /// The process-wide tally so far.
+    ///
+    /// @return a snapshot, exact when no copy is under way
+    public static CopyTally snapshot() {
+        return new CopyTally(COPIES.sum(), BYTES.sum());
+    }
+
+    /// What was added since an earlier snapshot.
+    ///
+    /// @param earlier a snapshot taken before this one
+    /// @return the difference
+    public CopyTally since(CopyTally earlier) {
+        return new CopyTally(copies - earlier.copies, bytes - earlier.bytes);
+    }
+}

@@ -1,0 +1,185 @@
+package io.bulla.iovec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/// An immutable, ordered list of memory regions, read as one run of bytes.
+///
+/// Guarantees
+/// - *Read-only*: no operation writes to the regions, and every view it hands out refuses writes.
+/// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one `IoVec`.
+/// - *Borrowed*: it does not keep the memory alive. Reading after the memory was freed is an error of the memory's owner
+///   (on an [java.lang.foreign.Arena] an `IllegalStateException`).
+///
+/// Offsets and lengths are in bytes. Empty regions are allowed and dropped.
+public sealed interface IoVec permits OneRegion, ManyRegions {
+
+    /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.
+    int MAX_VIEW = 1 << 30;
+
+    /// The vector of no bytes.
+    ///
+    /// @return an empty vector
+    static IoVec empty() {
+        return OneRegion.EMPTY;
+    }
+
+    /// A vector over `regions`, in order.
+    ///
+    /// @param regions heap or native segments; read-only views of them are taken, their memory is not copied
+    /// @return a vector of the regions that are not empty
+    static IoVec of(MemorySegment... regions) {
+        List<MemorySegment> parts = new ArrayList<>(regions.length);
+        for (MemorySegment region : regions) {
+            if (region.byteSize() > 0) {
+                parts.add(region.asReadOnly());
+            }
+        }
+        return switch (parts.size()) {
+            case 0 -> empty();
+            case 1 -> new OneRegion(parts.getFirst());
+            default -> new ManyRegions(parts.toArray(MemorySegment[]::new));
+        };
+    }
+
+    /// The vectors' regions one after the other.
+    ///
+    /// @param parts vectors, in order
+    /// @return one vector over all their regions, nothing copied
+    static IoVec concat(IoVec... parts) {
+        List<MemorySegment> regions = new ArrayList<>();
+        for (IoVec part : parts) {
+            for (int i = 0; i < part.regionCount(); i++) {
+                regions.add(part.region(i));
+            }
+        }
+        return of(regions.toArray(MemorySegment[]::new));
+    }
+
+    /// Number of bytes.
+    ///
+    /// @return at least 0
+    long byteSize();
+
+    /// Number of regions, none of them empty.
+    ///
+    /// @return at least 0
+    int regionCount();
+
+    /// The `index`-th region.
+    ///
+    /// @param index 0 to `regionCount() - 1`
+    /// @return a read-only segment
+    /// @throws IndexOutOfBoundsException if there is no such region
+    MemorySegment region(int index);
+
+    /// A vector of `length` bytes from `offset` on, over the same memory.
+    ///
+    /// @param offset in bytes
+    /// @param length in bytes
+    /// @return a vector that shares the bytes
+    /// @throws IndexOutOfBoundsException if the range is not inside this vector
+    IoVec slice(long offset, long length);
+
+    /// Reads a byte.
+    ///
+    /// @param layout kept for symmetry with the wider reads
+    /// @param offset in bytes
+    /// @return the byte at `offset`
+    /// @throws IndexOutOfBoundsException if it is not inside this vector
+    byte get(ValueLayout.OfByte layout, long offset);
+
+    /// Reads an `int`, also across a region border.
+    ///
+    /// @param layout size and byte order; use an unaligned layout
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its four bytes are not all inside this vector
+    int get(ValueLayout.OfInt layout, long offset);
+
+    /// Reads a `long`, also across a region border.
+    ///
+    /// @param layout size and byte order; use an unaligned layout
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
+    long get(ValueLayout.OfLong layout, long offset);
+
+    /// Copies `length` bytes from `offset` on to the start of `target`. Counted in [CopyTally].
+    ///
+    /// @param offset in bytes
+    /// @param target a writable segment of at least `length` bytes
+    /// @param length in bytes
+    /// @throws IndexOutOfBoundsException if the range is not inside this vector or does not fit into `target`; nothing
+    ///     is copied then
+    void copyTo(long offset, MemorySegment target, long length);
+
+    /// Fresh read-only views of the regions, in order, for one gathering write.
+    ///
+    /// Each call makes new ones: position and limit belong to the caller. A region longer than [#MAX_VIEW] becomes
+    /// several views.
+    ///
+    /// @return views at position 0, big-endian; none for an empty vector
+    default ByteBuffer[] asByteBuffers() {
+        int regions = regionCount();
+        List<ByteBuffer> views = new ArrayList<>(regions);
+        for (int i = 0; i < regions; i++) {
+            MemorySegment region = region(i);
+            for (long from = 0; from < region.byteSize(); from += MAX_VIEW) {
+                long length = Math.min(MAX_VIEW, region.byteSize() - from);
+                views.add(region.asSlice(from, length).asByteBuffer());
+            }
+        }
+        return views.toArray(ByteBuffer[]::new);
+    }
+
+    /// The offset of the first byte that differs.
+    ///
+    /// @param other the vector to compare with; how either is cut into regions does not matter
+    /// @return -1 if both hold the same bytes; the shorter one's size if it is a prefix of the other
+    default long mismatch(IoVec other) {
+        long common = Math.min(byteSize(), other.byteSize());
+        long done = 0;
+        int left = 0;
+        int right = 0;
+        long leftStart = 0;
+        long rightStart = 0;
+        while (done < common) {
+            MemorySegment a = region(left);
+            MemorySegment b = other.region(right);
+            long step = Math.min(leftStart + a.byteSize(), rightStart + b.byteSize()) - done;
+            long at = MemorySegment.mismatch(
+                    a, done - leftStart, done - leftStart + step, b, done - rightStart, done - rightStart + step);
+            if (at >= 0) {
+                return done + at;
+            }
+            done += step;
+            if (done == leftStart + a.byteSize()) {
+                leftStart = done;
+                left++;
+            }
+            if (done == rightStart + b.byteSize()) {
+                rightStart = done;
+                right++;
+            }
+        }
+        return byteSize() == other.byteSize() ? -1 : common;
+    }
+
+    /// Checks a range against a size, with the message that all of Bulla's range errors have.
+    ///
+    /// @param what what the caller tried, for the message
+    /// @param offset in bytes
+    /// @param length in bytes
+    /// @param byteSize size of what the range should lie in
+    /// @throws IndexOutOfBoundsException if it does not
+    static void checkRange(String what, long offset, long length, long byteSize) {
+        if ((offset | length) < 0 || length > byteSize - offset) {
+            throw new IndexOutOfBoundsException(
+                    what + " past the end: offset=" + offset + " length=" + length + " byteSize=" + byteSize);
+        }
+    }
+}

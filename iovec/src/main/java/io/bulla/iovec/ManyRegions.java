@@ -1,0 +1,106 @@
+package io.bulla.iovec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/// Two regions or more, none empty. `starts[i]` is the offset of region `i`; the last entry is the size.
+final class ManyRegions implements IoVec {
+
+    private final MemorySegment[] regions;
+    private final long[] starts;
+
+    ManyRegions(MemorySegment[] regions) {
+        this.regions = regions;
+        this.starts = new long[regions.length + 1];
+        for (int i = 0; i < regions.length; i++) {
+            starts[i + 1] = Math.addExact(starts[i], regions[i].byteSize());
+        }
+    }
+
+    @Override
+    public long byteSize() {
+        return starts[regions.length];
+    }
+
+    @Override
+    public int regionCount() {
+        return regions.length;
+    }
+
+    @Override
+    public MemorySegment region(int index) {
+        return regions[index];
+    }
+
+    @Override
+    public IoVec slice(long offset, long length) {
+        IoVec.checkRange("slice", offset, length, byteSize());
+        if (length == 0) {
+            return IoVec.empty();
+        }
+        int first = regionAt(offset);
+        int last = regionAt(offset + length - 1);
+        MemorySegment[] parts = Arrays.copyOfRange(regions, first, last + 1);
+        long tail = offset + length - starts[last];
+        parts[last - first] = parts[last - first].asSlice(0, tail);
+        parts[0] = parts[0].asSlice(offset - starts[first]);
+        return parts.length == 1 ? new OneRegion(parts[0]) : new ManyRegions(parts);
+    }
+
+    @Override
+    public byte get(ValueLayout.OfByte layout, long offset) {
+        IoVec.checkRange("read", offset, 1, byteSize());
+        int at = regionAt(offset);
+        return regions[at].get(layout, offset - starts[at]);
+    }
+
+    @Override
+    public int get(ValueLayout.OfInt layout, long offset) {
+        IoVec.checkRange("read", offset, Integer.BYTES, byteSize());
+        int at = regionAt(offset);
+        return offset + Integer.BYTES <= starts[at + 1]
+                ? regions[at].get(layout, offset - starts[at])
+                : gathered(at, offset, Integer.BYTES).get(layout, 0);
+    }
+
+    @Override
+    public long get(ValueLayout.OfLong layout, long offset) {
+        IoVec.checkRange("read", offset, Long.BYTES, byteSize());
+        int at = regionAt(offset);
+        return offset + Long.BYTES <= starts[at + 1]
+                ? regions[at].get(layout, offset - starts[at])
+                : gathered(at, offset, Long.BYTES).get(layout, 0);
+    }
+
+    @Override
+    public void copyTo(long offset, MemorySegment target, long length) {
+        IoVec.checkRange("copy", offset, length, byteSize());
+        IoVec.checkRange("copy into target", 0, length, target.byteSize());
+        if (length > 0) {
+            gather(regionAt(offset), offset, target, length);
+            CopyTally.add(length);
+        }
+    }
+
+    private MemorySegment gathered(int first, long offset, int length) {
+        MemorySegment value = MemorySegment.ofArray(new byte[length]);
+        gather(first, offset, value, length);
+        return value;
+    }
+
+    private void gather(int first, long offset, MemorySegment target, long length) {
+        long done = 0;
+        for (int at = first; done < length; at++) {
+            long from = offset + done - starts[at];
+            long step = Math.min(length - done, regions[at].byteSize() - from);
+            MemorySegment.copy(regions[at], from, target, done, step);
+            done += step;
+        }
+    }
+
+    private int regionAt(long offset) {
+        int found = Arrays.binarySearch(starts, offset);
+        return found >= 0 ? found : -found - 2;
+    }
+}

@@ -1,0 +1,58 @@
+package io.bulla.iovec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Objects;
+
+/// The fast path: at most one region.
+record OneRegion(MemorySegment segment) implements IoVec {
+
+    static final OneRegion EMPTY = new OneRegion(MemorySegment.NULL.asReadOnly());
+
+    @Override
+    public long byteSize() {
+        return segment.byteSize();
+    }
+
+    @Override
+    public int regionCount() {
+        return segment.byteSize() == 0 ? 0 : 1;
+    }
+
+    @Override
+    public MemorySegment region(int index) {
+        Objects.checkIndex(index, regionCount());
+        return segment;
+    }
+
+    @Override
+    public IoVec slice(long offset, long length) {
+        IoVec.checkRange("slice", offset, length, byteSize());
+        return length == byteSize() ? this : length == 0 ? EMPTY : new OneRegion(segment.asSlice(offset, length));
+    }
+
+    @Override
+    public byte get(ValueLayout.OfByte layout, long offset) {
+        return segment.get(layout, offset);
+    }
+
+    @Override
+    public int get(ValueLayout.OfInt layout, long offset) {
+        return segment.get(layout, offset);
+    }
+
+    @Override
+    public long get(ValueLayout.OfLong layout, long offset) {
+        return segment.get(layout, offset);
+    }
+
+    @Override
+    public void copyTo(long offset, MemorySegment target, long length) {
+        IoVec.checkRange("copy", offset, length, byteSize());
+        IoVec.checkRange("copy into target", 0, length, target.byteSize());
+        if (length > 0) {
+            MemorySegment.copy(segment, offset, target, 0, length);
+            CopyTally.add(length);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/// Where bytes are: an immutable, ordered list of memory regions.
+module io.bulla.iovec {
+    exports io.bulla.iovec;
+}

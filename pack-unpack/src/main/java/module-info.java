@@ -1,0 +1,6 @@
+/// What bytes mean: typed values in, typed values out.
+module io.bulla.pack {
+    requires transitive io.bulla.buffer;
+
+    exports io.bulla.pack;
+}

@@ -1,0 +1,40 @@
+package io.bulla.refcount;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/// Counts leases as they open and close.
+///
+/// The difference is exact once the threads that open and close have come to rest; while they run it is a snapshot.
+public final class LeaseTally implements LeaseTrace {
+
+    private final LongAdder opened = new LongAdder();
+    private final LongAdder closed = new LongAdder();
+
+    /// A tally of nothing yet.
+    public LeaseTally() {}
+
+    @Override
+    public void opened(Lease lease) {
+        opened.increment();
+    }
+
+    @Override
+    public void closed(Lease lease) {
+        closed.increment();
+    }
+
+    /// Leases ever opened.
+    ///
+    /// @return a number that only grows
+    public long totalOpened() {
+        return opened.sum();
+    }
+
+    /// Leases open now.
+    ///
+    /// @return opened less closed
+    public long open() {
+        long closedFirst = closed.sum();
+        return opened.sum() - closedFirst;
+    }
+}
