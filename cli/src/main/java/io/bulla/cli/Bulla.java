@@ -1,0 +1,63 @@
+package io.bulla.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/// The command: exit status 0 for success, 1 for a failure, 2 for a usage error.
+@Command(
+        name = "bulla",
+        description = "Immutable, thread-safe serialization buffers: pack once, seal, share.",
+        mixinStandardHelpOptions = true,
+        version = "bulla 0.1.0-SNAPSHOT",
+        subcommands = XcastCommand.class)
+public final class Bulla implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Show the stack trace of a failure.")
+    private boolean debug;
+
+    /// Runs the command and exits.
+    ///
+    /// @param args see `--help`
+    public static void main(String[] args) {
+        System.exit(run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true)));
+    }
+
+    static int run(String[] args, PrintWriter out, PrintWriter err) {
+        Bulla bulla = new Bulla();
+        return new CommandLine(bulla)
+                .setOut(out)
+                .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((wrong, given) -> {
+                    err.println("bulla: " + firstLine(wrong));
+                    err.println("bulla: see " + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+                    return 2;
+                })
+                .setExecutionExceptionHandler((failure, command, parsed) -> {
+                    err.println("bulla: " + firstLine(failure));
+                    if (bulla.debug) {
+                        failure.printStackTrace(err);
+                    }
+                    return 1;
+                })
+                .execute(args);
+    }
+
+    private static String firstLine(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.getClass().getSimpleName() : message.lines().findFirst().orElse("");
+    }
+
+    @Override
+    public void run() {
+        throw new CommandLine.ParameterException(spec.commandLine(), "no command given: xcast");
+    }
+}

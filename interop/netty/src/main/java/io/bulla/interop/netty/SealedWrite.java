@@ -1,0 +1,87 @@
+package io.bulla.interop.netty;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.SendTicket;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+
+/// Queues a header and a sealed buffer as one outbound message, without copying the buffer.
+///
+/// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the outcome, *and*
+/// Netty has released every view: a transport that reads the memory after it reported success (zero-copy sends) keeps the
+/// handle until it is done. Each write has views of its own, so any number of writes may share one buffer.
+///
+/// A message over 1 GiB goes out in several pieces, in order, without another write in between.
+public final class SealedWrite {
+
+    private static final long MAX_PIECE = 1 << 30;
+
+    private SealedWrite() {}
+
+    /// Queues and flushes `header` followed by the bytes of `handle`. Callable from any thread.
+    ///
+    /// @param channel where to; messages of one thread keep their order
+    /// @param header a direct buffer, or an empty one; released by the write
+    /// @param handle closed by the write
+    /// @return completes when the transport accepted all bytes, or with the failure
+    /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
+    public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
+        ChannelPromise promise = channel.newPromise();
+        List<ByteBuf> pieces;
+        try {
+            pieces = pieces(channel, header, handle, promise);
+        } catch (Throwable failure) {
+            ReferenceCountUtil.release(header);
+            handle.close();
+            throw failure;
+        }
+        if (channel.eventLoop().inEventLoop()) {
+            writeAll(channel, pieces, promise);
+        } else {
+            try {
+                channel.eventLoop().execute(() -> writeAll(channel, pieces, promise));
+            } catch (RejectedExecutionException loopIsDown) {
+                pieces.forEach(ReferenceCountUtil::release);
+                promise.tryFailure(loopIsDown);
+            }
+        }
+        return promise;
+    }
+
+    private static List<ByteBuf> pieces(Channel channel, ByteBuf header, SealedBuffer handle, ChannelPromise promise) {
+        List<List<ByteBuf>> groups = new ArrayList<>();
+        long size = header.readableBytes();
+        groups.add(new ArrayList<>(List.of(header)));
+        for (ByteBuffer view : handle.iovec().asByteBuffers()) {
+            if (size + view.remaining() > MAX_PIECE) {
+                groups.add(new ArrayList<>());
+                size = 0;
+            }
+            size += view.remaining();
+            groups.getLast().add(Unpooled.wrappedBuffer(view));
+        }
+        SendTicket ticket = new SendTicket(handle, groups.size() + 1);
+        List<ByteBuf> pieces = new ArrayList<>(groups.size());
+        for (List<ByteBuf> group : groups) {
+            pieces.add(new SealedByteBuf(channel.alloc(), group.toArray(ByteBuf[]::new), ticket::happened));
+        }
+        promise.addListener(done -> ticket.happened());
+        return pieces;
+    }
+
+    private static void writeAll(Channel channel, List<ByteBuf> pieces, ChannelPromise promise) {
+        int last = pieces.size() - 1;
+        for (int i = 0; i < last; i++) {
+            channel.write(pieces.get(i));
+        }
+        channel.writeAndFlush(pieces.get(last), promise);
+    }
+}

@@ -1,0 +1,14 @@
+package io.bulla.runtime.oob;
+
+import java.net.SocketAddress;
+
+/// Where peers listen.
+@FunctionalInterface
+public interface PeerDirectory {
+
+    /// A peer's address.
+    ///
+    /// @param rank of the peer
+    /// @return where it listens, or `null` if it is not known
+    SocketAddress addressOf(int rank);
+}
