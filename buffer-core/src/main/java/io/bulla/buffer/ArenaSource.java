@@ -10,9 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /// The default source: carves regions out of chunks, each one shared [Arena].
 ///
-/// Memory is never reused within a chunk, so a stale reader of the default source cannot see another buffer's bytes. The
-/// chunk whose last region is released is closed by the source's own thread: closing a shared arena costs tens of
-/// microseconds, which no reader's `close()` should pay. A region of a quarter chunk or more gets an arena of its own.
+/// Memory is never reused within a chunk, so a stale reader of the default source cannot see another buffer's
+/// bytes. The chunk whose last region is released is closed by the source's own thread: closing a shared arena
+/// costs tens of microseconds, which no reader's `close()` should pay. A region of a quarter chunk or more gets an
+/// arena of its own.
 ///
 /// No JVM flag, no restricted method, no allocator hook.
 public final class ArenaSource implements MemorySource, AutoCloseable {

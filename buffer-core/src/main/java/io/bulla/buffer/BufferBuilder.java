@@ -20,9 +20,9 @@ import java.util.List;
 /// writing --close()--> abandoned (the memory went back)                  any write after them throws
 /// ```
 ///
-/// A builder belongs to one thread at a time. It grows by taking another region from its source; what is written never
-/// moves. Values are big-endian, as in the formats above it. A value never straddles two regions, long runs of bytes may.
-/// Writing is by call only: no writable view leaves the builder, so none can be left after `seal()`.
+/// A builder belongs to one thread at a time. It grows by taking another region from its source; what is written
+/// never moves. Values are big-endian, as in the formats above it. A value never straddles two regions, long runs
+/// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after `seal()`.
 public final class BufferBuilder implements AutoCloseable {
 
     private static final long FIRST = 256;
@@ -30,8 +30,7 @@ public final class BufferBuilder implements AutoCloseable {
     private static final long LARGEST = 1 << 20;
     private static final int MAX_READ = 1 << 20;
 
-    private static final ValueLayout.OfShort SHORT =
-            ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -154,8 +153,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(IoVec bytes) {
-        return fill(
-                bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
+        return fill(bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
     }
 
     /// Reads once from a channel, straight into this builder's memory.
@@ -189,8 +187,7 @@ public final class BufferBuilder implements AutoCloseable {
         try {
             while (byteSize() - start < length) {
                 if (readFrom(channel, length - (byteSize() - start)) < 0) {
-                    throw new EOFException(
-                            "channel ended early: wanted=" + length + " read=" + (byteSize() - start));
+                    throw new EOFException("channel ended early: wanted=" + length + " read=" + (byteSize() - start));
                 }
             }
             return this;
@@ -208,8 +205,7 @@ public final class BufferBuilder implements AutoCloseable {
     public void truncate(long byteSize) {
         checkWriting();
         if (byteSize < 0 || byteSize > byteSize()) {
-            throw new IllegalArgumentException(
-                    "truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
+            throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
         }
         while (byteSize < before) {
             Part dropped = parts.removeLast();
@@ -225,8 +221,8 @@ public final class BufferBuilder implements AutoCloseable {
 
     /// Ends the writing: the bytes become a buffer that never changes again, and this builder refuses every write.
     ///
-    /// Publication: a release fence stands between the last write and the first handle. Final fields alone would not do,
-    /// for native memory lies outside what they cover.
+    /// Publication: a release fence stands between the last write and the first handle. Final fields alone would
+    /// not do, for native memory lies outside what they cover.
     ///
     /// @return the first handle
     /// @throws IllegalStateException if the builder is sealed or abandoned

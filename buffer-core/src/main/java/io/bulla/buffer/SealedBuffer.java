@@ -14,15 +14,16 @@ import java.util.Arrays;
 /// ```
 ///
 /// Guarantees
-/// - *Immutable*: content, size and addresses are fixed from [BufferBuilder#seal()] on. There is no load, no unload and no
-///   position in here, so looking at a buffer cannot disturb anybody.
+/// - *Immutable*: content, size and addresses are fixed from [BufferBuilder#seal()] on. There is no load, no
+///   unload and no position in here, so looking at a buffer cannot disturb anybody.
 /// - *Thread-safe*: any number of threads may read, share and slice one buffer at once, each through an open handle.
 /// - *A handle per holder*: `close()` ends this handle; again is harmless, and no other handle is ever affected.
 /// - *Use after close is an exception*: every operation on a closed handle throws [ReleasedBufferException].
 /// - *No copy*: `share`, `shares`, `slice`, `concat` and `iovec` move no byte.
 ///
-/// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the buffer is
-/// open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the default source.
+/// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the
+/// buffer is open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the
+/// default source.
 public final class SealedBuffer extends Lease {
 
     private final IoVec bytes;
@@ -84,7 +85,8 @@ public final class SealedBuffer extends Lease {
             for (int i = 0; i < parts.length; i++) {
                 held[i] = parts[i].share();
             }
-            IoVec all = IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
+            IoVec all =
+                    IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
             return first(new Storage(parts.length == 0 ? null : parts[0].count().trace(), () -> closeAll(held)), all);
         } catch (Throwable failure) {
             closeAll(held);

@@ -38,7 +38,8 @@ public final class Bulla implements Runnable {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, given) -> {
                     err.println("bulla: " + firstLine(wrong));
-                    err.println("bulla: see " + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+                    err.println("bulla: see "
+                            + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
                     return 2;
                 })
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
@@ -53,7 +54,9 @@ public final class Bulla implements Runnable {
 
     private static String firstLine(Throwable failure) {
         String message = failure.getMessage();
-        return message == null ? failure.getClass().getSimpleName() : message.lines().findFirst().orElse("");
+        return message == null
+                ? failure.getClass().getSimpleName()
+                : message.lines().findFirst().orElse("");
     }
 
     @Override

@@ -22,7 +22,8 @@ import java.util.Map;
 /// What the root broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the environment, the files.
 ///
 /// ```
-/// STRING job | STRING node... | STRING variable... | INT32 number of files | per file: STRING name, BYTE_OBJECT, BYTE_OBJECT sha256
+/// STRING job | STRING node... | STRING variable... | INT32 number of files
+/// per file: STRING name, BYTE_OBJECT content, BYTE_OBJECT sha256
 /// ```
 final class LaunchMessage {
 
@@ -35,7 +36,12 @@ final class LaunchMessage {
 
     /// Reads every file once, straight into the buffer.
     static SealedBuffer pack(
-            MemorySource source, long limit, String job, List<String> nodes, Map<String, String> environment, List<Path> files)
+            MemorySource source,
+            long limit,
+            String job,
+            List<String> nodes,
+            Map<String, String> environment,
+            List<Path> files)
             throws IOException {
         long payload = 0;
         for (Path file : files) {
@@ -119,7 +125,8 @@ final class LaunchMessage {
         }
         long size = Files.size(file);
         if (size >= TOO_LARGE) {
-            throw new IOException("file of 2 GiB or more: a DSS byte object has a 32-bit size: file=" + file + " bytes=" + size);
+            throw new IOException(
+                    "file of 2 GiB or more: a DSS byte object has a 32-bit size: file=" + file + " bytes=" + size);
         }
         return size;
     }

@@ -11,8 +11,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counts copies where bytes move, and memory where it is taken: the source, the channels' allocator, and Netty's global
-/// allocators, in case somebody goes around the channels' one.
+/// Counts copies where bytes move, and memory where it is taken: the source, the channels' allocator, and Netty's
+/// global allocators, in case somebody goes around the channels' one.
 final class Meters {
 
     /// A reading of all meters.
@@ -47,8 +47,7 @@ final class Meters {
     }
 
     Reading read() {
-        return new Reading(
-                CopyTally.snapshot().copies(), source.bytes.sum() + allocator.bytes() + elsewhereInNetty());
+        return new Reading(CopyTally.snapshot().copies(), source.bytes.sum() + allocator.bytes() + elsewhereInNetty());
     }
 
     private static long elsewhereInNetty() {

@@ -47,17 +47,31 @@ record Report(
             out.printf(
                     Locale.ROOT,
                     "%5d %6d %14d %12.1f %12.1f%n",
-                    level.depth(), level.nodes(), level.nodes() * bytes, level.firstMillis(), level.lastMillis());
+                    level.depth(),
+                    level.nodes(),
+                    level.nodes() * bytes,
+                    level.firstMillis(),
+                    level.lastMillis());
         }
         out.printf(
                 Locale.ROOT,
                 "memory taken while sending: %d bytes, %.3f times the floor of %d (one landing per node)%n",
-                allocated, (double) allocated / floor(), floor());
+                allocated,
+                (double) allocated / floor(),
+                floor());
         out.printf(
                 Locale.ROOT,
                 "xcast: nodes=%d radix=%d bytes=%d sends=%d payload-copies=%d payload-bytes-allocated=%d verified=%d"
                         + " handles-open=%d seconds=%.3f%n",
-                nodes, radix, bytes, sends, copies, allocated, verified, handlesOpen, seconds);
+                nodes,
+                radix,
+                bytes,
+                sends,
+                copies,
+                allocated,
+                verified,
+                handlesOpen,
+                seconds);
         out.flush();
     }
 }

@@ -103,7 +103,8 @@ final class Xcast implements AutoCloseable {
     /// @throws IOException if a file cannot be read or a node fails
     Report broadcast(Progress progress) throws IOException, InterruptedException {
         List<String> addresses = nodes.stream()
-                .map(node -> node.address().getHostString() + ":" + node.address().getPort())
+                .map(node ->
+                        node.address().getHostString() + ":" + node.address().getPort())
                 .toList();
         long bytes;
         Meters.Reading before;
@@ -165,7 +166,7 @@ final class Xcast implements AutoCloseable {
                         + options.nodes);
             }
             if (event.trouble() != null) {
-                throw new IOException("node " + event.node() + ": " + event.trouble());
+                throw new IOException(event.trouble() + " (reported by node " + event.node() + ")");
             }
             if (verifiedAt[event.node()] == 0) {
                 verifiedAt[event.node()] = event.nanos() - start;

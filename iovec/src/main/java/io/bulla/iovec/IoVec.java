@@ -10,9 +10,10 @@ import java.util.List;
 ///
 /// Guarantees
 /// - *Read-only*: no operation writes to the regions, and every view it hands out refuses writes.
-/// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one `IoVec`.
-/// - *Borrowed*: it does not keep the memory alive. Reading after the memory was freed is an error of the memory's owner
-///   (on an [java.lang.foreign.Arena] an `IllegalStateException`).
+/// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one
+///   `IoVec`.
+/// - *Borrowed*: it does not keep the memory alive. Reading after the memory was freed is an error of the memory's
+///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`).
 ///
 /// Offsets and lengths are in bytes. Empty regions are allowed and dropped.
 public sealed interface IoVec permits OneRegion, ManyRegions {
@@ -113,8 +114,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions {
     /// @param offset in bytes
     /// @param target a writable segment of at least `length` bytes
     /// @param length in bytes
-    /// @throws IndexOutOfBoundsException if the range is not inside this vector or does not fit into `target`; nothing
-    ///     is copied then
+    /// @throws IndexOutOfBoundsException if the range is not inside this vector or does not fit into `target`;
+    ///     nothing is copied then
     void copyTo(long offset, MemorySegment target, long length);
 
     /// Fresh read-only views of the regions, in order, for one gathering write.

@@ -1,10 +1,11 @@
 /// Where bytes are. Knows no ownership.
 ///
-/// - [IoVec][io.bulla.iovec.IoVec] is an immutable, ordered list of read-only regions, read as one run of bytes: size,
-///   slice, concatenation, absolute typed reads, fresh `ByteBuffer[]` for a gathering write. One region or many is an
-///   inner difference, not a type.
-/// - [CopyTally][io.bulla.iovec.CopyTally] counts the copies that an `IoVec` was asked to make, so that a program can show
-///   that it makes none.
+/// - [IoVec][io.bulla.iovec.IoVec] is an immutable, ordered list of read-only regions, read as one run of bytes:
+///   size, slice, concatenation, absolute typed reads, fresh `ByteBuffer[]` for a gathering write. One region or
+///   many is an inner difference, not a type.
+/// - [CopyTally][io.bulla.iovec.CopyTally] counts the copies that an `IoVec` was asked to make, so that a program
+///   can show that it makes none.
 ///
-/// There is no position anywhere here: readers and sends own theirs. Who keeps the memory alive is the caller's matter.
+/// There is no position anywhere here: readers and sends own theirs. Who keeps the memory alive is the caller's
+/// matter.
 package io.bulla.iovec;

@@ -1,7 +1,7 @@
 package io.bulla.pack;
 
-/// Type ids of OPAL DSS as of Open MPI 4.1 (`opal/dss/dss_types.h`); the id stands on the wire in described mode, and as
-/// the inner size tag of `BOOL` in both.
+/// Type ids of OPAL DSS as of Open MPI 4.1 (`opal/dss/dss_types.h`); the id stands on the wire in described mode,
+/// and as the inner size tag of `BOOL` in both.
 ///
 /// Open MPI renumbered its ids between releases without a version on the wire, so a format fixes them.
 public enum DssType {

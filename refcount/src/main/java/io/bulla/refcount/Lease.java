@@ -15,8 +15,8 @@ import java.lang.invoke.VarHandle;
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
 /// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a handle
-///    which another thread closes meanwhile races with its own program: it may still see *open*, never freed memory of
-///    the default source beneath a claim that somebody else holds.
+///    which another thread closes meanwhile races with its own program: it may still see *open*, never freed
+///    memory of the default source beneath a claim that somebody else holds.
 public abstract class Lease implements AutoCloseable {
 
     private static final VarHandle CLOSED;
@@ -41,7 +41,8 @@ public abstract class Lease implements AutoCloseable {
         this.count = count;
     }
 
-    /// Counts `leases.length` more holders in one atomic step and announces the leases, which stand on the same count.
+    /// Counts `leases.length` more holders in one atomic step and announces the leases, which stand on the same
+    /// count.
     ///
     /// The leases exist before the step, so that running out of heap cannot lose a claim.
     ///
@@ -104,7 +105,8 @@ public abstract class Lease implements AutoCloseable {
         return count;
     }
 
-    /// How many leases on the same resource are open at this moment, this one included: a snapshot for reports and tests.
+    /// How many leases on the same resource are open at this moment, this one included: a snapshot for reports and
+    /// tests.
     ///
     /// @return the number of open leases, 0 when the resource is freed
     public final long holders() {

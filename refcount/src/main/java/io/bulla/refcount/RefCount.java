@@ -17,8 +17,9 @@ import java.lang.invoke.VarHandle;
 ///    fences with acquire, then frees.
 /// 2. **Retain orders nothing.** Its caller holds a claim, so the count cannot reach freed beside it; if the caller's
 ///    claim is being closed by another thread, parity tells retain that it lost.
-/// 3. **One thread frees.** The step to freed is a compare-and-set from exactly one holder. An unconditional decrement
-///    would pass through "zero, not yet freed", where two late retains could mistake each other for a holder.
+/// 3. **One thread frees.** The step to freed is a compare-and-set from exactly one holder. An unconditional
+///    decrement would pass through "zero, not yet freed", where two late retains could mistake each other for a
+///    holder.
 ///
 /// The count is 64 bits wide: a claim is an object, so it cannot overflow before the heap does.
 public abstract class RefCount {

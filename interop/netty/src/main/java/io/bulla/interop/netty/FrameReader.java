@@ -22,9 +22,9 @@ import java.nio.channels.ScatteringByteChannel;
 /// HEADER --headerBytes() read, checked--> BODY --bodyBytes() read, sealed, delivered--> HEADER
 /// ```
 ///
-/// Netty's read loop asks for a buffer and reads the socket into it. The reader answers with a buffer whose write is a
-/// call into the builder, so the bytes go from the kernel to where they stay, at most [#STEP] at a time, and no writable
-/// memory is seen by anybody. A connection that ends inside a frame gives the memory back.
+/// Netty's read loop asks for a buffer and reads the socket into it. The reader answers with a buffer whose write
+/// is a call into the builder, so the bytes go from the kernel to where they stay, at most [#STEP] at a time, and
+/// no writable memory is seen by anybody. A connection that ends inside a frame gives the memory back.
 public final class FrameReader extends ChannelInboundHandlerAdapter {
 
     /// The most bytes of one read, so that one large frame does not hold up the event loop.
@@ -84,7 +84,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         if (body != null || header.position() > 0) {
-            long received = header.position() + (body == null ? 0 : body.byteSize());
+            long received = body == null ? header.position() : header.capacity() + body.byteSize();
             context.fireExceptionCaught(new EOFException("connection closed inside a frame: received=" + received
                     + " announced=" + (body == null ? "?" : Long.toString(header.capacity() + bodyBytes))));
         }

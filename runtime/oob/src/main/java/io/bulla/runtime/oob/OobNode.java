@@ -26,7 +26,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,11 +42,11 @@ import java.util.function.BiConsumer;
 
 /// One participant of the out-of-band channel.
 ///
-/// - *Sends hold a handle*: `send` takes its own before it is queued and closes it once, when it is over, whatever the
-///   outcome. The caller's handle stays the caller's.
+/// - *Sends hold a handle*: `send` takes its own before it is queued and closes it once, when it is over, whatever
+///   the outcome. The caller's handle stays the caller's.
 /// - *Every send completes once*: with a [Delivery], or with a [PeerFailedException].
-/// - *A relay adds nothing*: a broadcast that arrives is handed on as the very bytes that were received, while the handler
-///   reads them.
+/// - *A relay adds nothing*: a broadcast that arrives is handed on as the very bytes that were received, while the
+///   handler reads them.
 /// - *A length is checked before memory is taken for it.*
 ///
 /// Sends to one peer keep their order. Handlers run one at a time, on a thread of the node's own. Wire: [Frame].
@@ -152,7 +151,8 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @param tag of the message
     /// @param buffer stays the caller's
-    /// @return completes when the sockets of this node's children have taken all bytes; the children see to the rest
+    /// @return completes when the sockets of this node's children have taken all bytes; the children see to
+    ///     the rest
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
     public CompletionStage<List<Delivery>> xcast(int tag, SealedBuffer buffer) {
@@ -162,8 +162,8 @@ public final class OobNode implements AutoCloseable {
                 .thenApply(all -> sends.stream().map(CompletableFuture::join).toList());
     }
 
-    /// Ends the node: its port is free, its connections are closed, sends that were not over fail, messages that were not
-    /// handled are dropped, its threads end. Closing again does nothing. Not to be called from a handler.
+    /// Ends the node: its port is free, its connections are closed, sends that were not over fail, messages that
+    /// were not handled are dropped, its threads end. Closing again does nothing. Not to be called from a handler.
     @Override
     public void close() {
         if (closing) {
@@ -246,7 +246,7 @@ public final class OobNode implements AutoCloseable {
 
     private CompletableFuture<Delivery> start(int peer, Frame frame, SealedBuffer buffer) {
         CompletableFuture<Delivery> completion = new CompletableFuture<>();
-        SealedBuffer handle = policy.outgoing(buffer);
+        SealedBuffer handle = frame.kind() == Frame.Kind.XCAST ? policy.outgoing(buffer) : buffer.share();
         if (peer == rank) {
             dispatch(new Message(rank, frame.tag(), handle));
             completion.complete(new Delivery(peer, frame.tag(), frame.length()));
@@ -289,7 +289,12 @@ public final class OobNode implements AutoCloseable {
             try (SealedBuffer held = message.buffer()) {
                 MessageHandler handler = handlers.get(message.tag());
                 if (handler == null) {
-                    LOG.log(Level.WARNING, "no handler: rank={0} tag={1} bytes={2}", rank, message.tag(), held.byteSize());
+                    LOG.log(
+                            Level.WARNING,
+                            "no handler: rank={0} tag={1} bytes={2}",
+                            rank,
+                            message.tag(),
+                            held.byteSize());
                 } else {
                     handler.received(message);
                 }
@@ -347,7 +352,7 @@ public final class OobNode implements AutoCloseable {
         private static final int UNKNOWN = -1;
 
         private int peer;
-        private Throwable why = new ClosedChannelException();
+        private Throwable why = new IOException("connection closed");
 
         Connection(int peer) {
             this.peer = peer;
@@ -422,9 +427,9 @@ public final class OobNode implements AutoCloseable {
             return this;
         }
 
-        /// How sends get their handles. Shared unless said.
+        /// How a broadcast's sends get their handles. Shared unless said.
         ///
-        /// @param policy asked once per send
+        /// @param policy asked once per child
         /// @return this builder
         public Builder sends(SendPolicy policy) {
             this.policy = policy;
@@ -442,8 +447,8 @@ public final class OobNode implements AutoCloseable {
 
         /// Who is told of a peer that cannot be reached or whose connection ended.
         ///
-        /// @param listener gets the rank (-1 if the peer never said who it is) and the reason, perhaps more than once;
-        ///     runs on an event loop and must not block
+        /// @param listener gets the rank (-1 if the peer never said who it is) and the reason, perhaps more
+        ///     than once; runs on an event loop and must not block
         /// @return this builder
         public Builder onPeerLost(BiConsumer<Integer, IOException> listener) {
             this.lost = listener;
@@ -459,7 +464,8 @@ public final class OobNode implements AutoCloseable {
             return this;
         }
 
-        /// The event loops, when several nodes share them; the node does not shut them down then. Its own unless said.
+        /// The event loops, when several nodes share them; the node does not shut them down then. Its own unless
+        /// said.
         ///
         /// @param loops NIO event loops
         /// @return this builder

@@ -11,13 +11,13 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.SocketAddress;
-import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
-/// The way to one peer: connects with the first send, keeps sends in order meanwhile, and starts over after a failure.
+/// The way to one peer: connects with the first send, keeps sends in order meanwhile, and starts over after a
+/// failure.
 ///
 /// ```
 /// IDLE --first send--> CONNECTING --connected--> OPEN --closed--> IDLE      any --close()--> CLOSED, which is final
@@ -118,7 +118,7 @@ final class PeerLink {
             failed(PeerFailedException.of(peer, connecting.cause()));
             return;
         }
-        channel.closeFuture().addListener(done -> failed(PeerFailedException.of(peer, new ClosedChannelException())));
+        channel.closeFuture().addListener(done -> failed(new PeerFailedException(peer, "connection closed", null)));
         if (state == State.CLOSED) {
             channel.close();
             return;
@@ -141,7 +141,9 @@ final class PeerLink {
         }
         written.addListener(done -> {
             if (done.isSuccess()) {
-                send.completion().complete(new Delivery(peer, send.frame().tag(), send.frame().length()));
+                send.completion()
+                        .complete(new Delivery(
+                                peer, send.frame().tag(), send.frame().length()));
             } else {
                 send.completion().completeExceptionally(PeerFailedException.of(peer, done.cause()));
             }

@@ -2,8 +2,8 @@ package io.bulla.runtime.oob;
 
 import java.util.stream.IntStream;
 
-/// A tree in which every node has up to `radix` children: with the origin at place 0, the children of place `p` are places
-/// `p * radix + 1` to `p * radix + radix`.
+/// A tree in which every node has up to `radix` children: with the origin at place 0, the children of place `p`
+/// are places `p * radix + 1` to `p * radix + radix`.
 ///
 /// @param radix at least 1, where 1 is a chain
 public record Radix(int radix) implements Routing {

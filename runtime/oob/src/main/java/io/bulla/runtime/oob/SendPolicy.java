@@ -3,15 +3,15 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 
-/// How a send gets the handle that it holds until it is over.
+/// How a broadcast gets, for one child, the handle that the send holds until it is over.
 @FunctionalInterface
 public interface SendPolicy {
 
-    /// Every send shares the one buffer.
+    /// All children share the one buffer.
     SendPolicy SHARED = SealedBuffer::share;
 
-    /// Every send has a copy of its own, as runtimes did when the shared buffer could not be trusted: Open MPI's r27161
-    /// (2012). For comparison.
+    /// Every child gets a copy of its own, as runtimes did when the shared buffer could not be trusted: Open MPI's
+    /// r27161 (2012). For comparison.
     ///
     /// @param source where copies come from
     /// @return a policy that copies

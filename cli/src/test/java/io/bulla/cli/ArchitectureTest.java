@@ -1,0 +1,61 @@
+package io.bulla.cli;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/// The house: arrows point down only. This module sees all the others.
+class ArchitectureTest {
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("io.bulla");
+
+    @Test
+    void packagesHaveNoCycle() {
+        for (String room :
+                new String[] {"refcount", "iovec", "buffer", "pack", "interop.netty", "runtime.oob", "cli"}) {
+            assertTrue(CLASSES.containPackage("io.bulla." + room), room);
+        }
+        slices().matching("io.bulla.(**)").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    @Test
+    void countAndRegionsDoNotKnowEachOther() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.refcount")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.bulla.iovec", "io.bulla.buffer..", "java.lang.foreign")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.iovec")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.bulla.refcount", "io.bulla.buffer..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void librariesStandOnTheJdkAlone() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer", "io.bulla.pack")
+                .should()
+                .dependOnClassesThat()
+                .resideOutsideOfPackages("java..", "io.bulla..")
+                .check(CLASSES);
+        noClasses()
+                .should()
+                .dependOnClassesThat()
+                .haveFullyQualifiedName("sun.misc.Unsafe")
+                .check(CLASSES);
+    }
+}

@@ -1,0 +1,194 @@
+package io.bulla.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.SendPolicy;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.RandomAccessFile;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class BullaTest {
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+    private String out;
+    private String err;
+
+    @BeforeEach
+    void writeFile() throws IOException {
+        byte[] content = new byte[300_000];
+        new Random(1).nextBytes(content);
+        file = Files.write(folder.resolve("payload"), content);
+    }
+
+    @Test
+    void everyNodeVerifiesAndNothingIsCopied() {
+        assertEquals(0, run("xcast", file.toString()), () -> err);
+        assertEquals(16, figure("sends"));
+        assertEquals(16, figure("verified"));
+        assertEquals(0, figure("payload-copies"));
+        assertEquals(0, figure("handles-open"));
+        assertTrue(figure("payload-bytes-allocated") <= 1.2 * 16 * figure("bytes"), out);
+        assertTrue(figure("payload-bytes-allocated") >= 16 * figure("bytes"), out);
+        assertEquals("", err);
+    }
+
+    @Test
+    void copyingTakesACopyPerChildAndIsSeen() {
+        assertEquals(0, run("xcast", "--nodes=7", "--radix=2", "--send=copy", file.toString()), () -> err);
+        assertEquals(7, figure("payload-copies"));
+        assertTrue(figure("payload-bytes-allocated") >= 2 * 7 * figure("bytes"), out);
+        assertEquals(0, figure("handles-open"));
+    }
+
+    @Test
+    void oneInjectedCopyIsSeen() throws Exception {
+        Report report = broadcast(meters -> {
+            AtomicInteger sends = new AtomicInteger();
+            return message -> sends.getAndIncrement() == 2 ? message.copy(meters.source()) : message.share();
+        });
+        assertEquals(1, report.copies());
+        assertTrue(report.allocated() >= 6 * report.bytes());
+    }
+
+    @Test
+    void memoryTakenFromNettyIsSeen() throws Exception {
+        Report report = broadcast(meters -> message -> {
+            meters.allocator().directBuffer((int) message.byteSize()).release();
+            return message.share();
+        });
+        assertTrue(report.allocated() >= 10 * report.bytes());
+    }
+
+    @Test
+    void handleThatIsNotClosedIsSeen() throws Exception {
+        AtomicInteger leaks = new AtomicInteger();
+        Report report = broadcast(meters -> message -> {
+            if (leaks.getAndIncrement() == 0) {
+                SealedBuffer forgotten = message.share();
+                assertTrue(forgotten.isOpen());
+            }
+            return message.share();
+        });
+        assertEquals(1, report.handlesOpen());
+    }
+
+    @Test
+    void nodeThatDiesMidwayIsAnErrorOfOneLine() {
+        assertEquals(1, run("xcast", "--nodes=6", "--radix=2", "--fail-node=2", file.toString()));
+        assertTrue(err.startsWith("bulla: peer 2 failed: "), err);
+        assertEquals(1, err.lines().count());
+    }
+
+    @Test
+    void failureShowsItsStackOnlyWhenAsked() {
+        assertEquals(1, run("xcast", "--debug", folder.resolve("nowhere").toString()));
+        assertTrue(err.contains("\tat io.bulla.cli."), err);
+        assertEquals(1, run("xcast", folder.resolve("nowhere").toString()));
+        assertEquals("bulla: cannot read " + folder.resolve("nowhere") + ": no such file", err.strip());
+    }
+
+    @Test
+    void usageErrorsHaveStatusTwo() {
+        usage("--nodes must be at least 1: given=0", "xcast", "--nodes=0", file.toString());
+        usage("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
+        usage("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
+        usage("Missing required parameter: 'FILE'", "xcast");
+        usage("no command given: xcast");
+    }
+
+    @Test
+    void messageOverTheLimitIsRefused() {
+        assertEquals(1, run("xcast", "--limit=1000", file.toString()));
+        assertEquals("bulla: message over the limit: length=300000 limit=1000", err.strip());
+    }
+
+    @Test
+    void fileOfTwoGibibytesIsRefusedWithTheReason() throws IOException {
+        Path huge = folder.resolve("huge");
+        try (RandomAccessFile sparse = new RandomAccessFile(huge.toFile(), "rw")) {
+            sparse.setLength(1L << 31);
+        }
+        assertEquals(1, run("xcast", huge.toString()));
+        assertEquals(
+                "bulla: file of 2 GiB or more: a DSS byte object has a 32-bit size: file=" + huge + " bytes=2147483648",
+                err.strip());
+    }
+
+    @Test
+    void portInUseIsNamed() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int port = taken.getLocalPort();
+            assertEquals(1, run("xcast", "--nodes=1", "--port=" + port, file.toString()));
+            assertTrue(err.startsWith("bulla: cannot listen on 127.0.0.1:" + port + ": "), err);
+        }
+    }
+
+    @Test
+    void portsAreFreeAfterwards() throws IOException {
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, run("xcast", "--nodes=2", "--port=39170", file.toString()), () -> err);
+        }
+        new ServerSocket(39171, 1, InetAddress.getLoopbackAddress()).close();
+    }
+
+    @Test
+    void helpIsThereForEveryCommand() {
+        assertEquals(0, run("--help"));
+        assertTrue(out.contains("xcast"));
+        assertEquals(0, run("xcast", "--help"));
+        assertTrue(out.contains("--send"));
+        assertFalse(out.contains("null"));
+    }
+
+    private Report broadcast(Function<Meters, SendPolicy> policy) throws Exception {
+        XcastCommand options = new XcastCommand();
+        new CommandLine(options)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .parseArgs("--nodes=5", "--radix=2", file.toString());
+        try (Xcast xcast = new Xcast(options, policy)) {
+            xcast.start();
+            return xcast.broadcast(new Progress.None());
+        }
+    }
+
+    private void usage(String message, String... args) {
+        assertEquals(2, run(args));
+        assertEquals(List.of("bulla: " + message), err.lines().limit(1).toList());
+    }
+
+    private int run(String... args) {
+        StringWriter outText = new StringWriter();
+        StringWriter errText = new StringWriter();
+        int status = Bulla.run(args, new PrintWriter(outText, true), new PrintWriter(errText, true));
+        out = outText.toString();
+        err = errText.toString();
+        return status;
+    }
+
+    private long figure(String name) {
+        Matcher line = Pattern.compile("(?m)^xcast: .*\\b" + name + "=(\\d+)").matcher(out);
+        assertTrue(line.find(), out);
+        return Long.parseLong(line.group(1));
+    }
+}

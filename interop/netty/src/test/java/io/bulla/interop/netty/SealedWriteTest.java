@@ -1,0 +1,128 @@
+package io.bulla.interop.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.ReleasedBufferException;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.CopyTally;
+import io.bulla.refcount.LeaseTally;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
+import java.nio.ReadOnlyBufferException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SealedWriteTest {
+
+    private final LeaseTally handles = new LeaseTally();
+    private final ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), handles);
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+
+    @AfterEach
+    void nothingIsLeft() {
+        channel.finishAndReleaseAll();
+        assertEquals(0, handles.open());
+        source.close();
+    }
+
+    @Test
+    void handleIsHeldUntilThePromiseCompletedAndTheMemoryIsLetGo() {
+        SealedBuffer buffer = buffer(1000);
+        ChannelFuture written = SealedWrite.write(channel, header(), buffer.share());
+        buffer.close();
+
+        assertTrue(written.isSuccess());
+        assertEquals(1, handles.open(), "accepted, but still in the outbound queue");
+        ByteBuf message = channel.readOutbound();
+        assertEquals(1004, message.readableBytes());
+        assertEquals(0xcafe, message.getInt(0));
+        assertEquals((byte) 7, message.getByte(4 + 7));
+        message.release();
+        assertEquals(0, handles.open());
+    }
+
+    @Test
+    void twoWritesOfOneBufferHavePositionsOfTheirOwnAndCopyNothing() {
+        CopyTally before = CopyTally.snapshot();
+        try (SealedBuffer buffer = buffer(300)) {
+            SealedWrite.write(channel, header(), buffer.share());
+            SealedWrite.write(channel, header(), buffer.share());
+        }
+        ByteBuf first = channel.readOutbound();
+        first.skipBytes(200);
+        ByteBuf second = channel.readOutbound();
+        assertEquals(304, second.readableBytes());
+        assertEquals(new CopyTally(0, 0), CopyTally.snapshot().since(before));
+        first.release();
+        second.release();
+    }
+
+    @Test
+    void handleIsClosedOnceWhenTheWriteFails() {
+        channel.close();
+        ByteBuf header = header();
+        ChannelFuture written = SealedWrite.write(channel, header, buffer(10));
+
+        assertFalse(written.isSuccess());
+        assertTrue(written.isDone());
+        assertEquals(0, header.refCnt());
+        assertEquals(0, handles.open());
+    }
+
+    @Test
+    void handleIsClosedWhenThePipelineRefuses() {
+        RuntimeException refusal = new IllegalArgumentException("no");
+        channel.pipeline().addLast(new ChannelOutboundHandlerAdapter() {
+            @Override
+            public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+                ReferenceCountUtil.release(message);
+                promise.setFailure(refusal);
+            }
+        });
+        assertSame(refusal, SealedWrite.write(channel, header(), buffer(10)).cause());
+        assertEquals(0, handles.open());
+    }
+
+    @Test
+    void closedHandleIsRefusedAndTheHeaderReleased() {
+        SealedBuffer buffer = buffer(10);
+        buffer.close();
+        ByteBuf header = header();
+        assertThrows(ReleasedBufferException.class, () -> SealedWrite.write(channel, header, buffer));
+        assertEquals(0, header.refCnt());
+    }
+
+    @Test
+    void viewsRefuseWrites() {
+        SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, buffer(10));
+        ByteBuf message = channel.readOutbound();
+        assertThrows(ReadOnlyBufferException.class, () -> message.setByte(3, 9));
+        message.release();
+    }
+
+    private static ByteBuf header() {
+        return Unpooled.directBuffer(4).writeInt(0xcafe);
+    }
+
+    private SealedBuffer buffer(int size) {
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
+            for (int i = 0; i < size; i++) {
+                builder.putByte((byte) i);
+            }
+            return builder.seal();
+        }
+    }
+}

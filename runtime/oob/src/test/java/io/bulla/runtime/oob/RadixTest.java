@@ -1,0 +1,45 @@
+package io.bulla.runtime.oob;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+class RadixTest {
+
+    @Test
+    void everyOtherNodeIsReachedExactlyOnceFromAnyOrigin() {
+        for (int radix = 1; radix <= 5; radix++) {
+            Radix tree = new Radix(radix);
+            for (int size = 1; size <= 40; size++) {
+                for (int origin = 0; origin < size; origin++) {
+                    int[] reached = new int[size];
+                    for (int rank = 0; rank < size; rank++) {
+                        for (int child : tree.children(rank, origin, size)) {
+                            reached[child]++;
+                            assertEquals(tree.level(rank, origin, size) + 1, tree.level(child, origin, size));
+                        }
+                    }
+                    int[] expected = new int[size];
+                    Arrays.fill(expected, 1);
+                    expected[origin] = 0;
+                    assertArrayEquals(expected, reached);
+                }
+            }
+        }
+    }
+
+    @Test
+    void radixBelowOneIsRefused() {
+        assertEquals(
+                "a radix is at least 1: radix=0",
+                assertThrows(IllegalArgumentException.class, () -> new Radix(0)).getMessage());
+    }
+
+    @Test
+    void hugeRadixDoesNotOverflow() {
+        assertArrayEquals(new int[0], new Radix(Integer.MAX_VALUE).children(3, 0, 5));
+    }
+}
