@@ -153,7 +153,8 @@ public class RefCountStress {
         }
     }
 
-    /// Ordering 3: late shares beside the last close, and after it, all fail or all count; the resource is freed once.
+    /// Ordering 3: late shares beside the last close, and after it, all fail or all count; the resource is freed
+    /// once.
     @JCStressTest
     @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "no share was open when the resource was freed")
     @Outcome(expect = FORBIDDEN)
