@@ -33,7 +33,9 @@ class ReadmeTest {
                 .redirectOutput(output.toFile())
                 .start();
         assertTrue(java.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(Collections.nCopies(3, "hello 3"), List.of(Files.readString(output).split("\n")));
+        assertEquals(
+                Collections.nCopies(3, "hello 3"),
+                List.of(Files.readString(output).split("\n")));
         assertEquals(0, java.exitValue());
     }
 }
