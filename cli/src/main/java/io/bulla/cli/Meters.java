@@ -6,6 +6,7 @@ import io.bulla.iovec.CopyTally;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
@@ -51,8 +52,13 @@ final class Meters {
     }
 
     private static long elsewhereInNetty() {
-        var unpooled = UnpooledByteBufAllocator.DEFAULT.metric();
-        return unpooled.usedDirectMemory() + unpooled.usedHeapMemory();
+        return used(UnpooledByteBufAllocator.DEFAULT) + used(ByteBufAllocator.DEFAULT);
+    }
+
+    private static long used(ByteBufAllocator allocator) {
+        return allocator instanceof ByteBufAllocatorMetricProvider meter
+                ? meter.metric().usedDirectMemory() + meter.metric().usedHeapMemory()
+                : 0;
     }
 
     /// Adds up the regions that a source hands out.

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.SendPolicy;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
@@ -16,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.regex.Matcher;
@@ -78,6 +82,19 @@ class BullaTest {
             return message.share();
         });
         assertTrue(report.allocated() >= 10 * report.bytes());
+    }
+
+    @Test
+    void memoryTakenAroundTheChannelsAllocatorIsSeen() throws Exception {
+        for (ByteBufAllocator global : List.of(ByteBufAllocator.DEFAULT, UnpooledByteBufAllocator.DEFAULT)) {
+            List<ByteBuf> taken = new CopyOnWriteArrayList<>();
+            Report report = broadcast(meters -> message -> {
+                taken.add(global.directBuffer(4 << 20));
+                return message.share();
+            });
+            taken.forEach(ByteBuf::release);
+            assertTrue(report.allocated() >= 5 * report.bytes() + (5 << 20), () -> global + " " + report);
+        }
     }
 
     @Test
