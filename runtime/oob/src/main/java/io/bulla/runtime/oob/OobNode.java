@@ -318,7 +318,11 @@ public final class OobNode implements AutoCloseable {
 
         @Override
         public long bodyBytes(ByteBuffer header) throws IOException {
-            return Frame.read(header, limit).length();
+            Frame frame = Frame.read(header, limit);
+            if (frame.origin() < 0 || frame.origin() >= size) {
+                throw new IOException("origin is not a node: origin=" + frame.origin() + " nodes=" + size);
+            }
+            return frame.length();
         }
 
         @Override

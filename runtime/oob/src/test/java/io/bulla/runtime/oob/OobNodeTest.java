@@ -188,6 +188,28 @@ class OobNodeTest {
     }
 
     @Test
+    void frameThatCannotBeIsRefusedAndTheNodeGoesOn() throws Exception {
+        start(2);
+        ByteBuffer header = ByteBuffer.allocate(Frame.BYTES)
+                .putInt(0, 0x42756c61)
+                .put(4, (byte) 1)
+                .put(5, (byte) 2);
+        refused(header.putInt(12, -7), "origin is not a node: origin=-7 nodes=2");
+        refused(header.putInt(12, 2), "origin is not a node: origin=2 nodes=2");
+        refused(header.putInt(12, 0).putLong(16, -1), "message over the limit: length=-1 limit=1048576");
+        refused(header.putLong(16, 1 << 21), "message over the limit: length=2097152 limit=1048576");
+        refused(header.put(4, (byte) 2), "not a frame of version 1: magic=42756c61 version=2 kind=2 reserved=0");
+        messageArrives();
+    }
+
+    private void refused(ByteBuffer header, String reason) throws Exception {
+        try (SocketChannel stranger = SocketChannel.open(nodes.get(1).address())) {
+            stranger.write(header.duplicate().rewind());
+            assertEquals("peer -1 failed: " + reason, lost.poll(10, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
     void messageOverTheLimitIsRefusedBeforeItIsQueued() throws Exception {
         start(2);
         try (SealedBuffer message = numbered(1, (1 << 20) + 1)) {
