@@ -2,6 +2,10 @@
 module io.bulla.buffer {
     requires transitive io.bulla.refcount;
     requires transitive io.bulla.iovec;
+    // each used where it is present: memory of the machine, trimming; the flight recorder
+    requires static java.management;
+    requires static jdk.management;
+    requires static jdk.jfr;
 
     exports io.bulla.buffer;
 }

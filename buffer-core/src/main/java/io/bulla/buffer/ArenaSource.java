@@ -1,44 +1,53 @@
 package io.bulla.buffer;
 
-import io.bulla.refcount.Lease;
+import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTrace;
-import io.bulla.refcount.RefCount;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.atomic.AtomicLong;
+import java.time.Duration;
+import java.util.Objects;
 
-/// The default source: carves regions out of chunks, each one shared [Arena].
+/// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
 ///
-/// Memory is never reused within a chunk, so a stale reader of the default source cannot see another buffer's
-/// bytes. The chunk whose last region is released is closed by the source's own thread: closing a shared arena
-/// costs tens of microseconds, which no reader's `close()` should pay. A region of a quarter chunk or more gets an
-/// arena of its own.
+/// Memory is not reused while its chunk lives, so a stale reader of the default source sees the sealed bytes or
+/// an
+/// exception, never another buffer's. The chunk whose last region is released is closed by the source's own
+/// thread.
+/// A region of a quarter chunk or more gets an arena of its own.
+///
+/// The JDK zeroes a chunk once; carving, sealing and giving back touch no byte. The price of sharing an arena: a
+/// single
+/// handle of 64 bytes, kept open, keeps its whole chunk, 1 MiB unless told otherwise.
 ///
 /// No JVM flag, no restricted method, no allocator hook.
 public final class ArenaSource implements MemorySource, AutoCloseable {
 
-    private static final long CHUNK = 1 << 20;
-    private static final long ALIGN = 8;
+    /// Size of a chunk unless told otherwise, in bytes.
+    public static final long CHUNK = 1 << 20;
+
+    private static final long SMALLEST_CHUNK = 4 << 10;
 
     private final MemoryBudget budget;
     private final LeaseTrace trace;
-    private final LinkedTransferQueue<Chunk> finished = new LinkedTransferQueue<>();
-    private final AtomicLong openChunks = new AtomicLong();
-    private Thread closer;
-    private Carved current;
+    private final Safety safety;
+    private final long chunkBytes;
+    private final ArenaCloser closer;
+    // volatile: a chunk is seen whole; carving from one that is retired meanwhile fails cleanly
+    private volatile Chunk current;
     private boolean closed;
 
-    private ArenaSource(MemoryBudget budget, LeaseTrace trace) {
-        this.budget = budget;
-        this.trace = trace;
+    private ArenaSource(Builder options) {
+        this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
+        this.trace = options.trace;
+        this.safety = options.safety;
+        this.chunkBytes = options.chunkBytes;
+        this.closer = new ArenaCloser(budget::give);
     }
 
-    /// A source without a limit.
+    /// A source with defaults: [MemoryBudget#ofProcess()], nobody told of handles, [Safety#FAST].
     ///
     /// @return a source of its own
     public static ArenaSource create() {
-        return create(MemoryBudget.unlimited(), null);
+        return builder().build();
     }
 
     /// A source with a limit.
@@ -47,7 +56,77 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// @param trace told of every handle on this source's memory, or `null`
     /// @return a source of its own
     public static ArenaSource create(MemoryBudget budget, LeaseTrace trace) {
-        return new ArenaSource(budget, trace);
+        return builder().budget(budget).trace(trace).build();
+    }
+
+    /// A source to be described.
+    ///
+    /// @return defaults, to be changed
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /// How a source should be.
+    public static final class Builder {
+
+        private MemoryBudget budget;
+        private LeaseTrace trace;
+        private Safety safety = Safety.FAST;
+        private long chunkBytes = CHUNK;
+
+        private Builder() {}
+
+        /// Sets the limit.
+        ///
+        /// @param budget booked in whole chunks, before memory is taken
+        /// @return this
+        public Builder budget(MemoryBudget budget) {
+            this.budget = Objects.requireNonNull(budget);
+            return this;
+        }
+
+        /// Sets who is told of every handle on this source's memory.
+        ///
+        /// @param trace a listener, or `null` for nobody
+        /// @return this
+        public Builder trace(LeaseTrace trace) {
+            this.trace = trace;
+            return this;
+        }
+
+        /// Sets the level of safety. [Safety#CHECKED] without a listener gets a full [LeaseLedger] that remembers
+        /// stacks and closes.
+        ///
+        /// @param safety the level
+        /// @return this
+        public Builder safety(Safety safety) {
+            this.safety = Objects.requireNonNull(safety);
+            return this;
+        }
+
+        /// Sets the size of a chunk: larger ones cost less per buffer, and a forgotten handle keeps more.
+        ///
+        /// @param bytes from 4 KiB to 1 GiB
+        /// @return this
+        /// @throws IllegalArgumentException if `bytes` is outside
+        public Builder chunkBytes(long bytes) {
+            if (bytes < SMALLEST_CHUNK || bytes > Chunk.LARGEST) {
+                throw new IllegalArgumentException("size of a chunk: bytes=" + bytes + " smallest=" + SMALLEST_CHUNK
+                        + " largest=" + Chunk.LARGEST);
+            }
+            this.chunkBytes = bytes;
+            return this;
+        }
+
+        /// The source.
+        ///
+        /// @return a source of its own
+        public ArenaSource build() {
+            if (safety == Safety.CHECKED && trace == null) {
+                trace = LeaseLedger.full().withStacks().withCloses();
+            }
+            return new ArenaSource(this);
+        }
     }
 
     @Override
@@ -58,166 +137,135 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// Takes a region.
     ///
     /// @throws IllegalArgumentException if `byteSize` is less than 1
-    /// @throws IllegalStateException if the budget forbids it or the source is closed
+    /// @throws MemoryLimitException if the budget forbids it; the message says who holds what, if the listener
+    ///     knows
+    /// @throws IllegalStateException if the source is closed
     /// @throws OutOfMemoryError if the machine has no more; the budget is as before
     @Override
     public Region allocate(long byteSize) {
         if (byteSize < 1) {
             throw new IllegalArgumentException("a region is at least one byte: byteSize=" + byteSize);
         }
-        if (byteSize >= CHUNK / 4) {
-            return openChunk(byteSize);
+        if (byteSize >= chunkBytes / 4 || safety == Safety.CHECKED) {
+            return new AloneRegion(openChunk(byteSize, 1), closer, safety == Safety.CHECKED);
         }
-        synchronized (this) {
-            long aligned = (byteSize + ALIGN - 1) & -ALIGN;
-            if (current == null || current.chunk.room() < aligned) {
-                Carved next = openChunk(CHUNK);
-                retireCurrent();
-                current = next;
+        while (true) {
+            Chunk chunk = current;
+            Region region = chunk == null ? null : chunk.carve(byteSize);
+            if (region != null) {
+                return region;
             }
-            return current.carve(aligned, byteSize);
+            replace(chunk);
         }
+    }
+
+    /// Grows in place, if the region is the last one of its chunk and there is room.
+    @Override
+    public Region grow(Region region, long byteSize) {
+        return region instanceof Chunk.Carved carved && carved.resize(byteSize) ? region : null;
+    }
+
+    /// In place; what was not used is carved again if the region is the last one of its chunk.
+    @Override
+    public MemorySegment seal(Region region, long used) {
+        if (region instanceof Chunk.Carved carved) {
+            carved.resize(used);
+            return carved.sealed(used);
+        }
+        return region.segment().asSlice(0, used).asReadOnly();
     }
 
     /// Chunks whose memory is not given back yet.
     ///
     /// @return 0 once every buffer and the source are closed and the source's thread came to rest
     public long openChunks() {
-        return openChunks.get();
+        return closer.open();
+    }
+
+    /// Regions that were found written to after they were given back. [Safety#CHECKED] only.
+    ///
+    /// @return 0 in a program that is in order
+    public long lateWrites() {
+        return closer.lateWrites();
+    }
+
+    /// Asks the source's thread to have the C library give its free memory back to the system. It does so by
+    /// itself
+    /// half a second after the last of several chunks was closed.
+    public void trim() {
+        closer.trim();
+    }
+
+    /// How often free memory was given back to the system.
+    ///
+    /// @return 0 where the JVM does not offer it
+    public long trims() {
+        return closer.trims();
     }
 
     /// Ends the source: no more regions, and its thread ends once every chunk is closed.
     ///
-    /// Buffers that are still open keep their memory until their last handle is closed. Closing again does nothing.
+    /// Buffers that are still open, and sends in flight, keep their memory until their last handle is closed.
+    /// Closing
+    /// again does nothing.
     @Override
     public synchronized void close() {
-        closed = true;
-        retireCurrent();
-        if (closer != null && openChunks.get() == 0) {
-            finished.add(Chunk.END);
+        if (!closed) {
+            closed = true;
+            retireCurrent();
+            closer.end();
         }
     }
 
-    private Carved openChunk(long bytes) {
-        budget.take(bytes);
-        Arena arena = null;
-        try {
-            startCloser();
-            arena = Arena.ofShared();
-            Chunk chunk = new Chunk(this, arena, arena.allocate(bytes, ALIGN));
-            openChunks.incrementAndGet();
-            return new Carved(chunk, chunk.memory);
-        } catch (Throwable failure) {
-            budget.give(bytes);
-            if (arena != null) {
-                arena.close();
-            }
-            throw failure;
+    /// Ends the source, as [#close()], and waits until all memory is given back.
+    ///
+    /// @param patience how long to wait
+    /// @throws IllegalStateException if handles are still open then, naming who holds what if the listener knows;
+    ///     their memory stays theirs until they are closed
+    /// @throws InterruptedException if the thread is interrupted while it waits; the source is closed
+    public void close(Duration patience) throws InterruptedException {
+        close();
+        if (!closer.awaitNone(patience.toNanos())) {
+            String holders = trace == null ? "nobody traces them" : trace.summary();
+            throw new IllegalStateException("memory source closed with open handles: chunks=" + openChunks()
+                    + " waited=" + patience.toMillis() + "ms held by [" + holders + "]");
+        }
+    }
+
+    /// Under the lock, so that a chunk's end costs one chunk, however many threads meet it.
+    private synchronized void replace(Chunk seen) {
+        if (current == seen) {
+            Chunk next = openChunk(chunkBytes, Chunk.CREDIT);
+            retireCurrent();
+            current = next;
         }
     }
 
     private void retireCurrent() {
-        if (current != null) {
-            current.release();
-            current = null;
+        Chunk last = current;
+        current = null;
+        if (last != null) {
+            last.retire();
         }
     }
 
-    private synchronized void startCloser() {
-        if (closed) {
-            throw new IllegalStateException("memory source already closed");
+    private Chunk openChunk(long bytes, int holders) {
+        if (!budget.tryTake(bytes)) {
+            budget.take(bytes, trace == null ? "" : trace.summary());
         }
-        if (closer == null) {
-            closer = Thread.ofPlatform().daemon().name("bulla-arena-closer").start(this::closeFinished);
-        }
-    }
-
-    private void closeFinished() {
         try {
-            while (true) {
-                Chunk chunk = finished.take();
-                if (chunk == Chunk.END) {
-                    return;
-                }
-                chunk.arena.close();
-                budget.give(chunk.bytes);
-                if (openChunks.decrementAndGet() == 0 && isClosed()) {
-                    return;
-                }
+            closer.opening();
+            try {
+                Chunk chunk = new Chunk(closer, bytes, holders);
+                FlightEvents.allocated(bytes);
+                return chunk;
+            } catch (Throwable failure) {
+                closer.gone();
+                throw failure;
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private synchronized boolean isClosed() {
-        return closed;
-    }
-
-    /// One arena. Its holders are the regions carved from it and, while it is the current one, the source.
-    private static final class Chunk extends RefCount {
-
-        private static final Chunk END = new Chunk();
-
-        private final ArenaSource source;
-        private final Arena arena;
-        private final MemorySegment memory;
-        private final long bytes;
-        private long carved;
-
-        private Chunk() {
-            super(null);
-            source = null;
-            arena = null;
-            memory = null;
-            bytes = 0;
-        }
-
-        Chunk(ArenaSource source, Arena arena, MemorySegment memory) {
-            super(null);
-            this.source = source;
-            this.arena = arena;
-            this.memory = memory;
-            this.bytes = memory.byteSize();
-        }
-
-        long room() {
-            return bytes - carved;
-        }
-
-        @Override
-        protected void free() {
-            source.finished.add(this);
-        }
-    }
-
-    /// A region: one holder of its chunk.
-    private static final class Carved extends Lease implements Region {
-
-        private final Chunk chunk;
-        private final MemorySegment segment;
-
-        Carved(Chunk chunk, MemorySegment segment) {
-            super(chunk);
-            this.chunk = chunk;
-            this.segment = segment;
-        }
-
-        Carved carve(long aligned, long byteSize) {
-            Carved region = new Carved(chunk, chunk.memory.asSlice(chunk.carved, byteSize));
-            retain(region);
-            chunk.carved += aligned;
-            return region;
-        }
-
-        @Override
-        public MemorySegment segment() {
-            return segment;
-        }
-
-        @Override
-        public void release() {
-            close();
+        } catch (Throwable failure) {
+            budget.give(bytes);
+            throw failure;
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
+import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import java.io.EOFException;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /// The only writable state: bytes on their way to being sealed.
 ///
@@ -20,9 +22,10 @@ import java.util.List;
 /// writing --close()--> abandoned (the memory went back)                  any write after them throws
 /// ```
 ///
-/// A builder belongs to one thread at a time. It grows by taking another region from its source; what is written
-/// never moves. Values are big-endian, as in the formats above it. A value never straddles two regions, long runs
-/// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after `seal()`.
+/// A builder belongs to one thread at a time. It grows its region where the source can, else takes another one.
+/// Values are big-endian, as in the formats above it. A value never straddles two regions, long runs
+/// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
+/// `seal()`.
 public final class BufferBuilder implements AutoCloseable {
 
     private static final long FIRST = 256;
@@ -41,14 +44,16 @@ public final class BufferBuilder implements AutoCloseable {
     }
 
     private final MemorySource source;
-    private final List<Part> parts = new ArrayList<>(4);
     private State state = State.WRITING;
     private long nextCapacity;
-    // the last part, spread out for the writes: its memory, its bytes used, its size, and what stands before it
+    // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it
+    private Region region;
     private MemorySegment memory = MemorySegment.NULL;
     private long used;
     private long capacity;
     private long before;
+    // those before it, null while there is none
+    private List<Part> earlier;
 
     private record Part(Region region, long start, long used) {}
 
@@ -76,6 +81,22 @@ public final class BufferBuilder implements AutoCloseable {
             throw new IllegalArgumentException("capacity is at least one byte: capacity=" + capacity);
         }
         return new BufferBuilder(source, capacity);
+    }
+
+    /// A builder with memory for `capacity` bytes, if the source has it now: back-pressure without an exception.
+    ///
+    /// @param source where the memory comes from
+    /// @param capacity in bytes, at least 1
+    /// @return an empty builder that has its first region; nothing if a limit forbids it
+    /// @throws IllegalArgumentException if `capacity` is less than 1
+    public static Optional<BufferBuilder> tryBuild(MemorySource source, long capacity) {
+        BufferBuilder builder = ofCapacity(source, capacity);
+        try {
+            builder.use(source.allocate(capacity));
+            return Optional.of(builder);
+        } catch (MemoryLimitException full) {
+            return Optional.empty();
+        }
     }
 
     /// Number of bytes written.
@@ -197,7 +218,8 @@ public final class BufferBuilder implements AutoCloseable {
         }
     }
 
-    /// Drops everything after the first `byteSize` bytes: how a writer above takes back an item that failed half-way.
+    /// Drops everything after the first `byteSize` bytes: how a writer above takes back an item that failed
+    /// half-way.
     ///
     /// @param byteSize at most what is written
     /// @throws IllegalArgumentException if less is written
@@ -208,18 +230,16 @@ public final class BufferBuilder implements AutoCloseable {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
         }
         while (byteSize < before) {
-            Part dropped = parts.removeLast();
-            dropped.region().release();
-            Part last = parts.getLast();
-            memory = last.region().segment();
-            capacity = memory.byteSize();
+            region.release();
+            Part last = earlier.removeLast();
+            use(last.region());
             before = last.start();
-            used = last.used();
         }
         used = byteSize - before;
     }
 
-    /// Ends the writing: the bytes become a buffer that never changes again, and this builder refuses every write.
+    /// Ends the writing: the bytes are immutable from now on and belong to the returned handle. The builder is
+    /// spent.
     ///
     /// Publication: a release fence stands between the last write and the first handle. Final fields alone would
     /// not do, for native memory lies outside what they cover.
@@ -227,31 +247,73 @@ public final class BufferBuilder implements AutoCloseable {
     /// @return the first handle
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public SealedBuffer seal() {
+        return seal(null);
+    }
+
+    /// Ends the writing, as [#seal()].
+    ///
+    /// @param tag who holds the first handle, or `null`
+    /// @return the first handle
+    /// @throws IllegalStateException if the builder is sealed or abandoned
+    public SealedBuffer seal(Object tag) {
         checkWriting();
-        keepUsed();
-        MemorySegment[] regions = new MemorySegment[parts.size()];
-        Region[] owned = new Region[parts.size()];
-        for (int i = 0; i < owned.length; i++) {
-            Part part = parts.get(i);
-            owned[i] = part.region();
-            regions[i] = source.seal(part.region(), part.used());
-        }
-        IoVec bytes = IoVec.of(regions);
-        Storage storage = new Storage(source.trace(), () -> releaseAll(owned));
+        SealedBuffer buffer = earlier == null && region != null ? sealOne() : sealMany();
         end(State.SEALED);
         // release: publishes the native bytes before any handle can be seen by another thread
         VarHandle.releaseFence();
-        return SealedBuffer.first(storage, bytes);
+        buffer.announce(tag);
+        return buffer;
     }
 
     /// Gives the memory back if the builder was not sealed; otherwise does nothing. Again is harmless.
     @Override
     public void close() {
         if (state == State.WRITING) {
-            Region[] owned = parts.stream().map(Part::region).toArray(Region[]::new);
+            Region[] owned = owned();
             end(State.ABANDONED);
-            releaseAll(owned);
+            for (Region each : owned) {
+                each.release();
+            }
         }
+    }
+
+    private SealedBuffer sealOne() {
+        IoVec bytes = stamped(IoVec.of(source.seal(region, used)), region);
+        FlightEvents.sealed(used, 1);
+        return new SealedBuffer(Storage.of(source.trace(), region, FlightEvents.held(used)), bytes);
+    }
+
+    private SealedBuffer sealMany() {
+        Region[] owned = owned();
+        MemorySegment[] sealed = new MemorySegment[owned.length];
+        for (int i = 0; i < owned.length; i++) {
+            sealed[i] =
+                    source.seal(owned[i], i < owned.length - 1 ? earlier.get(i).used() : used);
+        }
+        IoVec bytes = IoVec.of(sealed);
+        for (Region each : owned) {
+            bytes = stamped(bytes, each);
+        }
+        FlightEvents.sealed(byteSize(), owned.length);
+        return new SealedBuffer(Storage.of(source.trace(), owned, FlightEvents.held(byteSize())), bytes);
+    }
+
+    private static IoVec stamped(IoVec bytes, Region region) {
+        Generation stamp = region.generation();
+        return stamp == null ? bytes : bytes.stamped(stamp);
+    }
+
+    private Region[] owned() {
+        if (region == null) {
+            return new Region[0];
+        }
+        int count = earlier == null ? 0 : earlier.size();
+        Region[] owned = new Region[count + 1];
+        for (int i = 0; i < count; i++) {
+            owned[i] = earlier.get(i).region();
+        }
+        owned[count] = region;
+        return owned;
     }
 
     private interface Step {
@@ -294,25 +356,36 @@ public final class BufferBuilder implements AutoCloseable {
     }
 
     private void grow(int bytes) {
-        Region region = source.allocate(Math.max(nextCapacity, bytes));
-        keepUsed();
-        before += used;
-        used = 0;
-        memory = region.segment();
-        capacity = memory.byteSize();
-        parts.add(new Part(region, before, 0));
-        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
+        if (region != null) {
+            Region grown = source.grow(region, Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST)));
+            if (grown != null) {
+                use(grown);
+                return;
+            }
+        }
+        Region fresh = source.allocate(Math.max(nextCapacity, bytes));
+        if (region != null) {
+            if (earlier == null) {
+                earlier = new ArrayList<>();
+            }
+            earlier.add(new Part(region, before, used));
+            before += used;
+            used = 0;
+        }
+        use(fresh);
     }
 
-    private void keepUsed() {
-        if (!parts.isEmpty()) {
-            parts.set(parts.size() - 1, new Part(parts.getLast().region(), before, used));
-        }
+    private void use(Region now) {
+        region = now;
+        memory = now.segment();
+        capacity = memory.byteSize();
+        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
     }
 
     private void end(State ended) {
         state = ended;
-        parts.clear();
+        region = null;
+        earlier = null;
         memory = MemorySegment.NULL;
         used = 0;
         capacity = 0;
@@ -322,12 +395,6 @@ public final class BufferBuilder implements AutoCloseable {
     private void checkWriting() {
         if (state != State.WRITING) {
             throw new IllegalStateException("builder already " + state.name().toLowerCase(java.util.Locale.ROOT));
-        }
-    }
-
-    private static void releaseAll(Region[] regions) {
-        for (Region region : regions) {
-            region.release();
         }
     }
 }

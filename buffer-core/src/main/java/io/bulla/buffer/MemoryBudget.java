@@ -3,8 +3,15 @@ package io.bulla.buffer;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/// A hard limit in bytes on what one or several sources have handed out at the same time.
+/// A hard limit in bytes on what one or several sources have reserved at the same time.
+///
+/// It counts what a source takes from the machine, for [ArenaSource] whole chunks, not what buffers use of it. An
+/// arena
+/// is not under the JVM's limit on direct memory, so a budget is the only brake. Memory that was handed in with
+/// [SealedBuffer#adopt] is counted apart ([#adopted()]) and not limited.
 public final class MemoryBudget {
+
+    private static final LongAdder ADOPTED = new LongAdder();
 
     private final long limit;
     private final AtomicLong used = new AtomicLong();
@@ -22,6 +29,14 @@ public final class MemoryBudget {
         this.limit = limit;
     }
 
+    /// The budget that sources share unless told otherwise: a quarter of the memory of the machine, or of the
+    /// container that limits it.
+    ///
+    /// @return the same budget each time
+    public static MemoryBudget ofProcess() {
+        return OfProcess.BUDGET;
+    }
+
     /// The budget of nobody: as much as the machine gives.
     ///
     /// @return a fresh budget, which still counts
@@ -29,23 +44,48 @@ public final class MemoryBudget {
         return new MemoryBudget(Long.MAX_VALUE);
     }
 
+    /// Bytes of foreign memory that buffers hold now, in the whole process.
+    ///
+    /// @return at least 0
+    public static long adopted() {
+        return ADOPTED.sum();
+    }
+
     /// Books `bytes`.
     ///
     /// @param bytes at least 0
-    /// @throws IllegalStateException if the limit forbids it; nothing is booked then
+    /// @throws MemoryLimitException if the limit forbids it; nothing is booked then
     public void take(long bytes) {
+        take(bytes, "");
+    }
+
+    /// Books `bytes`.
+    ///
+    /// @param bytes at least 0
+    /// @param whoHolds for the message, perhaps empty
+    /// @throws MemoryLimitException if the limit forbids it; nothing is booked then
+    void take(long bytes, String whoHolds) {
+        if (!tryTake(bytes)) {
+            throw new MemoryLimitException("memory budget exceeded: requested=" + bytes + " used=" + used.get()
+                    + " limit=" + limit + (whoHolds.isEmpty() ? "" : " held by [" + whoHolds + "]"));
+        }
+    }
+
+    /// Books `bytes` if the limit allows it.
+    ///
+    /// @param bytes at least 0
+    /// @return false if it does not; nothing is booked then
+    public boolean tryTake(long bytes) {
         long before;
-        long after;
         do {
             before = used.get();
             if (bytes > limit - before) {
-                throw new IllegalStateException(
-                        "memory budget exceeded: requested=" + bytes + " used=" + before + " limit=" + limit);
+                return false;
             }
-            after = before + bytes;
-        } while (!used.compareAndSet(before, after));
+        } while (!used.compareAndSet(before, before + bytes));
         total.add(bytes);
-        peak.accumulateAndGet(after, Math::max);
+        peak.accumulateAndGet(before + bytes, Math::max);
+        return true;
     }
 
     /// Gives `bytes` back.
@@ -81,5 +121,18 @@ public final class MemoryBudget {
     /// @return in bytes
     public long limit() {
         return limit;
+    }
+
+    static void own(long bytes) {
+        ADOPTED.add(bytes);
+    }
+
+    static void disown(long bytes) {
+        ADOPTED.add(-bytes);
+    }
+
+    private static final class OfProcess {
+
+        private static final MemoryBudget BUDGET = new MemoryBudget(Machine.memory() / 4);
     }
 }

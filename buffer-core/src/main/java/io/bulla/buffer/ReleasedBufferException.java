@@ -1,11 +1,11 @@
 package io.bulla.buffer;
 
-/// A buffer was used through a handle that is closed already.
+/// A buffer was used through a handle that is closed already. The cause, if there is one, is where it was closed.
 public final class ReleasedBufferException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
 
-    ReleasedBufferException(String message) {
-        super(message);
+    ReleasedBufferException(String message, Throwable closedBy) {
+        super(message, closedBy);
     }
 }

@@ -2,8 +2,12 @@ package io.bulla.buffer;
 
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.Lease;
+import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.util.Arrays;
+import java.util.Objects;
 
 /// One holder's handle on bytes that never change again.
 ///
@@ -16,62 +20,57 @@ import java.util.Arrays;
 /// Guarantees
 /// - *Immutable*: content, size and addresses are fixed from [BufferBuilder#seal()] on. There is no load, no
 ///   unload and no position in here, so looking at a buffer cannot disturb anybody.
-/// - *Thread-safe*: any number of threads may read, share and slice one buffer at once, each through an open handle.
+/// - *Thread-safe*: any number of threads may read, share and slice one buffer at once, each through an open
+///   handle.
 /// - *A handle per holder*: `close()` ends this handle; again is harmless, and no other handle is ever affected.
 /// - *Use after close is an exception*: every operation on a closed handle throws [ReleasedBufferException].
-/// - *No copy*: `share`, `shares`, `slice`, `concat` and `iovec` move no byte.
+/// - *No copy*: `share`, `shares`, `slice`, `concat`, `move` and `iovec` move no byte.
+/// - *Nobody waits*: sharing, closing and reading are lock-free; a thread suspended anywhere in them blocks no
+///   other.
 ///
 /// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the
 /// buffer is open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the
-/// default source.
+/// default source. A handle that may be healed (see [io.bulla.refcount.LeaseLedger]) stays reachable through the
+/// vectors it handed out; a bare `ByteBuffer` or `MemorySegment` cannot keep it, so its promise ends when the
+/// handle
+/// is closed or collected.
 public final class SealedBuffer extends Lease {
+
+    /// Stands for any thread but the caller's.
+    private static final Thread NOBODY = Thread.ofVirtual().unstarted(() -> {});
 
     private final IoVec bytes;
 
+    /// Not announced yet.
     SealedBuffer(RefCount count, IoVec bytes) {
         super(count);
         this.bytes = bytes;
     }
 
-    static SealedBuffer first(RefCount count, IoVec bytes) {
-        SealedBuffer buffer = new SealedBuffer(count, bytes);
-        buffer.opened();
-        return buffer;
-    }
-
-    /// One more handle on the same bytes, for another holder.
+    /// Hands in memory of somebody else's, not to be written to any more.
     ///
-    /// @return a handle that its holder closes
-    /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer share() {
-        return shareOf(bytes);
-    }
-
-    /// `n` more handles in one atomic step, for a fan-out.
-    ///
-    /// @param n number of handles, at least 0
-    /// @return `n` handles, each closed by its holder
-    /// @throws IllegalArgumentException if `n` is negative
-    /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer[] shares(int n) {
-        if (n < 0) {
-            throw new IllegalArgumentException("number of shares is negative: n=" + n);
+    /// @param memory accessible by any thread; it is not copied
+    /// @param onRelease called once, by the thread that closes the last handle, or by this call if it fails; it
+    ///     must
+    ///     neither block nor throw
+    /// @return the first handle
+    /// @throws IllegalArgumentException if only some threads may access the memory; `onRelease` was called
+    /// @throws NullPointerException if an argument is `null`; `onRelease`, if given, was called
+    public static SealedBuffer adopt(MemorySegment memory, Runnable onRelease) {
+        Objects.requireNonNull(onRelease, "onRelease");
+        SealedBuffer buffer;
+        try {
+            Objects.requireNonNull(memory, "memory");
+            if (!memory.isAccessibleBy(NOBODY)) {
+                throw new IllegalArgumentException("memory is confined to one thread: byteSize=" + memory.byteSize());
+            }
+            buffer = new SealedBuffer(Storage.of(new Storage.Foreign(memory.byteSize(), onRelease)), IoVec.of(memory));
+        } catch (Throwable failure) {
+            onRelease.run();
+            throw failure;
         }
-        SealedBuffer[] handles = new SealedBuffer[n];
-        Arrays.setAll(handles, i -> new SealedBuffer(count(), bytes));
-        retain(handles);
-        return handles;
-    }
-
-    /// A handle on `length` bytes from `offset` on. It outlives this one, and keeps the whole buffer's memory.
-    ///
-    /// @param offset in bytes
-    /// @param length in bytes
-    /// @return a handle that its holder closes
-    /// @throws IndexOutOfBoundsException if the range is not inside this buffer
-    /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer slice(long offset, long length) {
-        return shareOf(iovec().slice(offset, length));
+        MemoryBudget.own(memory.byteSize());
+        return buffer;
     }
 
     /// The parts' bytes one after the other, as one buffer. It holds a share of each part.
@@ -87,14 +86,116 @@ public final class SealedBuffer extends Lease {
             }
             IoVec all =
                     IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
-            return first(new Storage(parts.length == 0 ? null : parts[0].count().trace(), () -> closeAll(held)), all);
+            LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
+            SealedBuffer whole = new SealedBuffer(Storage.of(trace, held), all);
+            whole.announce(null);
+            return whole;
         } catch (Throwable failure) {
-            closeAll(held);
+            for (SealedBuffer part : held) {
+                if (part != null) {
+                    part.close();
+                }
+            }
             throw failure;
         }
     }
 
-    /// A buffer of its own with the same bytes: the copy that sharing saves. Counted in [io.bulla.iovec.CopyTally].
+    /// One more handle on the same bytes, for another holder.
+    ///
+    /// @return a handle that its holder closes
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer share() {
+        return share(null);
+    }
+
+    /// One more handle on the same bytes, which says who holds it.
+    ///
+    /// @param tag for reports, such as the name of a peer; or `null`
+    /// @return a handle that its holder closes
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer share(Object tag) {
+        return shareOf(bytes, tag);
+    }
+
+    /// `n` more handles in one atomic step, for a fan-out.
+    ///
+    /// @param n number of handles, at least 0
+    /// @return `n` handles, each closed by its holder
+    /// @throws IllegalArgumentException if `n` is negative
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer[] shares(int n) {
+        return shares(n, null);
+    }
+
+    /// `n` more handles, as [#shares(int)], which say who holds them.
+    ///
+    /// @param n number of handles, at least 0
+    /// @param tag for reports; or `null`
+    /// @return `n` handles, each closed by its holder
+    /// @throws IllegalArgumentException if `n` is negative
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer[] shares(int n, Object tag) {
+        if (n < 0) {
+            throw new IllegalArgumentException("number of shares is negative: n=" + n);
+        }
+        SealedBuffer[] handles = new SealedBuffer[n];
+        for (int i = 0; i < n; i++) {
+            handles[i] = new SealedBuffer(count(), bytes);
+        }
+        retain(tag, handles);
+        return handles;
+    }
+
+    /// A handle on `length` bytes from `offset` on. It outlives this one, and keeps the whole buffer's memory.
+    ///
+    /// @param offset in bytes
+    /// @param length in bytes
+    /// @return a handle that its holder closes
+    /// @throws IndexOutOfBoundsException if the range is not inside this buffer
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer slice(long offset, long length) {
+        checkOpen();
+        return shareOf(bytes.slice(offset, length), null);
+    }
+
+    /// A new handle that takes this one's place: this one is closed, the claim goes on. For a hand-over to
+    /// another
+    /// owner, who need not trust the old one not to close it.
+    ///
+    /// @return a handle that its holder closes
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer move() {
+        return move(null);
+    }
+
+    /// A new handle that takes this one's place, as [#move()], and says who holds it.
+    ///
+    /// @param tag for reports; or `null`
+    /// @return a handle that its holder closes
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer move(Object tag) {
+        SealedBuffer successor = new SealedBuffer(count(), bytes);
+        moveTo(tag, successor);
+        return successor;
+    }
+
+    /// A handle on the same bytes that does not keep much else alive: a copy if this one's bytes are less than
+    /// `minUse` of what it pins, a share otherwise. For a small slice that outlives a large buffer.
+    ///
+    /// @param source where the memory of a copy comes from
+    /// @param minUse from 0, always share, to 1, copy unless all of it is used
+    /// @return a handle that its holder closes; this one stays open
+    /// @throws IllegalArgumentException if `minUse` is outside
+    /// @throws ReleasedBufferException if this handle is closed
+    public SealedBuffer compact(MemorySource source, double minUse) {
+        if (!(minUse >= 0 && minUse <= 1)) {
+            throw new IllegalArgumentException("share of the memory to be used: minUse=" + minUse);
+        }
+        return byteSize() < minUse * pinnedBytes() ? copy(source) : share();
+    }
+
+    /// A buffer of its own with the same bytes: the copy that sharing saves. Counted in
+    /// [io.bulla.iovec.CopyTally].
     ///
     /// @param source where the memory comes from
     /// @return a handle on the copy, the only one
@@ -104,6 +205,8 @@ public final class SealedBuffer extends Lease {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, from.byteSize()))) {
             builder.put(from);
             return builder.seal();
+        } finally {
+            Reference.reachabilityFence(this);
         }
     }
 
@@ -112,41 +215,64 @@ public final class SealedBuffer extends Lease {
     /// @return at least 0
     /// @throws ReleasedBufferException if this handle is closed
     public long byteSize() {
-        return iovec().byteSize();
+        checkOpen();
+        return bytes.byteSize();
+    }
+
+    /// Bytes of memory that stay taken while this handle is open: the regions of the whole buffer, of which it
+    /// may
+    /// be a
+    /// slice. A region carved from a chunk keeps the chunk besides (see [ArenaSource]).
+    ///
+    /// @return at least 0
+    /// @throws ReleasedBufferException if this handle is closed
+    public long pinnedBytes() {
+        checkOpen();
+        return pinned();
     }
 
     /// The bytes, borrowed: good while this handle, or another one on the buffer, is open.
     ///
-    /// @return the same vector each time
+    /// @return a vector; if this handle may be healed, one that keeps it reachable
     /// @throws ReleasedBufferException if this handle is closed
     public IoVec iovec() {
-        if (!isOpen()) {
-            throw closedError();
-        }
-        return bytes;
+        checkOpen();
+        return isTraced() ? bytes.keeping(this) : bytes;
     }
 
     @Override
     protected ReleasedBufferException closedError() {
-        return new ReleasedBufferException("buffer handle already closed: byteSize=" + bytes.byteSize());
+        LeaseTrace trace = count().trace();
+        return new ReleasedBufferException(
+                "buffer handle already closed: byteSize=" + bytes.byteSize(),
+                trace == null ? null : trace.closedBy(this));
     }
 
     @Override
     public String toString() {
-        return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed") + "]";
+        Object tag = tag();
+        return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed")
+                + (tag == null ? "" : " tag=" + tag) + "]";
     }
 
-    private SealedBuffer shareOf(IoVec view) {
+    long pinned() {
+        return ((Storage) count()).size();
+    }
+
+    /// Makes the first handle known.
+    void announce(Object tag) {
+        opened(tag);
+    }
+
+    private SealedBuffer shareOf(IoVec view, Object tag) {
         SealedBuffer handle = new SealedBuffer(count(), view);
-        retain(handle);
+        retain(tag, handle);
         return handle;
     }
 
-    private static void closeAll(SealedBuffer[] handles) {
-        for (SealedBuffer handle : handles) {
-            if (handle != null) {
-                handle.close();
-            }
+    private void checkOpen() {
+        if (!isOpen()) {
+            throw closedError();
         }
     }
 }

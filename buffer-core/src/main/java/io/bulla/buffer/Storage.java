@@ -1,20 +1,93 @@
 package io.bulla.buffer;
 
+import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 
-/// What the last handle of a buffer gives back: regions to their source, or the shares that a concatenation holds.
+/// What the last handle of a buffer gives back.
 final class Storage extends RefCount {
 
-    private final Runnable giveBack;
+    /// One [Region], several, the shares that a concatenation holds, or [Foreign] memory.
+    private final Object owned;
 
-    Storage(LeaseTrace trace, Runnable giveBack) {
+    private Storage(LeaseTrace trace, Object owned) {
         super(trace);
-        this.giveBack = giveBack;
+        this.owned = owned;
     }
+
+    /// Of sealed regions: one region, or an array of them; `event` runs until the last close, or is null.
+    static Storage of(LeaseTrace trace, Object regions, FlightEvents.LastClose event) {
+        return new Storage(trace, event == null ? regions : new Timed(regions, event));
+    }
+
+    static Storage of(LeaseTrace trace, SealedBuffer... parts) {
+        return new Storage(trace, parts);
+    }
+
+    static Storage of(Foreign memory) {
+        return new Storage(null, memory);
+    }
+
+    /// Memory that somebody else handed in.
+    record Foreign(long byteSize, Runnable onRelease) {}
+
+    private record Timed(Object owned, FlightEvents.LastClose event) {}
 
     @Override
     protected void free() {
-        giveBack.run();
+        giveBack(owned);
+    }
+
+    @Override
+    protected long size() {
+        return sizeOf(owned);
+    }
+
+    private static void giveBack(Object owned) {
+        if (owned instanceof Region region) {
+            region.release();
+        } else if (owned instanceof SealedBuffer part) {
+            part.close();
+        } else if (owned instanceof Foreign memory) {
+            MemoryBudget.disown(memory.byteSize());
+            memory.onRelease().run();
+        } else if (owned instanceof Timed timed) {
+            timed.event.finish();
+            giveBack(timed.owned);
+        } else {
+            giveBackAll((Object[]) owned);
+        }
+    }
+
+    /// Every one is given back, even if one of them fails.
+    private static void giveBackAll(Object[] several) {
+        RuntimeException failure = null;
+        for (Object one : several) {
+            try {
+                giveBack(one);
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private static long sizeOf(Object owned) {
+        return switch (owned) {
+            case Region region -> region.byteSize();
+            case SealedBuffer part -> part.pinned();
+            case Foreign memory -> memory.byteSize();
+            case Timed timed -> sizeOf(timed.owned);
+            case Object[] several -> {
+                long sum = 0;
+                for (Object one : several) {
+                    sum += sizeOf(one);
+                }
+                yield sum;
+            }
+            default -> throw new AssertionError(owned);
+        };
     }
 }

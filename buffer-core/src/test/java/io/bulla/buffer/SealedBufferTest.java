@@ -35,15 +35,30 @@ class SealedBufferTest {
     }
 
     @Test
-    void builderGrowsWithoutMovingAndNoValueStraddles() {
+    void builderThatIsTheLastOfItsChunkGrowsInPlace() {
         BufferBuilder builder = BufferBuilder.create(source);
-        builder.putByte((byte) 1);
         for (int i = 0; i < 10_000; i++) {
             builder.putLong(i);
         }
-        builder.putInt(7).putShort((short) 9);
         try (SealedBuffer buffer = builder.seal()) {
+            assertEquals(1, buffer.iovec().regionCount());
+            assertEquals(80_000, buffer.pinnedBytes());
+        }
+    }
+
+    @Test
+    void builderWithANeighbourTakesAnotherRegionAndNoValueStraddles() {
+        BufferBuilder builder = BufferBuilder.create(source).putByte((byte) 1);
+        BufferBuilder neighbour = BufferBuilder.create(source);
+        for (int i = 0; i < 10_000; i++) {
+            builder.putLong(i);
+            neighbour.putShort((short) i);
+        }
+        builder.putInt(7).putShort((short) 9);
+        try (SealedBuffer buffer = builder.seal();
+                SealedBuffer other = neighbour.seal()) {
             assertEquals(80_007, buffer.byteSize());
+            assertEquals(20_000, other.byteSize());
             assertTrue(buffer.iovec().regionCount() > 1);
             assertEquals((byte) 9_999, buffer.iovec().get(ValueLayout.JAVA_BYTE, 80_000));
         }

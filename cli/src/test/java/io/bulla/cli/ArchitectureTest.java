@@ -50,7 +50,8 @@ class ArchitectureTest {
                 .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer", "io.bulla.pack")
                 .should()
                 .dependOnClassesThat()
-                .resideOutsideOfPackages("java..", "io.bulla..")
+                .resideOutsideOfPackages(
+                        "java..", "javax.management..", "com.sun.management..", "jdk.jfr..", "io.bulla..")
                 .check(CLASSES);
         noClasses()
                 .should()

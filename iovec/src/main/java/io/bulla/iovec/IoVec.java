@@ -1,8 +1,11 @@
 package io.bulla.iovec;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,11 +15,15 @@ import java.util.List;
 /// - *Read-only*: no operation writes to the regions, and every view it hands out refuses writes.
 /// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one
 ///   `IoVec`.
-/// - *Borrowed*: it does not keep the memory alive. Reading after the memory was freed is an error of the memory's
-///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`).
+/// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
+///   owner (on
+///   an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
+///   ([#keeping]), so
+///   that nobody takes its holder for forgotten, and can throw once its memory was given back ([#stamped]).
+/// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
 /// Offsets and lengths are in bytes. Empty regions are allowed and dropped.
-public sealed interface IoVec permits OneRegion, ManyRegions {
+public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
 
     /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.
     int MAX_VIEW = 1 << 30;
@@ -33,6 +40,9 @@ public sealed interface IoVec permits OneRegion, ManyRegions {
     /// @param regions heap or native segments; read-only views of them are taken, their memory is not copied
     /// @return a vector of the regions that are not empty
     static IoVec of(MemorySegment... regions) {
+        if (regions.length == 1 && regions[0].byteSize() > 0) {
+            return new OneRegion(regions[0].isReadOnly() ? regions[0] : regions[0].asReadOnly());
+        }
         List<MemorySegment> parts = new ArrayList<>(regions.length);
         for (MemorySegment region : regions) {
             if (region.byteSize() > 0) {
@@ -57,7 +67,23 @@ public sealed interface IoVec permits OneRegion, ManyRegions {
                 regions.add(part.region(i));
             }
         }
-        return of(regions.toArray(MemorySegment[]::new));
+        return GuardedVec.around(of(regions.toArray(MemorySegment[]::new)), parts);
+    }
+
+    /// The same bytes; the vector, its slices and concatenations keep `holder` reachable.
+    ///
+    /// @param holder never looked at
+    /// @return a vector over the same regions
+    default IoVec keeping(Object holder) {
+        return new GuardedVec(this, holder);
+    }
+
+    /// The same bytes; the vector, its slices and concatenations throw once the stamp has ended.
+    ///
+    /// @param stamp ended by the memory's owner
+    /// @return a vector over the same regions
+    default IoVec stamped(Generation stamp) {
+        return new GuardedVec(this, null, stamp);
     }
 
     /// Number of bytes.
@@ -120,7 +146,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions {
 
     /// Fresh read-only views of the regions, in order, for one gathering write.
     ///
-    /// Each call makes new ones: position and limit belong to the caller. A region longer than [#MAX_VIEW] becomes
+    /// Each call makes new ones: position and limit belong to the caller. A region longer than [#MAX_VIEW]
+    /// becomes
     /// several views.
     ///
     /// @return views at position 0, big-endian; none for an empty vector
@@ -137,37 +164,40 @@ public sealed interface IoVec permits OneRegion, ManyRegions {
         return views.toArray(ByteBuffer[]::new);
     }
 
+    /// Writes every byte to a blocking channel, in as few gathering writes as it takes.
+    ///
+    /// This vector, and what it keeps, is reachable until the last byte was accepted.
+    ///
+    /// @param channel a blocking channel
+    /// @return number of bytes written: [#byteSize()]
+    /// @throws IOException from the channel; any number of bytes may have been written
+    default long writeTo(GatheringByteChannel channel) throws IOException {
+        try {
+            ByteBuffer[] views = asByteBuffers();
+            for (int first = 0; first < views.length; ) {
+                if (views[first].hasRemaining()) {
+                    channel.write(views, first, views.length - first);
+                } else {
+                    first++;
+                }
+            }
+            return byteSize();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
     /// The offset of the first byte that differs.
     ///
     /// @param other the vector to compare with; how either is cut into regions does not matter
     /// @return -1 if both hold the same bytes; the shorter one's size if it is a prefix of the other
     default long mismatch(IoVec other) {
-        long common = Math.min(byteSize(), other.byteSize());
-        long done = 0;
-        int left = 0;
-        int right = 0;
-        long leftStart = 0;
-        long rightStart = 0;
-        while (done < common) {
-            MemorySegment a = region(left);
-            MemorySegment b = other.region(right);
-            long step = Math.min(leftStart + a.byteSize(), rightStart + b.byteSize()) - done;
-            long at = MemorySegment.mismatch(
-                    a, done - leftStart, done - leftStart + step, b, done - rightStart, done - rightStart + step);
-            if (at >= 0) {
-                return done + at;
-            }
-            done += step;
-            if (done == leftStart + a.byteSize()) {
-                leftStart = done;
-                left++;
-            }
-            if (done == rightStart + b.byteSize()) {
-                rightStart = done;
-                right++;
-            }
+        try {
+            return Mismatch.of(this, other);
+        } finally {
+            Reference.reachabilityFence(this);
+            Reference.reachabilityFence(other);
         }
-        return byteSize() == other.byteSize() ? -1 : common;
     }
 
     /// Checks a range against a size, with the message that all of Bulla's range errors have.

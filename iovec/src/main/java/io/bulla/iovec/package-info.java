@@ -5,6 +5,7 @@
 ///   many is an inner difference, not a type.
 /// - [CopyTally][io.bulla.iovec.CopyTally] counts the copies that an `IoVec` was asked to make, so that a program
 ///   can show that it makes none.
+/// - [Generation][io.bulla.iovec.Generation] is a stamp that makes stale views throw.
 ///
 /// There is no position anywhere here: readers and sends own theirs. Who keeps the memory alive is the caller's
 /// matter.

@@ -2,38 +2,43 @@ package io.bulla.refcount;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 
 /// One holder's claim on a counted resource.
 ///
-/// A type that hands out claims extends it, so that a share is one object. `close()` ends this claim once; closing it
+/// A type that hands out claims extends it, so that a share is one object. `close()` ends this claim once;
+/// closing it
 /// again does nothing, whoever does it, and can never end another holder's claim. A lease is never reused.
 ///
 /// ```
-/// open --close--> closed      closed is final; share, from open only, makes another lease
+/// open(side record) --close, move--> closed = null      closed is final; share, from open only, makes another
+/// lease
 /// ```
 ///
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
-/// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a handle
+/// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
+/// handle
 ///    which another thread closes meanwhile races with its own program: it may still see *open*, never freed
 ///    memory of the default source beneath a claim that somebody else holds.
 public abstract class Lease implements AutoCloseable {
 
-    private static final VarHandle CLOSED;
+    private static final VarHandle SIDE;
 
     static {
         try {
-            CLOSED = MethodHandles.lookup().findVarHandle(Lease.class, "closed", boolean.class);
+            SIDE = MethodHandles.lookup().findVarHandle(Lease.class, "side", SideRecord.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     private final RefCount count;
-    // written through CLOSED only
-    private boolean closed;
+    // null once closed; through SIDE as soon as anybody else can see this lease
+    private SideRecord side = SideRecord.NONE;
 
-    /// A lease that takes over a claim which is counted already, or will be by [#retain] before the lease is shown to
+    /// A lease that takes over a claim which is counted already, or will be by [#retain] before the lease is
+    /// shown to
     /// anybody: the first holder of a fresh resource, or one of several shares.
     ///
     /// @param count the resource's count
@@ -41,38 +46,70 @@ public abstract class Lease implements AutoCloseable {
         this.count = count;
     }
 
-    /// Counts `leases.length` more holders in one atomic step and announces the leases, which stand on the same
-    /// count.
+    /// Counts `leases.length` more holders in one atomic step (one per cell when the count is striped), and
+    /// announces
+    /// the leases, which stand on the same count.
     ///
     /// The leases exist before the step, so that running out of heap cannot lose a claim.
     ///
+    /// @param tag who will hold them, or `null`
     /// @param leases leases made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
-    protected final void retain(Lease... leases) {
-        if (closed || !count.retain(leases.length)) {
+    protected final void retain(Object tag, Lease... leases) {
+        if (side == null) {
             throw closedError();
         }
         for (Lease lease : leases) {
-            lease.opened();
+            lease.opened(tag);
         }
-    }
-
-    /// Counts one more holder and announces its lease. As [#retain(Lease...)], without an array.
-    ///
-    /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
-    /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
-    protected final void retain(Lease lease) {
-        if (closed || !count.retain(1)) {
+        if (!count.retain(leases.length)) {
+            for (Lease lease : leases) {
+                lease.takeSide();
+            }
             throw closedError();
         }
-        lease.opened();
+        // this lease may not be collected, and so healed, while its claim is what makes the step safe
+        Reference.reachabilityFence(this);
+    }
+
+    /// Counts one more holder and announces its lease. As [#retain(Object, Lease...)], without an array.
+    ///
+    /// @param tag who will hold it, or `null`
+    /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
+    /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
+    protected final void retain(Object tag, Lease lease) {
+        if (side == null) {
+            throw closedError();
+        }
+        lease.opened(tag);
+        if (!count.retain(1)) {
+            lease.takeSide();
+            throw closedError();
+        }
+        Reference.reachabilityFence(this);
+    }
+
+    /// Hands this lease's claim to another lease and closes this one, without touching the count.
+    ///
+    /// @param tag who will hold it, or `null`
+    /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
+    /// @throws IllegalStateException ([#closedError()]) if this lease is closed; the other one is not opened then
+    protected final void moveTo(Object tag, Lease lease) {
+        lease.opened(tag);
+        if (takeSide() == null) {
+            lease.takeSide();
+            throw closedError();
+        }
     }
 
     /// Tells the resource's [LeaseTrace] that this lease is open. The first holder of a resource calls it once.
-    protected final void opened() {
+    ///
+    /// @param tag who holds it, or `null`
+    protected final void opened(Object tag) {
         LeaseTrace trace = count.trace();
-        if (trace != null) {
-            trace.opened(this);
+        if (trace != null || tag != null) {
+            // plain: nobody else sees this lease yet
+            side = SideRecord.of(tag, trace == null ? null : trace.opened(this, count, tag));
         }
     }
 
@@ -80,7 +117,24 @@ public abstract class Lease implements AutoCloseable {
     ///
     /// @return false for ever once `close()` was called
     public final boolean isOpen() {
-        return !closed;
+        return side != null;
+    }
+
+    /// Tells whether the resource's listener keeps something with this lease: then it may be healed once nothing
+    /// reaches it, and views of it must keep it reachable.
+    ///
+    /// @return false once closed
+    protected final boolean isTraced() {
+        SideRecord now = side;
+        return now != null && now != SideRecord.NONE && now.traced() != null;
+    }
+
+    /// Who holds this lease, as given when it was opened.
+    ///
+    /// @return `null` if nothing was given, or the lease is closed
+    public final Object tag() {
+        SideRecord now = side;
+        return now == null ? null : now.tag();
     }
 
     /// Ends this claim; the last claim frees the resource. Closing again does nothing.
@@ -88,12 +142,7 @@ public abstract class Lease implements AutoCloseable {
     /// Callable from any thread. It does not block.
     @Override
     public final void close() {
-        // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
-        if (!(boolean) CLOSED.getAndSet(this, true)) {
-            LeaseTrace trace = count.trace();
-            if (trace != null) {
-                trace.closed(this);
-            }
+        if (takeSide() != null) {
             count.release();
         }
     }
@@ -105,7 +154,8 @@ public abstract class Lease implements AutoCloseable {
         return count;
     }
 
-    /// How many leases on the same resource are open at this moment, this one included: a snapshot for reports and
+    /// How many leases on the same resource are open at this moment, this one included: a snapshot for reports
+    /// and
     /// tests.
     ///
     /// @return the number of open leases, 0 when the resource is freed
@@ -118,5 +168,17 @@ public abstract class Lease implements AutoCloseable {
     /// @return a fresh exception, to be thrown by the caller
     protected IllegalStateException closedError() {
         return new IllegalStateException("lease already closed");
+    }
+
+    private SideRecord takeSide() {
+        // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
+        SideRecord taken = (SideRecord) SIDE.getAndSet(this, null);
+        LeaseTrace trace = count.trace();
+        if (taken != null && trace != null) {
+            trace.closed(this, taken.traced());
+            // collected only after the listener knows that it was closed
+            Reference.reachabilityFence(this);
+        }
+        return taken;
     }
 }

@@ -4,7 +4,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /// Counts leases as they open and close.
 ///
-/// The difference is exact once the threads that open and close have come to rest; while they run it is a snapshot.
+/// The difference is exact once the threads that open and close have come to rest; while they run it is a
+/// snapshot.
 public final class LeaseTally implements LeaseTrace {
 
     private final LongAdder opened = new LongAdder();
@@ -14,12 +15,13 @@ public final class LeaseTally implements LeaseTrace {
     public LeaseTally() {}
 
     @Override
-    public void opened(Lease lease) {
+    public Object opened(Lease lease, RefCount count, Object tag) {
         opened.increment();
+        return null;
     }
 
     @Override
-    public void closed(Lease lease) {
+    public void closed(Lease lease, Object traced) {
         closed.increment();
     }
 

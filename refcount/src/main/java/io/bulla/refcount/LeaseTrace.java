@@ -2,17 +2,46 @@ package io.bulla.refcount;
 
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.
 ///
-/// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not block
-/// and must not throw.
+/// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not
+/// block
+/// and must not throw. [LeaseTally] counts, [LeaseLedger] lists who holds what.
 public interface LeaseTrace {
 
-    /// A lease was opened.
+    /// A lease is being opened: called before the lease is counted and before anybody else can see it.
     ///
-    /// @param lease the new lease; one `closed` call will follow for it
-    void opened(Lease lease);
+    /// @param lease the new lease; one `closed` call will follow for it, unless it is lost by its holder
+    /// @param count what it stands on
+    /// @param tag who will hold it, or `null`
+    /// @return kept with the lease and given back to `closed`; `null` to keep nothing
+    Object opened(Lease lease, RefCount count, Object tag);
 
     /// A lease was closed; its resource is not freed yet.
     ///
-    /// @param lease the lease, announced before by [#opened(Lease)]
-    void closed(Lease lease);
+    /// @param lease the lease, announced before by `opened`
+    /// @param traced what `opened` returned for it
+    void closed(Lease lease, Object traced);
+
+    /// Where a lease was closed, if the listener remembers: the cause of the error that a use after close gets.
+    ///
+    /// @param lease a closed lease
+    /// @return `null` if it does not remember
+    default Throwable closedBy(Lease lease) {
+        return null;
+    }
+
+    /// Who holds what, in short: for the message of a limit that was hit.
+    ///
+    /// @return one line, empty if the listener does not know
+    default String summary() {
+        return "";
+    }
+
+    /// A listener that tells two others.
+    ///
+    /// @param first told first
+    /// @param second told second
+    /// @return a listener
+    static LeaseTrace both(LeaseTrace first, LeaseTrace second) {
+        return new BothTraces(first, second);
+    }
 }

@@ -12,32 +12,57 @@ import java.lang.invoke.VarHandle;
 /// freed   = odd: a retain that meets it fails and undoes itself; freed is final
 /// ```
 ///
+/// A count that threads fight over is *striped* (see [Stripes]): part of its holders move to cells, each on a
+/// cache
+/// line of its own, and each cell is one huge holder of this word until it is folded back:
+///
+/// ```
+/// held(n) --stripe--> held(n - c * q + c * BIAS), c cells of q holders    own = n - c * q, at least 1
+/// retain, release      in a cell, as long as one is open and has holders; else here
+/// own reaches 0        whoever brought it there folds every cell: held(m) --fold--> held(m + v - BIAS)
+/// ```
+///
 /// Ordering
-/// 1. **All use comes before the free.** Every release is a release; whoever takes the count from one holder to freed
-///    fences with acquire, then frees.
-/// 2. **Retain orders nothing.** Its caller holds a claim, so the count cannot reach freed beside it; if the caller's
-///    claim is being closed by another thread, parity tells retain that it lost.
+/// 1. **All use comes before the free.** Every release is a release, in a cell too; a fold acquires from its cell
+///    and releases into this word; whoever takes the word to freed fences with acquire, then frees.
+/// 2. **Retain orders nothing.** Its caller holds a claim, so the count cannot reach freed beside it; if the
+/// caller's
+///    claim is being closed by another thread, parity (or the folded cell) tells retain that it lost.
 /// 3. **One thread frees.** The step to freed is a compare-and-set from exactly one holder. An unconditional
 ///    decrement would pass through "zero, not yet freed", where two late retains could mistake each other for a
 ///    holder.
+/// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever
+/// the
+///    cells say. Whoever takes the last of them away folds; whoever stripes looks again after showing the cells.
+///    Full fences stand between each one's write and its look, so that at least one of them sees the other.
+///
+/// No step waits for another thread: one that is suspended half-way through a fold or a striping delays the
+/// free, and
+/// blocks nobody.
 ///
 /// The count is 64 bits wide: a claim is an object, so it cannot overflow before the heap does.
 public abstract class RefCount {
 
     private static final long ONE = 2;
     private static final long FREED = 1;
+    // a cell's worth in holders: no heap has room for as many claims
+    private static final int BIAS_BITS = 44;
+    private static final long BIAS = 1L << BIAS_BITS;
     private static final VarHandle STATE;
+    private static final VarHandle STRIPES;
 
     static {
         try {
             STATE = MethodHandles.lookup().findVarHandle(RefCount.class, "state", long.class);
+            STRIPES = MethodHandles.lookup().findVarHandle(RefCount.class, "stripes", Stripes.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    // through STATE only, after construction
+    // both through their VarHandles only, after construction
     private long state = ONE;
+    private Stripes stripes;
     private final LeaseTrace trace;
 
     /// A resource with one holder: the [Lease] constructed on this count next.
@@ -47,10 +72,26 @@ public abstract class RefCount {
         this.trace = trace;
     }
 
+    /// A resource with many holders from the start, whose owner takes away those that it did not need.
+    ///
+    /// @param trace as in [#RefCount(LeaseTrace)]
+    /// @param holders at least 1
+    protected RefCount(LeaseTrace trace, int holders) {
+        this.trace = trace;
+        this.state = ONE * holders;
+    }
+
     /// Frees the resource. Called once, by the thread that closes the last lease, after all use of the resource.
     ///
     /// It must not block: a reader's `close()` stands on the stack.
     protected abstract void free();
+
+    /// How large the resource is, in its own unit (bytes for memory): what a [LeaseTrace] reports as held.
+    ///
+    /// @return 0 unless the resource says otherwise
+    protected long size() {
+        return 0;
+    }
 
     /// Who is told of the leases on this resource.
     ///
@@ -61,9 +102,68 @@ public abstract class RefCount {
 
     /// Adds `k` holders, or none when the resource is freed.
     final boolean retain(int k) {
+        // opaque: cells reached through a stale reference are folded ones, and say so; their content is final or atomic
+        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        int left = cells == null ? k : cells.add(home(), k);
+        return left == 0 || retainHere(left);
+    }
+
+    /// Takes one holder away; frees the resource with the last. For the resource itself and its leases: whoever
+    /// calls
+    /// it gives up a claim of its own.
+    protected final void release() {
+        // opaque: as in retain
+        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        if (cells == null || !cells.take(home())) {
+            releaseHere();
+        }
+    }
+
+    /// Takes `k` holders away in one step; frees the resource with the last. As [#release()].
+    ///
+    /// @param k at most the caller's claims
+    protected final void release(int k) {
+        addHere(-k);
+    }
+
+    /// How many hold the resource at this moment: a snapshot for reports and tests, exact while nobody shares or
+    /// closes.
+    ///
+    /// @return the number of open leases, 0 when freed
+    public final long holders() {
+        // opaque, both: a snapshot promises nothing about any other memory
+        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        long now = (long) STATE.getOpaque(this);
+        return isFreed(now) ? 0 : own(now) + (cells == null ? 0 : cells.holders());
+    }
+
+    /// Tells whether the count is spread over cells at this moment: a snapshot for reports and tests.
+    ///
+    /// @return true between a striping and the end of its fold
+    public final boolean isStriped() {
+        // opaque: a snapshot
+        return isStriped((long) STATE.getOpaque(this));
+    }
+
+    /// Which cell the calling thread prefers; any number will do.
+    int home() {
+        return (int) Thread.currentThread().threadId();
+    }
+
+    /// How many cells to stripe over: a power of two.
+    int cells() {
+        return Stripes.CELLS;
+    }
+
+    /// Folds one cell: `v` holders come back, its bias goes.
+    final void unstripe(long v) {
+        addHere(v - BIAS);
+    }
+
+    private boolean retainHere(int k) {
         // volatile (getAndAdd is one instruction, its weaker forms are loops on JDK 25): ordering 2 needs none of it
         long before = (long) STATE.getAndAdd(this, ONE * k);
-        if ((before & FREED) == 0) {
+        if (!isFreed(before)) {
             return true;
         }
         // volatile: same instruction; odd plus even stays odd, so a retain in between fails as well (ordering 3)
@@ -71,33 +171,133 @@ public abstract class RefCount {
         return false;
     }
 
-    /// Takes one holder away; frees the resource with the last.
-    final void release() {
-        while (true) {
-            // opaque: only a guess for the compare-and-set below
+    private void releaseHere() {
+        // opaque: only a guess for the compare-and-set below
+        long before = (long) STATE.getOpaque(this);
+        // release: ordering 1, this holder's use is above this line
+        if (before == ONE || isFreed(before) || !STATE.weakCompareAndSetRelease(this, before, before - ONE)) {
+            releaseContended();
+        } else if (isStriped(before)) {
+            foldIfLast(before - ONE);
+        }
+    }
+
+    private void releaseContended() {
+        for (int lost = 1; ; lost++) {
+            // opaque: only a guess for the compare-and-set in move
             long before = (long) STATE.getOpaque(this);
-            if ((before & FREED) != 0) {
+            if (isFreed(before)) {
                 throw overReleased(before);
             }
-            // release: ordering 1, this holder's use is above this line
-            if (STATE.weakCompareAndSetRelease(this, before, before == ONE ? FREED : before - ONE)) {
-                if (before == ONE) {
-                    // acquire: ordering 1, every other holder's use is above this line
-                    VarHandle.acquireFence();
-                    free();
-                }
+            if (move(before, -1) || Stripes.isWorthwhile(lost, own(before)) && takeFromCells()) {
                 return;
             }
         }
     }
 
-    /// How many hold the resource at this moment: a snapshot for reports and tests.
-    ///
-    /// @return the number of open leases, 0 when freed
-    public final long holders() {
-        // opaque: a snapshot promises nothing about any other memory
-        long now = (long) STATE.getOpaque(this);
-        return (now & FREED) != 0 ? 0 : now / ONE;
+    private boolean takeFromCells() {
+        stripe();
+        // opaque: as in retain
+        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        return cells != null && cells.take(home());
+    }
+
+    private void addHere(long holders) {
+        long before;
+        do {
+            // opaque: only a guess for the compare-and-set in move
+            before = (long) STATE.getOpaque(this);
+        } while (!move(before, holders));
+    }
+
+    /// Steps from `before` by `holders`, at most 0 and at least all there are; frees at the end, folds at the
+    /// edge.
+    private boolean move(long before, long holders) {
+        long after = before + ONE * holders;
+        // release: ordering 1, this holder's use, or that of the holders of a folded cell, is above this line
+        if (!STATE.weakCompareAndSetRelease(this, before, after == 0 ? FREED : after)) {
+            return false;
+        }
+        if (after == 0) {
+            // acquire: ordering 1, every other holder's use is above this line
+            VarHandle.acquireFence();
+            free();
+        } else if (isStriped(after)) {
+            foldIfLast(after);
+        }
+        return true;
+    }
+
+    private void foldIfLast(long after) {
+        if (own(after) < 1) {
+            // full: ordering 4, the count of this word is written before the cells are looked for
+            VarHandle.fullFence();
+            fold();
+        }
+    }
+
+    private void fold() {
+        // opaque: ordering 4 has its fences; the cells' content is final or atomic
+        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        if (cells != null && cells.isLive()) {
+            cells.fold(this);
+            // volatile: whoever wins gives the cells back to the cap, once; nothing hangs on its order
+            if (STRIPES.compareAndSet(this, cells, cells.spent())) {
+                cells.drop();
+            }
+        }
+    }
+
+    /// Spreads the count over cells, unless it is spread already, freed, or was too often; or the cap forbids it.
+    final void stripe() {
+        // opaque: a guess, as a stale one only makes cells of an earlier round
+        Stripes old = (Stripes) STRIPES.getOpaque(this);
+        if (isStriped() || old != null && !old.mayFollow()) {
+            return;
+        }
+        Stripes fresh = Stripes.tryCreate(old, cells());
+        if (fresh == null) {
+            return;
+        }
+        while (true) {
+            // opaque: only a guess for the compare-and-set below
+            long before = (long) STATE.getOpaque(this);
+            if (isFreed(before) || isStriped(before)) {
+                fresh.drop();
+                return;
+            }
+            long moved = fresh.fill(own(before) - 1);
+            // release: nothing hangs on its order; the cells are published below
+            if (STATE.weakCompareAndSetRelease(this, before, before + ONE * (fresh.count() * BIAS - moved))) {
+                show(fresh);
+                return;
+            }
+        }
+    }
+
+    private void show(Stripes fresh) {
+        // volatile: publishes the cells' content; takes the place of folded cells whose folder is late
+        Stripes late = (Stripes) STRIPES.getAndSet(this, fresh);
+        if (late != null) {
+            late.drop();
+        }
+        // full: ordering 4, the cells are shown before this word is looked at again
+        VarHandle.fullFence();
+        // opaque: ordering 4, looked at after the fence; freed cannot be, the cells' biases are in
+        foldIfLast((long) STATE.getOpaque(this));
+    }
+
+    private static boolean isFreed(long state) {
+        return (state & FREED) != 0;
+    }
+
+    /// Holders that the word itself counts: `n` without the cells' biases, below 0 for a moment beside a fold.
+    private static long own(long state) {
+        return state >> 1 << (64 - BIAS_BITS) >> (64 - BIAS_BITS);
+    }
+
+    private static boolean isStriped(long state) {
+        return state >> 1 != own(state);
     }
 
     private static IllegalStateException overReleased(long state) {

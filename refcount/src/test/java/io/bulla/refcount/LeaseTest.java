@@ -26,12 +26,12 @@ class LeaseTest {
 
         Claim share() {
             Claim other = new Claim(count());
-            retain(other);
+            retain(null, other);
             return other;
         }
 
         Claim first() {
-            opened();
+            opened(null);
             return this;
         }
     }

@@ -37,7 +37,7 @@ public class RefCountStress {
 
         Claim share() {
             Claim other = new Claim(count());
-            retain(other);
+            retain(null, other);
             return other;
         }
 

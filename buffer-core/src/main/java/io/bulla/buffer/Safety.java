@@ -1,0 +1,14 @@
+package io.bulla.buffer;
+
+/// What a source does against use after the last close. The API is the same at each level; the misuse table in
+/// `docs/misuse.md` says what each promises.
+public enum Safety {
+    /// The handle's own flag, and the arena beneath: a stale view throws once its chunk is closed, and reads the
+    /// sealed bytes until then; never another buffer's.
+    FAST,
+    /// Also: what is given back is poisoned at once, its views throw at once, it stays in quarantine before it is
+    /// freed
+    /// and is searched for late writes; the error of a use after close says who closed. Each region has an arena
+    /// of its own. For tests and for finding faults.
+    CHECKED
+}

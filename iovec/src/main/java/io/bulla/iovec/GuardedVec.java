@@ -1,0 +1,100 @@
+package io.bulla.iovec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.util.ArrayList;
+import java.util.List;
+
+/// A vector that keeps an object reachable, or throws once a stamp has ended, or both.
+///
+/// @param bytes one region or many
+/// @param keeper never looked at
+/// @param stamps checked before each use
+record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements IoVec {
+
+    static IoVec around(IoVec bytes, IoVec... parts) {
+        List<Generation> stamps = new ArrayList<>();
+        boolean guarded = false;
+        for (IoVec part : parts) {
+            if (part instanceof GuardedVec one) {
+                guarded = true;
+                stamps.addAll(List.of(one.stamps));
+            }
+        }
+        return guarded ? new GuardedVec(bytes, parts.clone(), stamps.toArray(Generation[]::new)) : bytes;
+    }
+
+    @Override
+    public IoVec keeping(Object holder) {
+        return new GuardedVec(bytes, keeper == null ? holder : new Object[] {keeper, holder}, stamps);
+    }
+
+    @Override
+    public long byteSize() {
+        return bytes.byteSize();
+    }
+
+    @Override
+    public int regionCount() {
+        return bytes.regionCount();
+    }
+
+    @Override
+    public MemorySegment region(int index) {
+        check();
+        return bytes.region(index);
+    }
+
+    @Override
+    public IoVec slice(long offset, long length) {
+        check();
+        return new GuardedVec(bytes.slice(offset, length), keeper, stamps);
+    }
+
+    @Override
+    public byte get(ValueLayout.OfByte layout, long offset) {
+        check();
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public int get(ValueLayout.OfInt layout, long offset) {
+        check();
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public long get(ValueLayout.OfLong layout, long offset) {
+        check();
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public void copyTo(long offset, MemorySegment target, long length) {
+        check();
+        try {
+            bytes.copyTo(offset, target, length);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private void check() {
+        for (Generation stamp : stamps) {
+            stamp.check();
+        }
+    }
+}

@@ -1,0 +1,240 @@
+package io.bulla.refcount;
+
+import java.lang.ref.PhantomReference;
+import java.lang.ref.ReferenceQueue;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/// Lists who holds what: every lease, or a sample of them, with its tag, age and size, and the stack that took
+/// it.
+///
+/// It also *heals*: a lease that was collected by the garbage collector without being closed gives back its own
+/// claim,
+/// and is reported. That happens only to leases in the ledger, and only once nothing reaches the lease any
+/// more; a
+/// view that keeps no reference to its lease is not protected by it.
+///
+/// Opening and closing are lock-free here too. A lease in the ledger costs about half a microsecond and 200
+/// bytes,
+/// its
+/// stack 1 to 5 microseconds more; a lease that the sample leaves out costs one random number.
+public final class LeaseLedger implements LeaseTrace {
+
+    private static final AtomicLong IDS = new AtomicLong();
+
+    private final ConcurrentSkipListMap<Long, Held> open = new ConcurrentSkipListMap<>();
+    private final LongAdder healed = new LongAdder();
+    private final int oneIn;
+    private final boolean stacks;
+    private final Consumer<Holder> onLeak;
+    private final Map<Lease, Throwable> closes;
+
+    private LeaseLedger(int oneIn, boolean stacks, Consumer<Holder> onLeak, boolean remembersCloses) {
+        this.oneIn = oneIn;
+        this.stacks = stacks;
+        this.onLeak = onLeak;
+        this.closes = remembersCloses ? Collections.synchronizedMap(new WeakHashMap<>()) : null;
+    }
+
+    /// A ledger of every lease.
+    ///
+    /// @return an empty ledger, without stacks
+    public static LeaseLedger full() {
+        return sampled(1);
+    }
+
+    /// A ledger of one lease in `oneIn`, chosen at random.
+    ///
+    /// @param oneIn at least 1
+    /// @return an empty ledger, without stacks
+    /// @throws IllegalArgumentException if `oneIn` is less than 1
+    public static LeaseLedger sampled(int oneIn) {
+        if (oneIn < 1) {
+            throw new IllegalArgumentException("one lease in how many: oneIn=" + oneIn);
+        }
+        return new LeaseLedger(oneIn, false, LeaseLedger::warn, false);
+    }
+
+    /// The same, with the stack that took each lease.
+    ///
+    /// @return an empty ledger
+    public LeaseLedger withStacks() {
+        return new LeaseLedger(oneIn, true, onLeak, closes != null);
+    }
+
+    /// The same, which remembers where a lease was closed as long as somebody can still reach it, so that the
+    /// error
+    /// of a use after close says who closed it. It takes a lock at each close: for finding a fault, not for
+    /// service.
+    ///
+    /// @return an empty ledger
+    public LeaseLedger withCloses() {
+        return new LeaseLedger(oneIn, stacks, onLeak, true);
+    }
+
+    /// The same, which tells `onLeak` of each lease that was healed, instead of logging a warning.
+    ///
+    /// @param onLeak called by the ledger's own thread; must not block
+    /// @return an empty ledger
+    public LeaseLedger onLeak(Consumer<Holder> onLeak) {
+        return new LeaseLedger(oneIn, stacks, onLeak, closes != null);
+    }
+
+    /// One open lease.
+    ///
+    /// @param tag as given when it was opened, or `null`
+    /// @param age since it was opened
+    /// @param size what it keeps alive, in the resource's unit (bytes for memory)
+    /// @param takenAt the stack that opened it; empty if not asked for
+    public record Holder(Object tag, Duration age, long size, List<StackTraceElement> takenAt) {
+
+        @Override
+        public String toString() {
+            return "tag=" + tag + " age=" + age.toMillis() + "ms size=" + size
+                    + (takenAt.isEmpty() ? "" : " takenAt=" + takenAt.getFirst());
+        }
+    }
+
+    /// The open leases, oldest first: a snapshot.
+    ///
+    /// @return a list of its own
+    public List<Holder> open() {
+        return open.values().stream().map(Held::describe).toList();
+    }
+
+    /// The lease that is open for the longest time.
+    ///
+    /// @return nothing if none is open
+    public Optional<Holder> oldest() {
+        return Optional.ofNullable(open.firstEntry()).map(Map.Entry::getValue).map(Held::describe);
+    }
+
+    /// Leases that were collected unclosed, and healed.
+    ///
+    /// @return a number that only grows
+    public long healed() {
+        return healed.sum();
+    }
+
+    @Override
+    public Object opened(Lease lease, RefCount count, Object tag) {
+        if (oneIn > 1 && ThreadLocalRandom.current().nextInt(oneIn) != 0) {
+            return null;
+        }
+        Held held = new Held(lease, this, count, tag, stacks ? new Throwable("lease taken here") : null);
+        open.put(held.id, held);
+        return held;
+    }
+
+    @Override
+    public void closed(Lease lease, Object traced) {
+        if (traced instanceof Held held) {
+            open.remove(held.id);
+            held.clear();
+        }
+        if (closes != null) {
+            closes.put(
+                    lease,
+                    new Throwable(
+                            "lease closed here, by " + Thread.currentThread().getName()));
+        }
+    }
+
+    @Override
+    public Throwable closedBy(Lease lease) {
+        return closes == null ? null : closes.get(lease);
+    }
+
+    /// The five tags that hold most, with their handles, size and greatest age.
+    @Override
+    public String summary() {
+        record Sum(long handles, long size, long ageMillis) {
+            Sum with(Holder one) {
+                return new Sum(handles + 1, size + one.size, Math.max(ageMillis, one.age.toMillis()));
+            }
+        }
+        Map<String, Sum> byTag = new HashMap<>();
+        for (Holder one : open()) {
+            byTag.merge(String.valueOf(one.tag), new Sum(0, 0, 0).with(one), (sum, first) -> sum.with(one));
+        }
+        return byTag.entrySet().stream()
+                .sorted(Comparator.comparingLong(tag -> -tag.getValue().size))
+                .limit(5)
+                .map(tag -> tag.getKey() + ": handles=" + tag.getValue().handles + " size=" + tag.getValue().size
+                        + " oldest=" + tag.getValue().ageMillis + "ms")
+                .collect(Collectors.joining("; "));
+    }
+
+    private void heal(Held held) {
+        // the map gives it to one taker: close() or this
+        if (open.remove(held.id) != null) {
+            Holder lost = held.describe();
+            held.count.release();
+            healed.increment();
+            onLeak.accept(lost);
+        }
+    }
+
+    private static void warn(Holder lost) {
+        System.getLogger("io.bulla.refcount")
+                .log(System.Logger.Level.WARNING, () -> "lease collected unclosed, healed: " + lost);
+    }
+
+    /// A lease that is open, seen without keeping it reachable.
+    private static final class Held extends PhantomReference<Lease> {
+
+        private static final ReferenceQueue<Lease> COLLECTED = new ReferenceQueue<>();
+
+        static {
+            Thread.ofPlatform().daemon().name("bulla-lease-healer").start(Held::healCollected);
+        }
+
+        private final long id = IDS.getAndIncrement();
+        private final long openedAt = System.nanoTime();
+        private final LeaseLedger ledger;
+        private final RefCount count;
+        private final Object tag;
+        private final Throwable takenAt;
+
+        Held(Lease lease, LeaseLedger ledger, RefCount count, Object tag, Throwable takenAt) {
+            super(lease, COLLECTED);
+            this.ledger = ledger;
+            this.count = count;
+            this.tag = tag;
+            this.takenAt = takenAt;
+        }
+
+        Holder describe() {
+            return new Holder(
+                    tag,
+                    Duration.ofNanos(System.nanoTime() - openedAt),
+                    count.size(),
+                    takenAt == null ? List.of() : List.of(takenAt.getStackTrace()));
+        }
+
+        private static void healCollected() {
+            while (true) {
+                try {
+                    Held held = (Held) COLLECTED.remove();
+                    held.ledger.heal(held);
+                } catch (InterruptedException e) {
+                    return;
+                } catch (RuntimeException e) {
+                    System.getLogger("io.bulla.refcount").log(System.Logger.Level.ERROR, "leak listener failed", e);
+                }
+            }
+        }
+    }
+}
