@@ -3,6 +3,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.Generation;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /// A region with a chunk of its own: a large one, or any on a checked source.
 final class AloneRegion implements Region {
@@ -15,10 +16,11 @@ final class AloneRegion implements Region {
     private final MemorySegment segment;
     private final Generation generation;
 
-    AloneRegion(Chunk chunk, ArenaCloser closer, boolean checked) {
+    /// Takes over the only holder of `chunk`.
+    AloneRegion(Chunk chunk, ArenaCloser closer, MemorySegment segment, boolean checked) {
         this.chunk = chunk;
         this.closer = closer;
-        this.segment = chunk.memory;
+        this.segment = segment;
         this.generation = checked ? new Generation() : null;
     }
 
@@ -35,11 +37,23 @@ final class AloneRegion implements Region {
     @Override
     public void release() {
         if (generation == null) {
-            closer.close(chunk);
+            chunk.leave();
         } else {
             generation.end();
             segment.fill(POISON);
-            closer.quarantine(chunk);
+            closer.quarantine(this);
         }
+    }
+
+    /// Ends the quarantine.
+    ///
+    /// @return whether the poison is as it was
+    boolean leave() {
+        boolean intact = true;
+        for (long i = 0; i < segment.byteSize() && intact; i++) {
+            intact = segment.get(ValueLayout.JAVA_BYTE, i) == POISON;
+        }
+        chunk.leave();
+        return intact;
     }
 }

@@ -1,6 +1,5 @@
 package io.bulla.buffer;
 
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.LinkedTransferQueue;
@@ -9,12 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /// The thread of a source: closes arenas, which costs tens of microseconds that no reader's `close()` should
-/// pay, and
-/// gives free memory back to the system when it has nothing else to do.
+/// pay, and gives free memory back to the system when it has nothing else to do.
 ///
 /// ```
 /// close(chunk)      --> arena closed, tried again while a system call of somebody's holds it
-/// quarantine(chunk) --> waits behind [#QUARANTINE] bytes of later ones --> searched --> arena closed
+/// quarantine(region) --> waits behind [#QUARANTINE] bytes of later ones --> searched --> arena closed
 /// ```
 ///
 /// The thread starts with the first chunk and ends once it is told to and no chunk is left.
@@ -29,7 +27,7 @@ final class ArenaCloser {
 
     private final LinkedTransferQueue<Runnable> jobs = new LinkedTransferQueue<>();
     private final Queue<Chunk> busy = new ArrayDeque<>();
-    private final Queue<Chunk> quarantined = new ArrayDeque<>();
+    private final Queue<AloneRegion> quarantined = new ArrayDeque<>();
     private final AtomicLong open = new AtomicLong();
     private final AtomicLong lateWrites = new AtomicLong();
     private final AtomicLong trims = new AtomicLong();
@@ -83,8 +81,8 @@ final class ArenaCloser {
     }
 
     /// Lock-free, as [#close(Chunk)].
-    void quarantine(Chunk chunk) {
-        jobs.add(() -> keep(chunk));
+    void quarantine(AloneRegion region) {
+        jobs.add(() -> keep(region));
     }
 
     void trim() {
@@ -151,38 +149,33 @@ final class ArenaCloser {
 
     private void tryClose(Chunk chunk) {
         try {
-            chunk.arena.close();
+            chunk.close();
         } catch (IllegalStateException acquired) {
             // a system call of the JDK's still uses it; its end is near
             busy.add(chunk);
             return;
         }
-        closedSinceTrim += chunk.memory.byteSize();
-        giveBack.accept(chunk.memory.byteSize());
+        closedSinceTrim += chunk.byteSize();
+        giveBack.accept(chunk.byteSize());
         gone();
     }
 
-    private void keep(Chunk chunk) {
-        quarantined.add(chunk);
-        quarantinedBytes += chunk.memory.byteSize();
+    private void keep(AloneRegion region) {
+        quarantined.add(region);
+        quarantinedBytes += region.byteSize();
         while (ending ? !quarantined.isEmpty() : quarantinedBytes > QUARANTINE) {
             free(quarantined.remove());
         }
     }
 
-    private void free(Chunk chunk) {
-        quarantinedBytes -= chunk.memory.byteSize();
-        for (long i = 0; i < chunk.memory.byteSize(); i++) {
-            if (chunk.memory.get(ValueLayout.JAVA_BYTE, i) != AloneRegion.POISON) {
-                lateWrites.incrementAndGet();
-                System.getLogger("io.bulla.buffer")
-                        .log(
-                                System.Logger.Level.ERROR,
-                                "memory written after it was given back: offset=" + i + " byteSize="
-                                        + chunk.memory.byteSize());
-                break;
-            }
+    private void free(AloneRegion region) {
+        quarantinedBytes -= region.byteSize();
+        if (!region.leave()) {
+            lateWrites.incrementAndGet();
+            System.getLogger("io.bulla.buffer")
+                    .log(
+                            System.Logger.Level.ERROR,
+                            "memory written after it was given back: byteSize=" + region.byteSize());
         }
-        tryClose(chunk);
     }
 }

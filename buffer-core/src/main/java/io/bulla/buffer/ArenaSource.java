@@ -9,30 +9,37 @@ import java.util.Objects;
 /// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
 ///
 /// Memory is not reused while its chunk lives, so a stale reader of the default source sees the sealed bytes or
-/// an
-/// exception, never another buffer's. The chunk whose last region is released is closed by the source's own
-/// thread.
-/// A region of a quarter chunk or more gets an arena of its own.
+/// an exception, never another buffer's. The chunk whose last region is released is closed by the source's own
+/// thread. A region of 256 KiB or more gets an arena of its own.
 ///
-/// The JDK zeroes a chunk once; carving, sealing and giving back touch no byte. The price of sharing an arena: a
-/// single
-/// handle of 64 bytes, kept open, keeps its whole chunk, 1 MiB unless told otherwise.
+/// A chunk is taken in blocks of 256 KiB (1 MiB for regions of more than 64 KiB), which the JDK zeroes, once;
+/// carving, sealing and giving back touch no byte. Chunks adapt: the first has one block; one that was used up
+/// within 100 ms is followed by one of twice as many, a slower one by one of half as many, between one block
+/// and [Builder#chunkBytes]. The price of sharing an arena: a single handle of 64 bytes, kept open, keeps its
+/// whole chunk: 256 KiB in a program that allocates little, 4 MiB in one that allocates much.
 ///
 /// No JVM flag, no restricted method, no allocator hook.
 public final class ArenaSource implements MemorySource, AutoCloseable {
 
-    /// Size of a chunk unless told otherwise, in bytes.
-    public static final long CHUNK = 1 << 20;
+    /// The most bytes of a chunk unless told otherwise.
+    public static final long CHUNK = 4 << 20;
 
-    private static final long SMALLEST_CHUNK = 4 << 10;
+    private static final long SMALLEST_CHUNK = 64 << 10;
+    private static final long BLOCK = 256 << 10;
+    private static final long LARGE_BLOCK = 1 << 20;
+    private static final long BUSY_NANOS = 100_000_000;
 
     private final MemoryBudget budget;
     private final LeaseTrace trace;
     private final Safety safety;
     private final long chunkBytes;
     private final ArenaCloser closer;
-    // volatile: a chunk is seen whole; carving from one that is retired meanwhile fails cleanly
-    private volatile Chunk current;
+    // volatile: a block is seen whole; carving from one that is retired meanwhile fails cleanly
+    private volatile Block current;
+    // under the lock
+    private Chunk chunk;
+    private long chunkLimit;
+    private long chunkStarted;
     private boolean closed;
 
     private ArenaSource(Builder options) {
@@ -104,15 +111,15 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
             return this;
         }
 
-        /// Sets the size of a chunk: larger ones cost less per buffer, and a forgotten handle keeps more.
+        /// Sets the most bytes of a chunk: larger ones cost less per buffer, and a forgotten handle keeps more.
         ///
-        /// @param bytes from 4 KiB to 1 GiB
+        /// @param bytes from 64 KiB to 1 GiB
         /// @return this
         /// @throws IllegalArgumentException if `bytes` is outside
         public Builder chunkBytes(long bytes) {
-            if (bytes < SMALLEST_CHUNK || bytes > Chunk.LARGEST) {
+            if (bytes < SMALLEST_CHUNK || bytes > Block.LARGEST) {
                 throw new IllegalArgumentException("size of a chunk: bytes=" + bytes + " smallest=" + SMALLEST_CHUNK
-                        + " largest=" + Chunk.LARGEST);
+                        + " largest=" + Block.LARGEST);
             }
             this.chunkBytes = bytes;
             return this;
@@ -146,29 +153,29 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         if (byteSize < 1) {
             throw new IllegalArgumentException("a region is at least one byte: byteSize=" + byteSize);
         }
-        if (byteSize >= chunkBytes / 4 || safety == Safety.CHECKED) {
-            return new AloneRegion(openChunk(byteSize, 1), closer, safety == Safety.CHECKED);
+        if (byteSize >= Math.min(BLOCK, chunkBytes / 4) || safety == Safety.CHECKED) {
+            return alone(byteSize);
         }
         while (true) {
-            Chunk chunk = current;
-            Region region = chunk == null ? null : chunk.carve(byteSize);
+            Block block = current;
+            Region region = block == null ? null : block.carve(byteSize);
             if (region != null) {
                 return region;
             }
-            replace(chunk);
+            replace(block, byteSize);
         }
     }
 
     /// Grows in place, if the region is the last one of its chunk and there is room.
     @Override
     public Region grow(Region region, long byteSize) {
-        return region instanceof Chunk.Carved carved && carved.resize(byteSize) ? region : null;
+        return region instanceof Block.Carved carved && carved.resize(byteSize) ? region : null;
     }
 
     /// In place; what was not used is carved again if the region is the last one of its chunk.
     @Override
     public MemorySegment seal(Region region, long used) {
-        if (region instanceof Chunk.Carved carved) {
+        if (region instanceof Block.Carved carved) {
             carved.resize(used);
             return carved.sealed(used);
         }
@@ -190,8 +197,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     }
 
     /// Asks the source's thread to have the C library give its free memory back to the system. It does so by
-    /// itself
-    /// half a second after the last of several chunks was closed.
+    /// itself half a second after the last of several chunks was closed.
     public void trim() {
         closer.trim();
     }
@@ -206,13 +212,15 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// Ends the source: no more regions, and its thread ends once every chunk is closed.
     ///
     /// Buffers that are still open, and sends in flight, keep their memory until their last handle is closed.
-    /// Closing
-    /// again does nothing.
+    /// Closing again does nothing.
     @Override
     public synchronized void close() {
         if (!closed) {
             closed = true;
-            retireCurrent();
+            endBlock();
+            if (chunk != null) {
+                endChunk();
+            }
             closer.end();
         }
     }
@@ -232,40 +240,81 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         }
     }
 
-    /// Under the lock, so that a chunk's end costs one chunk, however many threads meet it.
-    private synchronized void replace(Chunk seen) {
+    /// Under the lock, so that a block's end costs one block, however many threads meet it.
+    private synchronized void replace(Block seen, long byteSize) {
         if (current == seen) {
-            Chunk next = openChunk(chunkBytes, Chunk.CREDIT);
-            retireCurrent();
-            current = next;
+            long bytes = Math.min(chunkBytes, byteSize > BLOCK / 4 ? LARGE_BLOCK : BLOCK);
+            book(bytes);
+            try {
+                if (chunk != null && chunk.byteSize() + bytes > chunkLimit) {
+                    endChunk();
+                }
+                if (chunk == null) {
+                    beginChunk();
+                }
+                Block next = chunk.addBlock(bytes);
+                endBlock();
+                current = next;
+            } catch (Throwable failure) {
+                budget.give(bytes);
+                throw failure;
+            }
+            FlightEvents.allocated(bytes);
         }
     }
 
-    private void retireCurrent() {
-        Chunk last = current;
+    private void beginChunk() {
+        long now = System.nanoTime();
+        boolean busy = chunkLimit > 0 && now - chunkStarted < BUSY_NANOS;
+        chunkLimit = Math.clamp(busy ? chunkLimit * 2 : chunkLimit / 2, Math.min(BLOCK, chunkBytes), chunkBytes);
+        chunkStarted = now;
+        chunk = openChunk();
+    }
+
+    private void endChunk() {
+        chunk.leave();
+        chunk = null;
+    }
+
+    private void endBlock() {
+        Block last = current;
         current = null;
         if (last != null) {
             last.retire();
         }
     }
 
-    private Chunk openChunk(long bytes, int holders) {
-        if (!budget.tryTake(bytes)) {
-            budget.take(bytes, trace == null ? "" : trace.summary());
-        }
+    private Region alone(long bytes) {
+        book(bytes);
         try {
-            closer.opening();
+            Chunk own = openChunk();
             try {
-                Chunk chunk = new Chunk(closer, bytes, holders);
+                Region region = new AloneRegion(own, closer, own.allocate(bytes), safety == Safety.CHECKED);
                 FlightEvents.allocated(bytes);
-                return chunk;
+                return region;
             } catch (Throwable failure) {
-                closer.gone();
+                own.leave();
                 throw failure;
             }
         } catch (Throwable failure) {
             budget.give(bytes);
             throw failure;
+        }
+    }
+
+    private Chunk openChunk() {
+        closer.opening();
+        try {
+            return new Chunk(closer);
+        } catch (Throwable failure) {
+            closer.gone();
+            throw failure;
+        }
+    }
+
+    private void book(long bytes) {
+        if (!budget.tryTake(bytes)) {
+            budget.take(bytes, trace == null ? "" : trace.summary());
         }
     }
 }

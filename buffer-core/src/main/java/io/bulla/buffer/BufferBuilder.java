@@ -165,6 +165,12 @@ public final class BufferBuilder implements AutoCloseable {
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(MemorySegment bytes) {
+        long length = bytes.byteSize();
+        if (length <= capacity - used) {
+            MemorySegment.copy(bytes, 0, memory, used, length);
+            used += length;
+            return this;
+        }
         return fill(bytes.byteSize(), (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
     }
 

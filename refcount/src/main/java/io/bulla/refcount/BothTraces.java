@@ -7,14 +7,20 @@ record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
 
     @Override
     public Object opened(Lease lease, RefCount count, Object tag) {
-        return new Kept(first.opened(lease, count, tag), second.opened(lease, count, tag));
+        Object one = first.opened(lease, count, tag);
+        Object two = second.opened(lease, count, tag);
+        return one == null && two == null ? null : new Kept(one, two);
     }
 
     @Override
     public void closed(Lease lease, Object traced) {
         Kept kept = (Kept) traced;
-        first.closed(lease, kept.first());
-        second.closed(lease, kept.second());
+        if (kept.first() != null) {
+            first.closed(lease, kept.first());
+        }
+        if (kept.second() != null) {
+            second.closed(lease, kept.second());
+        }
     }
 
     @Override

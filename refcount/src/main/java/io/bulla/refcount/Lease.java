@@ -7,8 +7,8 @@ import java.lang.ref.Reference;
 /// One holder's claim on a counted resource.
 ///
 /// A type that hands out claims extends it, so that a share is one object. `close()` ends this claim once;
-/// closing it
-/// again does nothing, whoever does it, and can never end another holder's claim. A lease is never reused.
+/// closing it again does nothing, whoever does it, and can never end another holder's claim. A lease is never
+/// reused.
 ///
 /// ```
 /// open(side record) --close, move--> closed = null      closed is final; share, from open only, makes another
@@ -18,9 +18,8 @@ import java.lang.ref.Reference;
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
 /// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
-/// handle
-///    which another thread closes meanwhile races with its own program: it may still see *open*, never freed
-///    memory of the default source beneath a claim that somebody else holds.
+///    handle which another thread closes meanwhile races with its own program: it may still see *open*, never
+///    freed memory of the default source beneath a claim that somebody else holds.
 public abstract class Lease implements AutoCloseable {
 
     private static final VarHandle SIDE;
@@ -38,8 +37,7 @@ public abstract class Lease implements AutoCloseable {
     private SideRecord side = SideRecord.NONE;
 
     /// A lease that takes over a claim which is counted already, or will be by [#retain] before the lease is
-    /// shown to
-    /// anybody: the first holder of a fresh resource, or one of several shares.
+    /// shown to anybody: the first holder of a fresh resource, or one of several shares.
     ///
     /// @param count the resource's count
     protected Lease(RefCount count) {
@@ -47,8 +45,7 @@ public abstract class Lease implements AutoCloseable {
     }
 
     /// Counts `leases.length` more holders in one atomic step (one per cell when the count is striped), and
-    /// announces
-    /// the leases, which stand on the same count.
+    /// announces the leases, which stand on the same count.
     ///
     /// The leases exist before the step, so that running out of heap cannot lose a claim.
     ///
@@ -59,8 +56,10 @@ public abstract class Lease implements AutoCloseable {
         if (side == null) {
             throw closedError();
         }
-        for (Lease lease : leases) {
-            lease.opened(tag);
+        if (tag != null || count.trace() != null) {
+            for (Lease lease : leases) {
+                lease.opened(tag);
+            }
         }
         if (!count.retain(leases.length)) {
             for (Lease lease : leases) {
@@ -155,8 +154,7 @@ public abstract class Lease implements AutoCloseable {
     }
 
     /// How many leases on the same resource are open at this moment, this one included: a snapshot for reports
-    /// and
-    /// tests.
+    /// and tests.
     ///
     /// @return the number of open leases, 0 when the resource is freed
     public final long holders() {
@@ -173,9 +171,8 @@ public abstract class Lease implements AutoCloseable {
     private SideRecord takeSide() {
         // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
         SideRecord taken = (SideRecord) SIDE.getAndSet(this, null);
-        LeaseTrace trace = count.trace();
-        if (taken != null && trace != null) {
-            trace.closed(this, taken.traced());
+        if (taken != SideRecord.NONE && taken != null && taken.traced() != null) {
+            count.trace().closed(this, taken.traced());
             // collected only after the listener knows that it was closed
             Reference.reachabilityFence(this);
         }

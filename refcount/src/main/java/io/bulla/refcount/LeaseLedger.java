@@ -21,15 +21,11 @@ import java.util.stream.Collectors;
 /// it.
 ///
 /// It also *heals*: a lease that was collected by the garbage collector without being closed gives back its own
-/// claim,
-/// and is reported. That happens only to leases in the ledger, and only once nothing reaches the lease any
-/// more; a
-/// view that keeps no reference to its lease is not protected by it.
+/// claim, and is reported. That happens only to leases in the ledger, and only once nothing reaches the lease
+/// any more; a view that keeps no reference to its lease is not protected by it.
 ///
 /// Opening and closing are lock-free here too. A lease in the ledger costs about half a microsecond and 200
-/// bytes,
-/// its
-/// stack 1 to 5 microseconds more; a lease that the sample leaves out costs one random number.
+/// bytes, its stack 1 to 5 microseconds more; a lease that the sample leaves out costs one random number.
 public final class LeaseLedger implements LeaseTrace {
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -75,9 +71,8 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     /// The same, which remembers where a lease was closed as long as somebody can still reach it, so that the
-    /// error
-    /// of a use after close says who closed it. It takes a lock at each close: for finding a fault, not for
-    /// service.
+    /// error of a use after close says who closed it. It takes a lock at each close: for finding a fault, not
+    /// for service.
     ///
     /// @return an empty ledger
     public LeaseLedger withCloses() {
@@ -140,10 +135,9 @@ public final class LeaseLedger implements LeaseTrace {
 
     @Override
     public void closed(Lease lease, Object traced) {
-        if (traced instanceof Held held) {
-            open.remove(held.id);
-            held.clear();
-        }
+        Held held = (Held) traced;
+        open.remove(held.id);
+        held.clear();
         if (closes != null) {
             closes.put(
                     lease,

@@ -17,7 +17,7 @@ public final class LeaseTally implements LeaseTrace {
     @Override
     public Object opened(Lease lease, RefCount count, Object tag) {
         opened.increment();
-        return null;
+        return this;
     }
 
     @Override

@@ -3,22 +3,22 @@ package io.bulla.refcount;
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.
 ///
 /// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not
-/// block
-/// and must not throw. [LeaseTally] counts, [LeaseLedger] lists who holds what.
+/// block and must not throw. [LeaseTally] counts, [LeaseLedger] lists who holds what.
 public interface LeaseTrace {
 
     /// A lease is being opened: called before the lease is counted and before anybody else can see it.
     ///
-    /// @param lease the new lease; one `closed` call will follow for it, unless it is lost by its holder
+    /// @param lease the new lease
     /// @param count what it stands on
     /// @param tag who will hold it, or `null`
-    /// @return kept with the lease and given back to `closed`; `null` to keep nothing
+    /// @return kept with the lease and given to the one call of `closed` that follows, unless the lease is lost
+    ///     by its holder; `null` to hear no more of this lease
     Object opened(Lease lease, RefCount count, Object tag);
 
     /// A lease was closed; its resource is not freed yet.
     ///
     /// @param lease the lease, announced before by `opened`
-    /// @param traced what `opened` returned for it
+    /// @param traced what `opened` returned for it, not `null`
     void closed(Lease lease, Object traced);
 
     /// Where a lease was closed, if the listener remembers: the cause of the error that a use after close gets.

@@ -5,40 +5,43 @@ import java.lang.invoke.VarHandle;
 
 /// Counts the holders of one resource; the last to leave frees it.
 ///
-/// State, one `long`, even while somebody holds, odd for ever after:
+/// State, one `long`, even while the resource lives, odd for ever after:
 ///
 /// ```
-/// held(n) = 2n --retain(k)--> held(n + k)     held(n) --release--> held(n - 1), or freed = 1 when n = 1
+/// held(n) = 2n --retain(k)--> held(n + k)      held(n) --release--> held(n - 1)
+/// held(1)      --release--> freed = 1, when nobody steps between
+/// held(0) = 0  --by whoever came to 0--> freed = 1, or nothing if somebody retained meanwhile, who comes to 0
+/// later
 /// freed   = odd: a retain that meets it fails and undoes itself; freed is final
 /// ```
 ///
 /// A count that threads fight over is *striped* (see [Stripes]): part of its holders move to cells, each on a
-/// cache
-/// line of its own, and each cell is one huge holder of this word until it is folded back:
+/// cache line of its own, and each cell is one huge holder of this word until it is folded back:
 ///
 /// ```
 /// held(n) --stripe--> held(n - c * q + c * BIAS), c cells of q holders    own = n - c * q, at least 1
 /// retain, release      in a cell, as long as one is open and has holders; else here
-/// own reaches 0        whoever brought it there folds every cell: held(m) --fold--> held(m + v - BIAS)
+/// own comes to 0       whoever brought it there folds every cell: held(m) --fold--> held(m + v - BIAS)
 /// ```
+///
+/// A release that finds the word changed between its look and its step has met another thread: it stripes, if
+/// there are holders left to be spread. A count that nobody fights over is one word, and pays one load and one
+/// compare.
 ///
 /// Ordering
 /// 1. **All use comes before the free.** Every release is a release, in a cell too; a fold acquires from its cell
-///    and releases into this word; whoever takes the word to freed fences with acquire, then frees.
-/// 2. **Retain orders nothing.** Its caller holds a claim, so the count cannot reach freed beside it; if the
-/// caller's
-///    claim is being closed by another thread, parity (or the folded cell) tells retain that it lost.
-/// 3. **One thread frees.** The step to freed is a compare-and-set from exactly one holder. An unconditional
-///    decrement would pass through "zero, not yet freed", where two late retains could mistake each other for a
-///    holder.
+///    and releases into this word; the step to freed acquires.
+/// 2. **Retain orders nothing.** Its caller holds a claim; if that claim is being closed by another thread,
+///    parity (or the folded cell) tells retain that it lost.
+/// 3. **One thread frees.** The step to freed is a compare-and-set from no holder at all. A decrement to zero
+///    alone is no reason to free: a late retain may have made it one again, and come back to zero.
 /// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever
-/// the
-///    cells say. Whoever takes the last of them away folds; whoever stripes looks again after showing the cells.
-///    Full fences stand between each one's write and its look, so that at least one of them sees the other.
+///    the cells say. Whoever takes the last of them away folds; whoever stripes looks again after showing the
+///    cells. Full fences stand between each one's write and its look, so that at least one of them sees the
+///    other.
 ///
 /// No step waits for another thread: one that is suspended half-way through a fold or a striping delays the
-/// free, and
-/// blocks nobody.
+/// free, and blocks nobody.
 ///
 /// The count is 64 bits wide: a claim is an object, so it cannot overflow before the heap does.
 public abstract class RefCount {
@@ -48,6 +51,10 @@ public abstract class RefCount {
     // a cell's worth in holders: no heap has room for as many claims
     private static final int BIAS_BITS = 44;
     private static final long BIAS = 1L << BIAS_BITS;
+    // a word with a cell's bias is larger, however many holders its own part lacks; one without is smaller
+    private static final long STRIPED = BIAS;
+    // with fewer holders left it is over before it pays
+    private static final long WORTH_STRIPING = 2;
     private static final VarHandle STATE;
     private static final VarHandle STRIPES;
 
@@ -100,22 +107,32 @@ public abstract class RefCount {
         return trace;
     }
 
-    /// Adds `k` holders, or none when the resource is freed.
-    final boolean retain(int k) {
-        // opaque: cells reached through a stale reference are folded ones, and say so; their content is final or atomic
-        Stripes cells = (Stripes) STRIPES.getOpaque(this);
-        int left = cells == null ? k : cells.add(home(), k);
-        return left == 0 || retainHere(left);
+    /// Adds `k` holders, or none when the resource is freed. For the resource itself and its leases.
+    ///
+    /// @param k at least 0
+    /// @return false if the resource is freed
+    protected final boolean retain(int k) {
+        // opaque: a guess; holders may be added here even though there are cells
+        if ((long) STATE.getOpaque(this) >= STRIPED) {
+            Stripes cells = cells();
+            int left = cells == null ? k : cells.add(home(), k);
+            return left == 0 || retainHere(left);
+        }
+        return retainHere(k);
     }
 
     /// Takes one holder away; frees the resource with the last. For the resource itself and its leases: whoever
-    /// calls
-    /// it gives up a claim of its own.
+    /// calls it gives up a claim of its own.
     protected final void release() {
-        // opaque: as in retain
-        Stripes cells = (Stripes) STRIPES.getOpaque(this);
-        if (cells == null || !cells.take(home())) {
-            releaseHere();
+        // opaque: a guess, to notice whether another thread steps between; and holders may be taken away here even
+        // though there are cells
+        long seen = (long) STATE.getOpaque(this);
+        if (seen == ONE && isLast()) {
+            free();
+        } else if (seen >= STRIPED) {
+            releaseStriped(seen);
+        } else {
+            releaseHere(seen);
         }
     }
 
@@ -131,9 +148,9 @@ public abstract class RefCount {
     ///
     /// @return the number of open leases, 0 when freed
     public final long holders() {
-        // opaque, both: a snapshot promises nothing about any other memory
-        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        // opaque: a snapshot promises nothing about any other memory
         long now = (long) STATE.getOpaque(this);
+        Stripes cells = cells();
         return isFreed(now) ? 0 : own(now) + (cells == null ? 0 : cells.holders());
     }
 
@@ -151,13 +168,18 @@ public abstract class RefCount {
     }
 
     /// How many cells to stripe over: a power of two.
-    int cells() {
+    int cellCount() {
         return Stripes.CELLS;
     }
 
     /// Folds one cell: `v` holders come back, its bias goes.
     final void unstripe(long v) {
         addHere(v - BIAS);
+    }
+
+    private Stripes cells() {
+        // opaque: cells reached through a stale reference are folded ones, and say so; content is final or atomic
+        return (Stripes) STRIPES.getOpaque(this);
     }
 
     private boolean retainHere(int k) {
@@ -171,61 +193,54 @@ public abstract class RefCount {
         return false;
     }
 
-    private void releaseHere() {
-        // opaque: only a guess for the compare-and-set below
-        long before = (long) STATE.getOpaque(this);
-        // release: ordering 1, this holder's use is above this line
-        if (before == ONE || isFreed(before) || !STATE.weakCompareAndSetRelease(this, before, before - ONE)) {
-            releaseContended();
-        } else if (isStriped(before)) {
-            foldIfLast(before - ONE);
+    /// Both steps of the last holder in one: away, and freed.
+    private boolean isLast() {
+        // volatile: orderings 1 and 3, as in settle
+        return STATE.compareAndSet(this, ONE, FREED);
+    }
+
+    private void releaseStriped(long seen) {
+        Stripes cells = cells();
+        if (cells == null || !cells.take(home())) {
+            releaseHere(seen);
         }
     }
 
-    private void releaseContended() {
-        for (int lost = 1; ; lost++) {
-            // opaque: only a guess for the compare-and-set in move
-            long before = (long) STATE.getOpaque(this);
-            if (isFreed(before)) {
-                throw overReleased(before);
-            }
-            if (move(before, -1) || Stripes.isWorthwhile(lost, own(before)) && takeFromCells()) {
-                return;
-            }
+    private void releaseHere(long seen) {
+        // volatile (getAndAdd is one instruction): ordering 1, this holder's use is above this line
+        long before = (long) STATE.getAndAdd(this, -ONE);
+        if (before != seen || before <= ONE || before >= STRIPED) {
+            afterRelease(before, before != seen);
         }
     }
 
-    private boolean takeFromCells() {
-        stripe();
-        // opaque: as in retain
-        Stripes cells = (Stripes) STRIPES.getOpaque(this);
-        return cells != null && cells.take(home());
+    private void afterRelease(long before, boolean contended) {
+        if (isFreed(before)) {
+            // volatile: as in retainHere
+            STATE.getAndAdd(this, ONE);
+            throw overReleased(before);
+        }
+        settle(before - ONE);
+        if (contended && own(before - ONE) >= WORTH_STRIPING) {
+            stripe();
+        }
     }
 
     private void addHere(long holders) {
-        long before;
-        do {
-            // opaque: only a guess for the compare-and-set in move
-            before = (long) STATE.getOpaque(this);
-        } while (!move(before, holders));
+        // volatile: ordering 1, the use by the holders of a folded cell, acquired from it, is above this line
+        settle((long) STATE.getAndAdd(this, ONE * holders) + ONE * holders);
     }
 
-    /// Steps from `before` by `holders`, at most 0 and at least all there are; frees at the end, folds at the
-    /// edge.
-    private boolean move(long before, long holders) {
-        long after = before + ONE * holders;
-        // release: ordering 1, this holder's use, or that of the holders of a folded cell, is above this line
-        if (!STATE.weakCompareAndSetRelease(this, before, after == 0 ? FREED : after)) {
-            return false;
-        }
+    /// What whoever brought the word to `after` owes: to free it at the end, to fold the cells at the edge.
+    private void settle(long after) {
         if (after == 0) {
-            // acquire: ordering 1, every other holder's use is above this line
-            VarHandle.acquireFence();
-            free();
-        } else if (isStriped(after)) {
+            // volatile: ordering 1, every holder's use is above this line; ordering 3, from no holder, once
+            if (STATE.compareAndSet(this, 0L, FREED)) {
+                free();
+            }
+        } else if (after >= STRIPED) {
             foldIfLast(after);
         }
-        return true;
     }
 
     private void foldIfLast(long after) {
@@ -237,8 +252,8 @@ public abstract class RefCount {
     }
 
     private void fold() {
-        // opaque: ordering 4 has its fences; the cells' content is final or atomic
-        Stripes cells = (Stripes) STRIPES.getOpaque(this);
+        // ordering 4 has its fences
+        Stripes cells = cells();
         if (cells != null && cells.isLive()) {
             cells.fold(this);
             // volatile: whoever wins gives the cells back to the cap, once; nothing hangs on its order
@@ -250,19 +265,19 @@ public abstract class RefCount {
 
     /// Spreads the count over cells, unless it is spread already, freed, or was too often; or the cap forbids it.
     final void stripe() {
-        // opaque: a guess, as a stale one only makes cells of an earlier round
-        Stripes old = (Stripes) STRIPES.getOpaque(this);
+        // stale ones only make cells of an earlier round
+        Stripes old = cells();
         if (isStriped() || old != null && !old.mayFollow()) {
             return;
         }
-        Stripes fresh = Stripes.tryCreate(old, cells());
+        Stripes fresh = Stripes.tryCreate(old, cellCount());
         if (fresh == null) {
             return;
         }
         while (true) {
             // opaque: only a guess for the compare-and-set below
             long before = (long) STATE.getOpaque(this);
-            if (isFreed(before) || isStriped(before)) {
+            if (isFreed(before) || isStriped(before) || own(before) < WORTH_STRIPING) {
                 fresh.drop();
                 return;
             }
@@ -283,8 +298,11 @@ public abstract class RefCount {
         }
         // full: ordering 4, the cells are shown before this word is looked at again
         VarHandle.fullFence();
-        // opaque: ordering 4, looked at after the fence; freed cannot be, the cells' biases are in
-        foldIfLast((long) STATE.getOpaque(this));
+        // opaque: ordering 4, looked at after the fence
+        long now = (long) STATE.getOpaque(this);
+        if (isStriped(now)) {
+            foldIfLast(now);
+        }
     }
 
     private static boolean isFreed(long state) {
@@ -297,7 +315,7 @@ public abstract class RefCount {
     }
 
     private static boolean isStriped(long state) {
-        return state >> 1 != own(state);
+        return state >= STRIPED;
     }
 
     private static IllegalStateException overReleased(long state) {

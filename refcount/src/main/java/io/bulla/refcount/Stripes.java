@@ -13,23 +13,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// ```
 ///
 /// Holders are alike: a release takes one from the thread's own cell or, when that is empty, from any other. So
-/// it
-/// does not matter who made a share, who closes it, and whether the first handle is still open.
+/// it does not matter who made a share, who closes it, and whether the first handle is still open.
 ///
 /// An open cell is one (huge) holder of the word, so a retain that finds its cell open has found the resource
-/// alive.
-/// Cells are never opened again: a reference from yesterday finds folded cells and goes to the word.
+/// alive. Cells are never opened again: a reference from yesterday finds folded cells and goes to the word.
 ///
-/// Cost: [#CELLS] cells of [#STRIDE] longs and one stride before them, 656 bytes with four cells. At most [#CAP]
-/// cells
-/// exist in the process; beyond that a count stays one word. They are dropped with the fold.
+/// Cost: [#CELLS] cells of [#STRIDE] longs and one stride before them, 656 bytes with four cells. At most
+/// [#CAP] cells exist in the process; beyond that a count stays one word. They are dropped with the fold.
 final class Stripes {
 
     private static final int STRIDE = 16;
     static final int CELLS = Math.clamp(nextPowerOfTwo(Runtime.getRuntime().availableProcessors()), 4, 16);
     private static final int CAP = 16 * 1024;
-    // with this many holders it pays at the first lost race, with fewer at the second
-    private static final int MANY = 8;
     private static final int ROUNDS = 8;
     private static final long FOLDED = -1;
     private static final AtomicInteger IN_USE = new AtomicInteger();
@@ -51,11 +46,6 @@ final class Stripes {
         this.round = round;
         this.count = count;
         this.cells = new long[count == 0 ? 0 : (count + 1) * STRIDE];
-    }
-
-    /// Whether a thread that lost `lost` races for a word with `holders` holders should stripe.
-    static boolean isWorthwhile(int lost, long holders) {
-        return lost > 1 || holders >= MANY;
     }
 
     /// `count` fresh cells after `old` ones, or null when the cap or the heap forbids it.
@@ -123,8 +113,7 @@ final class Stripes {
     }
 
     /// Takes one holder away, from the thread's own cell if it has one, else from the cells that the fewest
-    /// others
-    /// call their own.
+    /// others call their own.
     boolean take(int home) {
         for (int i = 0; i < count; i++) {
             if (takeFrom(home ^ Integer.reverse(i) >>> 1 + Integer.numberOfLeadingZeros(count))) {

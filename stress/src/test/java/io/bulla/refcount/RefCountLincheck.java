@@ -9,8 +9,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /// The count, its striping and the handle against their own sequential behaviour, over every interleaving that
-/// the
-/// model checker reaches; and that no operation ever waits for another thread.
+/// the model checker reaches; and that no operation ever waits for another thread.
 @Param(name = "handle", gen = IntGen.class, conf = "0:2")
 public class RefCountLincheck {
 
@@ -22,7 +21,7 @@ public class RefCountLincheck {
         }
 
         @Override
-        int cells() {
+        int cellCount() {
             return 2;
         }
 

@@ -1,0 +1,139 @@
+package io.bulla.buffer;
+
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.refcount.RefCount;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/// A piece of a [Chunk], carved from front to back. What was carved is not carved again while the chunk lives.
+///
+/// ```
+/// word:  62 retired | 40..61 carves tried | 0..39 offset of the next carve
+/// open --retire--> retired      a carve that meets retired, or finds no room, gets nothing
+/// ```
+///
+/// Holders: it starts with [#CREDIT], more than there can be carves. Each carve tried while it is open uses
+/// one; one that found no room gives it back; retiring gives back those never used. So a carve is one atomic
+/// add, and the regions alone hold a retired block, which in turn holds its chunk.
+final class Block extends RefCount {
+
+    static final int LARGEST = 1 << 30;
+    private static final int ALIGN = 8;
+    private static final int CREDIT = 1 << 21;
+
+    private static final long CARVE = 1L << 40;
+    private static final long RETIRED = 1L << 62;
+    private static final VarHandle WORD;
+
+    static {
+        try {
+            WORD = MethodHandles.lookup().findVarHandle(Block.class, "word", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Chunk chunk;
+    private final MemorySegment memory;
+    // through WORD only
+    private long word;
+
+    /// A block that takes over one holder of `chunk`.
+    Block(Chunk chunk, MemorySegment memory) {
+        super(null, CREDIT);
+        this.chunk = chunk;
+        this.memory = memory;
+    }
+
+    /// A region, or null when there is no room or the block is retired. Room is then never again.
+    Region carve(long bytes) {
+        int size = aligned(bytes);
+        // volatile (getAndAdd is one instruction): who gets which bytes needs the atomic step alone
+        long before = (long) WORD.getAndAdd(this, CARVE + size);
+        if (before >= RETIRED) {
+            return null;
+        }
+        long offset = before & CARVE - 1;
+        if (offset + size > memory.byteSize()) {
+            release(1);
+            return null;
+        }
+        return new Carved(this, (int) offset, size);
+    }
+
+    /// Ends the carving. Once.
+    void retire() {
+        // volatile: as in carve
+        long before = (long) WORD.getAndAdd(this, RETIRED);
+        release(CREDIT - (int) (before / CARVE));
+    }
+
+    @Override
+    protected void free() {
+        chunk.leave();
+    }
+
+    private void giveBack() {
+        release();
+    }
+
+    private static int aligned(long bytes) {
+        return (int) (bytes + ALIGN - 1) & -ALIGN;
+    }
+
+    /// A region. Its size changes in its builder's hands only.
+    static final class Carved implements Region {
+
+        private final Block block;
+        private final int offset;
+        private int size;
+
+        private Carved(Block block, int offset, int size) {
+            this.block = block;
+            this.offset = offset;
+            this.size = size;
+        }
+
+        /// Moves the end of the region, if nothing was carved behind it and there is room.
+        boolean resize(long bytes) {
+            long wanted = aligned(Math.min(bytes, LARGEST));
+            if (wanted == size) {
+                return true;
+            }
+            // opaque: the guess for the compare-and-set below
+            long before = (long) WORD.getOpaque(block);
+            if (wanted < bytes
+                    || before >= RETIRED
+                    || (before & CARVE - 1) != offset + size
+                    || offset + wanted > block.memory.byteSize()) {
+                return false;
+            }
+            // plain: who gets which bytes needs the atomic step alone
+            if (WORD.weakCompareAndSetPlain(block, before, before + wanted - size)) {
+                size = (int) wanted;
+                return true;
+            }
+            return false;
+        }
+
+        MemorySegment sealed(long used) {
+            return block.memory.asSlice(offset, used).asReadOnly();
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return block.memory.asSlice(offset, size);
+        }
+
+        @Override
+        public long byteSize() {
+            return size;
+        }
+
+        @Override
+        public void release() {
+            block.giveBack();
+        }
+    }
+}
