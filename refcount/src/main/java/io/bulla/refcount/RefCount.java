@@ -215,7 +215,7 @@ public abstract class RefCount {
     }
 
     private void afterRelease(long before, boolean contended) {
-        if (isFreed(before)) {
+        if (isFreed(before) || before <= 0) {
             // volatile: as in retainHere
             STATE.getAndAdd(this, ONE);
             throw overReleased(before);
@@ -298,6 +298,11 @@ public abstract class RefCount {
         }
         // full: ordering 4, the cells are shown before this word is looked at again
         VarHandle.fullFence();
+        lookAgain();
+    }
+
+    /// Folds cells that were shown only after the word's last own holder had looked for them.
+    void lookAgain() {
         // opaque: ordering 4, looked at after the fence
         long now = (long) STATE.getOpaque(this);
         if (isStriped(now)) {

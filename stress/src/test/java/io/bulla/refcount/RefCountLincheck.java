@@ -1,123 +1,77 @@
 package io.bulla.refcount;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
-import org.jetbrains.lincheck.datastructures.Operation;
-import org.jetbrains.lincheck.datastructures.Param;
-import org.jetbrains.lincheck.datastructures.Validate;
+import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Test;
 
 /// The count, its striping and the handle against their own sequential behaviour, over every interleaving that
 /// the model checker reaches; and that no operation ever waits for another thread.
-@Param(name = "handle", gen = IntGen.class, conf = "0:2")
-public class RefCountLincheck {
+public class RefCountLincheck extends LeaseOperations {
 
-    private final AtomicInteger frees = new AtomicInteger();
-    private final RefCount thing = new RefCount(null) {
+    @Override
+    RefCount count(AtomicInteger frees) {
+        return new SmallCount(frees) {};
+    }
+
+    @Test
+    void twoThreadsAreLinearizableAndObstructionFree() {
+        twoThreads().check(RefCountLincheck.class);
+    }
+
+    @Test
+    void threeThreadsAreLinearizableAndObstructionFree() {
+        threeThreads().check(RefCountLincheck.class);
+    }
+
+    /// Lacks the look after the cells are shown: the last own holder may have looked for them too early, and
+    /// then nobody folds them.
+    public static class WithoutSecondLook extends LeaseOperations {
+
         @Override
-        protected void free() {
-            frees.incrementAndGet();
+        RefCount count(AtomicInteger frees) {
+            return new SmallCount(frees) {
+                @Override
+                void lookAgain() {}
+            };
         }
+    }
+
+    /// Waits for the other thread instead of leaving the work to it.
+    public static class WaitingForItsTurn extends LeaseOperations {
 
         @Override
-        int cellCount() {
-            return 2;
-        }
+        RefCount count(AtomicInteger frees) {
+            return new SmallCount(frees) {
+                private final AtomicInteger turn = new AtomicInteger();
 
-        @Override
-        int home() {
-            return 0;
-        }
-    };
-    private final Claim first = new Claim(thing);
-    private final Claim[] handles = {first, first.share(), first.share()};
-
-    private static final class Claim extends Lease {
-
-        Claim(RefCount count) {
-            super(count);
-        }
-
-        Claim share() {
-            Claim other = new Claim(count());
-            retain(null, other);
-            return other;
-        }
-
-        Claim[] shares(int n) {
-            Claim[] others = new Claim[n];
-            for (int i = 0; i < n; i++) {
-                others[i] = new Claim(count());
-            }
-            retain(null, others);
-            return others;
-        }
-    }
-
-    @Operation
-    public void close(@Param(name = "handle") int handle) {
-        handles[handle].close();
-    }
-
-    @Operation
-    public boolean shareAndClose(@Param(name = "handle") int handle) {
-        try (Claim mine = handles[handle].share()) {
-            return mine.isOpen() && frees.get() == 0;
-        } catch (IllegalStateException closed) {
-            return false;
-        }
-    }
-
-    @Operation
-    public boolean fanOut(@Param(name = "handle") int handle) {
-        try {
-            Claim[] shares = handles[handle].shares(2);
-            shares[0].close();
-            boolean held = frees.get() == 0;
-            shares[1].close();
-            return held;
-        } catch (IllegalStateException closed) {
-            return false;
-        }
-    }
-
-    @Operation
-    public boolean stripe(@Param(name = "handle") int handle) {
-        try (Claim mine = handles[handle].share()) {
-            thing.stripe();
-            return mine.isOpen() && frees.get() == 0;
-        } catch (IllegalStateException closed) {
-            return false;
-        }
-    }
-
-    /// Whatever came before: when the rest is closed, the thing is freed, once, and no cell is left.
-    @Validate
-    public void restClosedFreesOnce() {
-        for (Claim handle : handles) {
-            handle.close();
-        }
-        if (frees.get() != 1 || thing.isStriped()) {
-            throw new AssertionError("frees=" + frees.get() + " striped=" + thing.isStriped());
+                @Override
+                void lookAgain() {
+                    while (!turn.compareAndSet(0, 1)) {
+                        Thread.onSpinWait();
+                    }
+                    super.lookAgain();
+                    turn.set(0);
+                }
+            };
         }
     }
 
     @Test
-    void isLinearizableAndObstructionFree() {
-        check(new ModelCheckingOptions().iterations(100).threads(2).actorsPerThread(3));
+    void catchesAStripingWithoutSecondLook() {
+        assertCaught("Validation", WithoutSecondLook.class);
     }
 
     @Test
-    void threeThreads() {
-        check(new ModelCheckingOptions().iterations(50).threads(3).actorsPerThread(2));
+    void catchesAWait() {
+        assertCaught("non-blocking", WaitingForItsTurn.class);
     }
 
-    private static void check(ModelCheckingOptions options) {
-        options.invocationsPerIteration(500)
-                .actorsBefore(1)
-                .actorsAfter(1)
-                .checkObstructionFreedom(true)
-                .check(RefCountLincheck.class);
+    private static void assertCaught(String how, Class<? extends LeaseOperations> broken) {
+        Error caught =
+                assertThrows(LincheckAssertionError.class, () -> twoThreads().check(broken));
+        assertTrue(caught.getMessage().contains(how), caught::getMessage);
     }
 }
