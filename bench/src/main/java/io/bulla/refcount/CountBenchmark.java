@@ -1,5 +1,7 @@
 package io.bulla.refcount;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
@@ -69,6 +71,42 @@ public class CountBenchmark {
         }
     }
 
+    /// A claim as [Lease] has it, with every trace of the trace deleted.
+    private static final class Untraced {
+
+        private static final Object OPEN = new Object();
+        private static final VarHandle SIDE;
+
+        static {
+            try {
+                SIDE = MethodHandles.lookup().findVarHandle(Untraced.class, "side", Object.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private final RefCount count;
+        private Object side = OPEN;
+
+        Untraced(RefCount count) {
+            this.count = count;
+        }
+
+        Untraced share() {
+            Untraced other = new Untraced(count);
+            if (side == null || !count.retain(1)) {
+                throw new IllegalStateException();
+            }
+            return other;
+        }
+
+        void close() {
+            if (SIDE.getAndSet(this, null) != null) {
+                count.release();
+            }
+        }
+    }
+
     private static final class Thing extends RefCount {
 
         Thing(LeaseTrace trace) {
@@ -81,12 +119,16 @@ public class CountBenchmark {
 
     long word;
     private Claim claim;
+    private Untraced untraced;
     private Claim sampled;
+    private ByteBuf netty;
     private Claim listed;
 
     @Setup
     public void open() {
         claim = new Claim(new Thing(null));
+        untraced = new Untraced(new Thing(null));
+        netty = PooledByteBufAllocator.DEFAULT.directBuffer(64);
         sampled = new Claim(new Thing(LeaseLedger.sampled(128)));
         listed = new Claim(new Thing(LeaseLedger.full()));
     }
@@ -143,6 +185,17 @@ public class CountBenchmark {
         for (int i = 0; i < SENDS; i++) {
             sends.completed();
         }
+    }
+
+    @Benchmark
+    public void shareThenCloseUntraced() {
+        untraced.share().close();
+    }
+
+    /// Netty's own way to hand one buffer to one more send.
+    @Benchmark
+    public void nettyRetainedDuplicate() {
+        netty.retainedDuplicate().release();
     }
 
     @Benchmark

@@ -1,0 +1,126 @@
+package io.bulla.bench;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import java.util.regex.Pattern;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/// Something that can be measured again and again, each time in a JVM of its own.
+///
+/// @param name what stands on the left and on the right of a goal; the same name is the same case
+/// @param unit of the number
+/// @param meter gives one number, smaller is better
+record Case(String name, String unit, Meter meter) {
+
+    /// How long one measurement takes.
+    enum Length {
+        QUICK(3, 100, 3, 100),
+        NORMAL(5, 200, 5, 200);
+
+        final int warmups;
+        final TimeValue warmup;
+        final int measurements;
+        final TimeValue measurement;
+
+        Length(int warmups, int warmupMillis, int measurements, int measurementMillis) {
+            this.warmups = warmups;
+            this.warmup = TimeValue.milliseconds(warmupMillis);
+            this.measurements = measurements;
+            this.measurement = TimeValue.milliseconds(measurementMillis);
+        }
+    }
+
+    /// JMH itself looks at objects by `Unsafe`, and need not say so in every fork.
+    private static final String QUIET = "--sun-misc-unsafe-memory-access=allow";
+
+    interface Meter {
+        double measure(Length length) throws IOException, InterruptedException, RunnerException;
+    }
+
+    /// One JMH benchmark of average time, in one fork.
+    ///
+    /// @param benchmark class and method
+    /// @param params JMH parameters as `name=value`
+    static Case jmh(Class<?> benchmark, String method, int threads, String... params) {
+        String name = benchmark.getSimpleName().replace("Benchmark", "") + "." + method
+                + (threads == 1 ? "" : "-" + threads + "t")
+                + (params.length == 0 ? "" : "[" + String.join(",", params) + "]");
+        return new Case(name, "ns", length -> {
+            ChainedOptionsBuilder options = new OptionsBuilder()
+                    .include("^" + Pattern.quote(benchmark.getName() + "." + method) + "$")
+                    .threads(threads)
+                    .forks(1)
+                    .warmupIterations(length.warmups)
+                    .warmupTime(length.warmup)
+                    .measurementIterations(length.measurements)
+                    .measurementTime(length.measurement)
+                    .shouldFailOnError(true)
+                    .jvmArgsAppend(QUIET, "--enable-native-access=ALL-UNNAMED")
+                    .timeUnit(TimeUnit.NANOSECONDS)
+                    .verbosity(VerboseMode.SILENT);
+            for (String param : params) {
+                String[] pair = param.split("=", 2);
+                options.param(pair[0], pair[1]);
+            }
+            Collection<RunResult> results = new Runner(options.build()).run();
+            // the median of the iterations: one of them may have met the neighbours
+            double[] scores =
+                    results.iterator().next().getBenchmarkResults().iterator().next().getIterationResults().stream()
+                            .mapToDouble(
+                                    iteration -> iteration.getPrimaryResult().getScore())
+                            .toArray();
+            return Medians.of(scores);
+        });
+    }
+
+    /// A program of ours that prints its result as a number, on a line of its own.
+    static Case program(String unit, Class<?> main, String... args) {
+        return new Case(
+                main.getSimpleName() + "[" + String.join(",", args) + "]",
+                _ -> Double.parseDouble(lastLine(main, args)));
+    }
+
+    /// A number that needs no repetition.
+    static Case value(String name, String unit, DoubleSupplier value) {
+        return new Case(name, unit, _ -> value.getAsDouble());
+    }
+
+    private static String lastLine(Class<?> main, String... args) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                QUIET,
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+        command.addAll(List.of(args));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String last = "";
+        try (BufferedReader out =
+                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            for (String line = out.readLine(); line != null; line = out.readLine()) {
+                last = line;
+            }
+        }
+        int status = process.waitFor();
+        if (status != 0) {
+            throw new IOException("program failed: main=" + main.getName() + " status=" + status);
+        }
+        return last;
+    }
+}

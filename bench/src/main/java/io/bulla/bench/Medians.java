@@ -1,0 +1,16 @@
+package io.bulla.bench;
+
+import java.util.Arrays;
+
+final class Medians {
+
+    private Medians() {}
+
+    /// Of an even number, the mean of the two in the middle.
+    static double of(double... values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        int half = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+    }
+}

@@ -1,0 +1,84 @@
+package io.bulla.buffer;
+
+import io.bulla.iovec.IoVec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// Five fields of a message that lies in cache.
+///
+/// One should see: asking the handle before every field (`checked`) costs what a vector asked for once costs
+/// (`unchecked`), since the flag is a plain read of an object that is at hand; and both lie near `baseline`, the
+/// JDK's own segment, which checks that its arena lives.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(2)
+@Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+public class ReadBenchmark {
+
+    private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private ArenaSource source;
+    private SealedBuffer buffer;
+    private IoVec vec;
+    private MemorySegment segment;
+
+    @Setup
+    public void pack() {
+        source = ArenaSource.create();
+        buffer = BufferBuilder.create(source)
+                .putInt(1)
+                .putLong(2)
+                .putInt(3)
+                .putLong(4)
+                .putByte((byte) 5)
+                .seal();
+        vec = buffer.iovec();
+        segment = vec.region(0);
+    }
+
+    @TearDown
+    public void free() {
+        buffer.close();
+        source.close();
+    }
+
+    @Benchmark
+    public long baseline() {
+        return segment.get(INT, 0)
+                + segment.get(LONG, 4)
+                + segment.get(INT, 12)
+                + segment.get(LONG, 16)
+                + segment.get(BYTE, 24);
+    }
+
+    @Benchmark
+    public long unchecked() {
+        return vec.get(INT, 0) + vec.get(LONG, 4) + vec.get(INT, 12) + vec.get(LONG, 16) + vec.get(BYTE, 24);
+    }
+
+    @Benchmark
+    public long checked() {
+        return buffer.iovec().get(INT, 0)
+                + buffer.iovec().get(LONG, 4)
+                + buffer.iovec().get(INT, 12)
+                + buffer.iovec().get(LONG, 16)
+                + buffer.iovec().get(BYTE, 24);
+    }
+}
