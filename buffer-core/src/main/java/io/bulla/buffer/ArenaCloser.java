@@ -5,15 +5,19 @@ import java.util.Queue;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /// The thread of a source: closes arenas, which costs tens of microseconds that no reader's `close()` should
 /// pay, and gives free memory back to the system when it has nothing else to do.
 ///
 /// ```
-/// close(chunk)      --> arena closed, tried again while a system call of somebody's holds it
+/// close(chunk)       --> arena closed, tried again while a system call of somebody's holds it
 /// quarantine(region) --> waits behind [#QUARANTINE] bytes of later ones --> searched --> arena closed
 /// ```
+///
+/// When it falls behind, because the program leaves it no processor, those who take new memory close arenas too:
+/// memory that waits to be closed is bounded, and is never the reason for a refusal.
 ///
 /// The thread starts with the first chunk and ends once it is told to and no chunk is left.
 final class ArenaCloser {
@@ -21,14 +25,19 @@ final class ArenaCloser {
     /// Bytes that a checked source keeps poisoned before it frees them.
     static final long QUARANTINE = 16 << 20;
 
-    private static final long RETRY_MILLIS = 5;
-    private static final long IDLE_MILLIS = 500;
+    private static final long BEHIND = 16 << 20;
+    private static final long RETRY_NANOS = 5_000_000;
+    private static final long PAUSE_NANOS = 20_000;
+    private static final long IDLE_NANOS = 500_000_000;
     private static final long WORTH_TRIMMING = 8 << 20;
 
     private final LinkedTransferQueue<Runnable> jobs = new LinkedTransferQueue<>();
     private final Queue<Chunk> busy = new ArrayDeque<>();
     private final Queue<AloneRegion> quarantined = new ArrayDeque<>();
     private final AtomicLong open = new AtomicLong();
+    // bytes handed over and not closed; what a system call holds is not counted
+    private final AtomicLong waiting = new AtomicLong();
+    private final AtomicLong closedSinceTrim = new AtomicLong();
     private final AtomicLong lateWrites = new AtomicLong();
     private final AtomicLong trims = new AtomicLong();
     private final LongConsumer giveBack;
@@ -37,7 +46,7 @@ final class ArenaCloser {
     private boolean ended;
     // the rest belongs to the thread
     private long quarantinedBytes;
-    private long closedSinceTrim;
+    private long retried;
     private boolean ending;
 
     /// @param giveBack told the bytes of each arena after it was closed
@@ -77,7 +86,27 @@ final class ArenaCloser {
 
     /// Lock-free: called by the last closer of a buffer.
     void close(Chunk chunk) {
-        jobs.add(() -> tryClose(chunk));
+        waiting.addAndGet(chunk.byteSize());
+        jobs.add(new Closing(this, chunk));
+    }
+
+    /// For whoever takes memory: closes arenas in the place of the thread, if that is behind.
+    void keepUp() {
+        while (waiting.get() > BEHIND && help()) {}
+    }
+
+    /// For whoever was refused memory: sees that the bytes which wait to be closed are closed, be it by the thread.
+    ///
+    /// @param deadline in the thread's nanoseconds, for a thread that is suspended in the middle
+    /// @return false if nothing waited
+    boolean awaitClosed(long deadline) {
+        if (waiting.get() == 0) {
+            return false;
+        }
+        while (!help() && waiting.get() > 0 && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+        return System.nanoTime() < deadline;
     }
 
     /// Lock-free, as [#close(Chunk)].
@@ -107,14 +136,31 @@ final class ArenaCloser {
         return true;
     }
 
+    /// Does one job of closing, if there is one.
+    private boolean help() {
+        Runnable job = jobs.poll();
+        if (job instanceof Closing) {
+            job.run();
+            return true;
+        }
+        if (job != null) {
+            // the others are the thread's; no order among them matters
+            jobs.add(job);
+        }
+        return false;
+    }
+
     private void run() {
         try {
             while (!ending || open.get() > 0) {
-                Runnable job = jobs.poll(busy.isEmpty() ? IDLE_MILLIS : RETRY_MILLIS, TimeUnit.MILLISECONDS);
-                if (job == null) {
-                    whenIdle();
-                } else {
+                Runnable job = jobs.poll(busy.isEmpty() ? IDLE_NANOS : RETRY_NANOS, TimeUnit.NANOSECONDS);
+                if (job != null) {
                     job.run();
+                }
+                if (!busy.isEmpty() && System.nanoTime() - retried > RETRY_NANOS) {
+                    retryBusy();
+                } else if (job == null && closedSinceTrim.get() >= WORTH_TRIMMING) {
+                    trimNow();
                 }
             }
         } catch (InterruptedException e) {
@@ -130,34 +176,47 @@ final class ArenaCloser {
         }
     }
 
-    private void whenIdle() {
-        if (!busy.isEmpty()) {
-            for (int i = busy.size(); i > 0; i--) {
-                tryClose(busy.remove());
+    private void retryBusy() {
+        retried = System.nanoTime();
+        for (int i = busy.size(); i > 0; i--) {
+            Chunk chunk = busy.remove();
+            if (!tryClose(chunk)) {
+                busy.add(chunk);
             }
-        } else if (closedSinceTrim >= WORTH_TRIMMING) {
-            trimNow();
         }
     }
 
     private void trimNow() {
-        closedSinceTrim = 0;
+        closedSinceTrim.set(0);
         if (Machine.trim()) {
             trims.incrementAndGet();
         }
     }
 
-    private void tryClose(Chunk chunk) {
+    private boolean tryClose(Chunk chunk) {
         try {
             chunk.close();
         } catch (IllegalStateException acquired) {
             // a system call of the JDK's still uses it; its end is near
-            busy.add(chunk);
-            return;
+            return false;
         }
-        closedSinceTrim += chunk.byteSize();
+        closedSinceTrim.addAndGet(chunk.byteSize());
         giveBack.accept(chunk.byteSize());
         gone();
+        return true;
+    }
+
+    /// A chunk to be closed, by whoever takes this.
+    private record Closing(ArenaCloser closer, Chunk chunk) implements Runnable {
+
+        @Override
+        public void run() {
+            if (!closer.tryClose(chunk)) {
+                closer.jobs.add(() -> closer.busy.add(chunk));
+            }
+            // after its bytes were given back
+            closer.waiting.addAndGet(-chunk.byteSize());
+        }
     }
 
     private void keep(AloneRegion region) {

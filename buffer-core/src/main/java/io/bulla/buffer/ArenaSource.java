@@ -28,6 +28,8 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     private static final long BLOCK = 256 << 10;
     private static final long LARGE_BLOCK = 1 << 20;
     private static final long BUSY_NANOS = 100_000_000;
+    // closing an arena takes a fraction of a millisecond
+    private static final long PATIENCE_NANOS = 100_000_000;
 
     private final MemoryBudget budget;
     private final LeaseTrace trace;
@@ -162,6 +164,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
             if (region != null) {
                 return region;
             }
+            closer.keepUp();
             replace(block, byteSize);
         }
     }
@@ -285,6 +288,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     }
 
     private Region alone(long bytes) {
+        closer.keepUp();
         book(bytes);
         try {
             Chunk own = openChunk();
@@ -312,9 +316,27 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         }
     }
 
+    /// Books bytes; if there are none, those that wait to be closed, and those of a chunk that nobody uses.
     private void book(long bytes) {
-        if (!budget.tryTake(bytes)) {
-            budget.take(bytes, trace == null ? "" : trace.summary());
+        long deadline = 0;
+        while (!budget.tryTake(bytes)) {
+            if (deadline == 0) {
+                deadline = System.nanoTime() + PATIENCE_NANOS;
+                endUnused();
+            }
+            if (!closer.awaitClosed(deadline)) {
+                // one more try, and its error
+                budget.take(bytes, trace == null ? "" : trace.summary());
+                return;
+            }
+        }
+    }
+
+    private synchronized void endUnused() {
+        // its holders are this source and the current block
+        if (current != null && current.isUnused() && chunk.holders() == 2) {
+            endBlock();
+            endChunk();
         }
     }
 }

@@ -69,6 +69,12 @@ final class Block extends RefCount {
         release(CREDIT - (int) (before / CARVE));
     }
 
+    /// Tells whether every region carved so far was given back: a snapshot.
+    boolean isUnused() {
+        // opaque: a snapshot
+        return holders() == CREDIT - (long) WORD.getOpaque(this) / CARVE;
+    }
+
     @Override
     protected void free() {
         chunk.leave();

@@ -1,0 +1,55 @@
+package io.bulla.buffer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Memory on its way back to the machine is no reason to refuse more.
+class BackPressureTest {
+
+    private static final int ROUNDS = 300;
+
+    @ParameterizedTest
+    @ValueSource(longs = {200, 30_000, 100_000, 400_000, 3_000_000})
+    void aBudgetForOneChunkIsEnoughForOneBufferAtATime(long bytes) {
+        MemoryBudget budget = new MemoryBudget(4 << 20);
+        try (ArenaSource source = ArenaSource.builder().budget(budget).build()) {
+            for (int i = 0; i < ROUNDS; i++) {
+                try (SealedBuffer buffer =
+                        BufferBuilder.ofCapacity(source, bytes).putInt(i).seal()) {
+                    assertEquals(Integer.BYTES, buffer.byteSize());
+                }
+            }
+        }
+        assertTrue(budget.peak() <= budget.limit());
+    }
+
+    @Test
+    void aBlockThatNobodyUsesMakesRoomForALargeBuffer() {
+        MemoryBudget budget = new MemoryBudget(1 << 20);
+        try (ArenaSource source = ArenaSource.builder().budget(budget).build()) {
+            BufferBuilder.create(source).putInt(1).seal().close();
+            assertTrue(budget.used() > 0);
+            BufferBuilder.ofCapacity(source, 1 << 20).putInt(1).seal().close();
+        }
+    }
+
+    @Test
+    void aBlockInUseStaysAndIsStillCarvedAfterARefusal() {
+        MemoryBudget budget = new MemoryBudget(1 << 20);
+        try (ArenaSource source = ArenaSource.builder().budget(budget).build();
+                SealedBuffer held = BufferBuilder.create(source).putInt(1).seal()) {
+            long used = budget.used();
+            try (BufferBuilder large = BufferBuilder.ofCapacity(source, 1 << 20)) {
+                assertThrows(MemoryLimitException.class, () -> large.putInt(1));
+            }
+            BufferBuilder.create(source).putInt(1).seal().close();
+            assertEquals(used, budget.used());
+            assertTrue(held.isOpen());
+        }
+    }
+}
