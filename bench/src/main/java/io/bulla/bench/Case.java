@@ -91,6 +91,7 @@ record Case(String name, String unit, Meter meter) {
     static Case program(String unit, Class<?> main, String... args) {
         return new Case(
                 main.getSimpleName() + "[" + String.join(",", args) + "]",
+                unit,
                 _ -> Double.parseDouble(lastLine(main, args)));
     }
 

@@ -44,7 +44,8 @@ final class LifetimeGoals {
                         32.0 / 32,
                         "bytes-per-share",
                         Case.value(
-                                "sealed-buffer",
+                                "SealedBuffer",
+                                "bytes",
                                 () -> ClassLayout.parseClass(SealedBuffer.class).instanceSize()),
                         Case.value("limit", "bytes", () -> 32)),
                 Goal.atMost(1.01, "trace-off", share, count("shareThenCloseUntraced", 1)),
