@@ -225,8 +225,10 @@ public final class LeaseLedger implements LeaseTrace {
                     held.ledger.heal(held);
                 } catch (InterruptedException e) {
                     return;
-                } catch (RuntimeException e) {
-                    System.getLogger("io.bulla.refcount").log(System.Logger.Level.ERROR, "leak listener failed", e);
+                } catch (Throwable e) {
+                    // one thread heals for the whole process, and nobody would start another
+                    System.getLogger("io.bulla.refcount")
+                            .log(System.Logger.Level.ERROR, "healing failed, or its listener", e);
                 }
             }
         }
