@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -19,26 +21,9 @@ class LeaseTest {
         }
     };
 
-    private static final class Claim extends Lease {
-        Claim(RefCount count) {
-            super(count);
-        }
-
-        Claim share() {
-            Claim other = new Claim(count());
-            retain(null, other);
-            return other;
-        }
-
-        Claim first() {
-            opened(null);
-            return this;
-        }
-    }
-
     @Test
     void lastCloseFreesOnce() {
-        Claim first = new Claim(thing).first();
+        Claim first = Claim.first(thing, null);
         Claim second = first.share();
         first.close();
         assertEquals(0, frees.get());
@@ -50,7 +35,7 @@ class LeaseTest {
 
     @Test
     void closingTwiceRobsNobody() {
-        Claim first = new Claim(thing).first();
+        Claim first = Claim.first(thing, null);
         Claim second = first.share();
         first.close();
         first.close();
@@ -63,7 +48,7 @@ class LeaseTest {
 
     @Test
     void shareOfAClosedLeaseThrowsAndCountsNothing() {
-        Claim first = new Claim(thing).first();
+        Claim first = Claim.first(thing, null);
         Claim second = first.share();
         first.close();
         assertEquals(
@@ -75,7 +60,7 @@ class LeaseTest {
 
     @Test
     void retainThatComesTooLateUndoesItselfAndDoesNotFreeAgain() {
-        new Claim(thing).first().close();
+        Claim.first(thing, null).close();
         assertFalse(thing.retain(3));
         assertFalse(thing.retain(1));
         assertEquals(0, thing.holders());
@@ -87,7 +72,7 @@ class LeaseTest {
 
     @Test
     void traceHearsOfEveryLeaseOnce() {
-        Claim first = new Claim(thing).first();
+        Claim first = Claim.first(thing, null);
         Claim second = first.share();
         assertEquals(2, tally.open());
         second.close();
@@ -99,7 +84,7 @@ class LeaseTest {
 
     @Test
     void manyThreadsFreeOnce() throws InterruptedException {
-        Claim first = new Claim(thing).first();
+        Claim first = Claim.first(thing, null);
         Thread[] threads = new Thread[4];
         for (int i = 0; i < threads.length; i++) {
             Claim mine = first.share();
@@ -116,5 +101,152 @@ class LeaseTest {
         }
         assertEquals(1, frees.get());
         assertEquals(0, tally.open());
+    }
+
+    @Test
+    void closeFromAnotherThreadCounts() throws InterruptedException {
+        Claim first = Claim.first(thing, null);
+        Thread.ofPlatform().start(first::close).join();
+        assertFalse(first.isOpen());
+        assertEquals(1, frees.get());
+        first.close();
+        assertEquals(1, frees.get());
+    }
+
+    @Test
+    void manyThreadsThatCloseOneLeaseEndOneClaim() throws InterruptedException {
+        for (int run = 0; run < 500; run++) {
+            Counted one = new Counted();
+            Claim contested = Claim.first(one, null);
+            Claim other = contested.share();
+            CyclicBarrier together = new CyclicBarrier(2);
+            Thread[] threads = new Thread[2];
+            for (int i = 0; i < threads.length; i++) {
+                threads[i] = Thread.ofPlatform().start(() -> {
+                    meet(together);
+                    contested.close();
+                });
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertEquals(1, one.holders());
+            assertTrue(other.isOpen());
+            other.close();
+            assertEquals(1, one.frees.get());
+        }
+    }
+
+    /// A listener is called between share's look at the handle and its step on the count.
+    private static final class CloseInBetween implements LeaseTrace {
+
+        Claim victim;
+        int told;
+
+        @Override
+        public Object opened(Lease lease, RefCount count, Object tag) {
+            told++;
+            if (victim != null) {
+                victim.close();
+            }
+            return this;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            told--;
+        }
+    }
+
+    @Test
+    void shareThatLosesAgainstTheLastCloseFailsAndFreesNothingAgain() {
+        CloseInBetween trace = new CloseInBetween();
+        Counted one = new Counted(trace);
+        Claim first = Claim.first(one, null);
+        trace.victim = first;
+        assertEquals(
+                "lease already closed",
+                assertThrows(IllegalStateException.class, first::share).getMessage());
+        assertEquals(1, one.frees.get());
+        assertEquals(0, one.holders());
+        assertEquals(0, trace.told, "the share that failed was closed for the listener");
+    }
+
+    @Test
+    void sharesThatLoseAgainstTheLastCloseLeaveNothingOpen() {
+        CloseInBetween trace = new CloseInBetween();
+        Counted one = new Counted(trace);
+        Claim first = Claim.first(one, null);
+        trace.victim = first;
+        assertThrows(IllegalStateException.class, () -> first.shares(7, "fan"));
+        assertEquals(1, one.frees.get());
+        assertEquals(0, one.holders());
+        assertEquals(0, trace.told);
+    }
+
+    @Test
+    void shareThatLosesAgainstACloseBesideAnotherHolderStillCounts() {
+        CloseInBetween trace = new CloseInBetween();
+        Counted one = new Counted(trace);
+        Claim first = Claim.first(one, null);
+        Claim other = first.share();
+        trace.victim = first;
+        Claim late = first.share();
+        assertEquals(2, one.holders());
+        other.close();
+        assertTrue(late.isOpen());
+        late.close();
+        assertEquals(1, one.frees.get());
+    }
+
+    @Test
+    void moveHandsTheClaimOnAndEndsTheOldLease() {
+        Claim first = Claim.first(thing, null);
+        Claim second = first.move("next");
+        assertFalse(first.isOpen());
+        assertEquals("next", second.tag());
+        assertEquals(1, thing.holders());
+        first.close();
+        assertEquals(0, frees.get());
+        assertThrows(IllegalStateException.class, () -> first.move(null));
+        assertEquals(1, tally.open());
+        second.close();
+        assertEquals(1, frees.get());
+        assertEquals(0, tally.open());
+    }
+
+    @Test
+    void moveThatLosesAgainstCloseOpensNothing() {
+        CloseInBetween trace = new CloseInBetween();
+        Counted one = new Counted(trace);
+        Claim first = Claim.first(one, null);
+        trace.victim = first;
+        assertThrows(IllegalStateException.class, () -> first.move("late"));
+        assertEquals(1, one.frees.get());
+        assertEquals(0, trace.told);
+    }
+
+    @Test
+    void severalSharesAreAlikeAndNoneIsNone() {
+        Claim first = Claim.first(thing, null);
+        assertEquals(0, first.shares(0, null).length);
+        Claim[] five = first.shares(5, "fan");
+        assertEquals(6, first.holders());
+        assertEquals("fan", five[4].tag());
+        first.close();
+        for (Claim each : five) {
+            assertEquals(0, frees.get());
+            each.close();
+        }
+        assertEquals(1, frees.get());
+        assertThrows(IllegalStateException.class, () -> first.shares(0, null));
+    }
+
+    private static void meet(CyclicBarrier barrier) {
+        try {
+            barrier.await();
+        } catch (InterruptedException | BrokenBarrierException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

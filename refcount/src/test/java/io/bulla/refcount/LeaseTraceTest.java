@@ -1,0 +1,127 @@
+package io.bulla.refcount;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/// What a listener hears, alone and beside another.
+class LeaseTraceTest {
+
+    private static final class Notes implements LeaseTrace {
+
+        final List<String> heard = new ArrayList<>();
+        private final Object kept;
+        private final Throwable closedBy;
+
+        Notes(Object kept, Throwable closedBy) {
+            this.kept = kept;
+            this.closedBy = closedBy;
+        }
+
+        @Override
+        public Object opened(Lease lease, RefCount count, Object tag) {
+            heard.add("opened " + tag);
+            return kept;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            assertSame(kept, traced);
+            heard.add("closed, open=" + lease.isOpen());
+        }
+
+        @Override
+        public Throwable closedBy(Lease lease) {
+            return closedBy;
+        }
+
+        @Override
+        public String summary() {
+            return kept == null ? "" : "held by " + kept;
+        }
+    }
+
+    @Test
+    void bothHearAndEachGetsBackItsOwn() {
+        Notes first = new Notes("A", null);
+        Notes second = new Notes("B", new Throwable("here"));
+        LeaseTrace both = LeaseTrace.both(first, second);
+        Claim.first(new Counted(both), "peer").close();
+        assertEquals(List.of("opened peer", "closed, open=false"), first.heard);
+        assertEquals(first.heard, second.heard);
+        assertEquals("held by A", both.summary());
+        assertEquals("here", both.closedBy(null).getMessage());
+    }
+
+    @Test
+    void theOneThatWantsToHearNoMoreIsLeftAlone() {
+        Notes deaf = new Notes(null, null);
+        Notes second = new Notes("B", null);
+        LeaseTrace both = LeaseTrace.both(deaf, second);
+        Claim.first(new Counted(both), "x").close();
+        assertEquals(List.of("opened x"), deaf.heard);
+        assertEquals(2, second.heard.size());
+        assertEquals("held by B", both.summary());
+        LeaseTrace turned = LeaseTrace.both(new Notes("A", null), new Notes(null, null));
+        Claim.first(new Counted(turned), "y").close();
+        assertNull(turned.closedBy(null));
+    }
+
+    @Test
+    void bothDeafLeaveTheLeaseUntraced() {
+        Claim claim = Claim.first(new Counted(LeaseTrace.both(new Notes(null, null), new Notes(null, null))), null);
+        assertFalse(claim.isTraced());
+        claim.close();
+    }
+
+    @Test
+    void closedIsHeardBeforeTheResourceIsFreed() {
+        List<String> order = new ArrayList<>();
+        LeaseTrace trace = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, Object tag) {
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                order.add("closed");
+            }
+        };
+        Claim.first(
+                        new RefCount(trace) {
+                            @Override
+                            protected void free() {
+                                order.add("freed");
+                            }
+                        },
+                        null)
+                .close();
+        assertEquals(List.of("closed", "freed"), order);
+    }
+
+    @Test
+    void tallyCountsSharesOfSeveralAndMoves() {
+        LeaseTally tally = new LeaseTally();
+        Counted thing = new Counted(tally);
+        Claim first = Claim.first(thing, null);
+        Claim[] several = first.shares(5, "fan");
+        assertEquals(6, tally.open());
+        Claim moved = first.move("other");
+        assertEquals(6, tally.open());
+        assertEquals(7, tally.totalOpened());
+        assertTrue(moved.isTraced());
+        moved.close();
+        for (Claim each : several) {
+            each.close();
+        }
+        assertEquals(0, tally.open());
+        assertEquals(1, thing.frees.get());
+    }
+}

@@ -1,0 +1,254 @@
+package io.bulla.refcount;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class RefCountTest {
+
+    private static final int ROUNDS = 8;
+
+    private final Counted thing = new Counted();
+
+    @AfterEach
+    void noCellIsLeftBehind() {
+        assertEquals(0, Stripes.inUse());
+    }
+
+    @Test
+    void stripingKeepsTheHoldersAndTheLastReleaseDropsTheCells() {
+        thing.retain(9);
+        thing.stripe();
+        assertTrue(thing.isStriped());
+        assertEquals(10, thing.holders());
+        assertEquals(Counted.CELLS, Stripes.inUse());
+        for (int left = 10; left > 0; left--) {
+            assertEquals(0, thing.frees.get(), "freed with holders left: " + left);
+            assertEquals(left, thing.holders());
+            thing.release();
+        }
+        assertEquals(1, thing.frees.get());
+        assertEquals(0, thing.holders());
+        assertFalse(thing.isStriped());
+    }
+
+    @Test
+    void holdersAreAlikeWhateverCellTheyCameFrom() {
+        thing.retain(1);
+        thing.stripe();
+        for (int home = 0; home < 8; home++) {
+            assertTrue(thing.at(home).retain(home));
+        }
+        assertEquals(30, thing.holders());
+        thing.at(2);
+        for (int i = 0; i < 30; i++) {
+            thing.release();
+        }
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void foldBringsTheHoldersOfTheCellsBack() {
+        thing.retain(9);
+        thing.stripe();
+        thing.foldByTakingOwn();
+        assertFalse(thing.isStriped());
+        assertEquals(8, thing.holders());
+        assertEquals(0, Stripes.inUse());
+        assertEquals(0, thing.frees.get());
+        thing.release(8);
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void fewHoldersAreNotSpread() {
+        thing.stripe();
+        assertFalse(thing.isStriped());
+        assertEquals(0, Stripes.inUse());
+        thing.retain(1);
+        thing.stripe();
+        assertTrue(thing.isStriped());
+        thing.release();
+        thing.release();
+        thing.stripe();
+        assertFalse(thing.isStriped());
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void stripingAStripedCountChangesNothing() {
+        thing.retain(9);
+        thing.stripe();
+        thing.stripe();
+        assertEquals(Counted.CELLS, Stripes.inUse());
+        assertEquals(10, thing.holders());
+        thing.release(10);
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void countThatFoldedEightTimesStaysOneWord() {
+        thing.retain(1000);
+        int rounds = 0;
+        for (int i = 0; i < 2 * ROUNDS; i++) {
+            thing.stripe();
+            if (thing.isStriped()) {
+                rounds++;
+                thing.foldByTakingOwn();
+            }
+        }
+        assertEquals(ROUNDS, rounds);
+        thing.release((int) thing.holders());
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void manyHoldersComeInOneStep() throws InterruptedException {
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicLong torn = new AtomicLong();
+        Thread observer = Thread.ofPlatform().start(() -> {
+            while (!stop.get()) {
+                long seen = thing.holders();
+                if (seen != 1 && seen != 65) {
+                    torn.set(seen);
+                }
+            }
+        });
+        for (int i = 0; i < 200_000; i++) {
+            thing.retain(64);
+            thing.release(64);
+        }
+        stop.set(true);
+        observer.join();
+        assertEquals(0, torn.get());
+        thing.release();
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void retainOfNoneCountsNoneAndTellsWhetherItLives() {
+        assertTrue(thing.retain(0));
+        assertEquals(1, thing.holders());
+        thing.release();
+        assertFalse(thing.retain(0));
+    }
+
+    @Test
+    void lateRetainsAfterAStripedEndFailAndUndoThemselves() {
+        thing.retain(9);
+        thing.stripe();
+        thing.release(10);
+        for (int k : new int[] {1, 3, 64, Integer.MAX_VALUE}) {
+            assertFalse(thing.retain(k));
+            assertEquals(0, thing.holders());
+        }
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void numbersBeyondAnyHeapAreCounted() {
+        for (int i = 0; i < 1000; i++) {
+            assertTrue(thing.retain(Integer.MAX_VALUE));
+        }
+        long all = 1000L * Integer.MAX_VALUE + 1;
+        assertEquals(all, thing.holders());
+        assertFalse(thing.isStriped());
+        thing.stripe();
+        assertTrue(thing.isStriped());
+        assertEquals(all, thing.holders());
+        for (int i = 0; i < 1000; i++) {
+            assertTrue(thing.retain(Integer.MAX_VALUE));
+        }
+        assertEquals(2 * all - 1, thing.holders());
+        for (int i = 0; i < 2000; i++) {
+            thing.release(Integer.MAX_VALUE);
+        }
+        assertEquals(1, thing.holders());
+        assertEquals(0, thing.frees.get());
+        thing.release();
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void releaseTooManyIsAnErrorAndFreesNothing() {
+        thing.release();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(
+                    "released more often than retained: state=1",
+                    assertThrows(IllegalStateException.class, thing::release).getMessage());
+        }
+        assertEquals(1, thing.frees.get());
+        assertEquals(0, thing.holders());
+    }
+
+    @Test
+    void threadsThatFightStripeTheCount() throws InterruptedException {
+        thing.retain(99);
+        AtomicBoolean stop = new AtomicBoolean();
+        Thread[] fighters = fighters(2, () -> !stop.get());
+        long deadline = System.nanoTime() + 30_000_000_000L;
+        while (!thing.isStriped() && System.nanoTime() < deadline) {
+            Thread.onSpinWait();
+        }
+        boolean striped = thing.isStriped();
+        stop.set(true);
+        join(fighters);
+        assertTrue(striped);
+        assertEquals(100, thing.holders());
+        for (int i = 0; i < 100; i++) {
+            thing.release();
+        }
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void threadsThatShareAndCloseAroundStripingAndFoldingFreeOnce() throws InterruptedException {
+        for (int run = 0; run < 200; run++) {
+            Counted count = new Counted();
+            Claim first = Claim.first(count, null);
+            Thread[] threads = new Thread[4];
+            for (int i = 0; i < threads.length; i++) {
+                Claim[] mine = first.shares(16, null);
+                threads[i] = Thread.ofPlatform().start(() -> {
+                    for (Claim each : mine) {
+                        for (int n = 0; n < 10; n++) {
+                            each.share().close();
+                        }
+                        count.stripe();
+                        each.close();
+                    }
+                });
+            }
+            first.close();
+            join(threads);
+            assertEquals(1, count.frees.get());
+            assertEquals(0, count.holders());
+        }
+    }
+
+    private Thread[] fighters(int n, BooleanSupplier goOn) {
+        Thread[] threads = new Thread[n];
+        for (int i = 0; i < n; i++) {
+            threads[i] = Thread.ofPlatform().start(() -> {
+                while (goOn.getAsBoolean()) {
+                    thing.retain(1);
+                    thing.release();
+                }
+            });
+        }
+        return threads;
+    }
+
+    private static void join(Thread... threads) throws InterruptedException {
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+}
