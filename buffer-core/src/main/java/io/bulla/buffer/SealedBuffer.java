@@ -54,7 +54,8 @@ public final class SealedBuffer extends Lease {
     ///     must
     ///     neither block nor throw
     /// @return the first handle
-    /// @throws IllegalArgumentException if only some threads may access the memory; `onRelease` was called
+    /// @throws IllegalArgumentException if only some threads may access the memory, or it is freed already;
+    ///     `onRelease` was called
     /// @throws NullPointerException if an argument is `null`; `onRelease`, if given, was called
     public static SealedBuffer adopt(MemorySegment memory, Runnable onRelease) {
         Objects.requireNonNull(onRelease, "onRelease");
@@ -63,6 +64,9 @@ public final class SealedBuffer extends Lease {
             Objects.requireNonNull(memory, "memory");
             if (!memory.isAccessibleBy(NOBODY)) {
                 throw new IllegalArgumentException("memory is confined to one thread: byteSize=" + memory.byteSize());
+            }
+            if (!memory.scope().isAlive()) {
+                throw new IllegalArgumentException("memory is freed already: byteSize=" + memory.byteSize());
             }
             buffer = new SealedBuffer(Storage.of(new Storage.Foreign(memory.byteSize(), onRelease)), IoVec.of(memory));
         } catch (Throwable failure) {
