@@ -55,6 +55,7 @@ public final class MemoryBudget {
     ///
     /// @param bytes at least 0
     /// @throws MemoryLimitException if the limit forbids it; nothing is booked then
+    /// @throws IllegalArgumentException if `bytes` is negative
     public void take(long bytes) {
         take(bytes, "");
     }
@@ -75,7 +76,9 @@ public final class MemoryBudget {
     ///
     /// @param bytes at least 0
     /// @return false if it does not; nothing is booked then
+    /// @throws IllegalArgumentException if `bytes` is negative
     public boolean tryTake(long bytes) {
+        checkNotNegative(bytes);
         long before;
         do {
             before = used.get();
@@ -91,7 +94,9 @@ public final class MemoryBudget {
     /// Gives `bytes` back.
     ///
     /// @param bytes booked before
+    /// @throws IllegalArgumentException if `bytes` is negative
     public void give(long bytes) {
+        checkNotNegative(bytes);
         used.addAndGet(-bytes);
     }
 
@@ -129,6 +134,12 @@ public final class MemoryBudget {
 
     static void disown(long bytes) {
         ADOPTED.add(-bytes);
+    }
+
+    private static void checkNotNegative(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("a number of bytes is not negative: bytes=" + bytes);
+        }
     }
 
     private static final class OfProcess {
