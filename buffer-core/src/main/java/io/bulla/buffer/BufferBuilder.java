@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /// The only writable state: bytes on their way to being sealed.
@@ -58,7 +59,7 @@ public final class BufferBuilder implements AutoCloseable {
     private record Part(Region region, long start, long used) {}
 
     private BufferBuilder(MemorySource source, long firstCapacity) {
-        this.source = source;
+        this.source = Objects.requireNonNull(source, "source");
         this.nextCapacity = firstCapacity;
     }
 
@@ -205,11 +206,16 @@ public final class BufferBuilder implements AutoCloseable {
     /// Reads exactly `length` bytes from a blocking channel.
     ///
     /// @param channel a blocking channel
-    /// @param length in bytes
+    /// @param length in bytes, at least 0
     /// @return this builder
+    /// @throws IllegalArgumentException if `length` is negative
     /// @throws EOFException if the channel ends before; the builder is as before the call
     /// @throws IOException from the channel; the builder is as before the call
     public BufferBuilder readFully(ReadableByteChannel channel, long length) throws IOException {
+        if (length < 0) {
+            throw new IllegalArgumentException("number of bytes to read is negative: length=" + length);
+        }
+        checkWriting();
         long start = byteSize();
         try {
             while (byteSize() - start < length) {
