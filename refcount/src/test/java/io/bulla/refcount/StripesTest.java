@@ -86,7 +86,7 @@ class StripesTest {
     void roundsEnd() {
         Stripes last = null;
         int rounds = 0;
-        while (last == null || last.mayFollow()) {
+        while (rounds < 100 && (last == null || last.mayFollow())) {
             Stripes cells = Stripes.tryCreate(last, 4);
             assertFalse(cells.mayFollow(), "cells that live");
             last = cells.spent();

@@ -1,0 +1,163 @@
+package io.bulla.buffer;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.iovec.IoVec;
+import io.bulla.refcount.LeaseLedger;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/// A forgotten handle is healed, and never beneath a live view.
+class LeakHealingTest {
+
+    private static final int SIZE = 4 << 20;
+
+    private final BlockingQueue<LeaseLedger.Holder> leaks = new LinkedBlockingQueue<>();
+    private final LeaseLedger ledger = LeaseLedger.full().onLeak(leaks::add);
+    private final MemoryBudget budget = new MemoryBudget(64 << 20);
+    private final ArenaSource source = ArenaSource.create(budget, ledger);
+
+    @AfterEach
+    void everythingIsGivenBack() throws InterruptedException {
+        source.close();
+        Await.collected(() -> ledger.open().isEmpty());
+        Await.until(() -> budget.used() == 0);
+    }
+
+    @Test
+    void sendThatIsBlockedInAPipeKeepsWhatItsViewKeeps() throws Exception {
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel from = pipe.source();
+                Pipe.SinkChannel to = pipe.sink()) {
+            blockedSend(from, to, view -> view, 0, SIZE);
+        }
+    }
+
+    @Test
+    void sendOfASliceOfAConcatenationThatIsBlockedInASocketKeepsEveryPart() throws Exception {
+        try (ServerSocketChannel server =
+                ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+            try (SocketChannel to = SocketChannel.open(server.getLocalAddress());
+                    SocketChannel from = server.accept()) {
+                blockedSend(
+                        from,
+                        to,
+                        view -> IoVec.concat(view, Bytes.vector(new byte[1])).slice(7, SIZE - 7),
+                        7,
+                        SIZE - 7);
+            }
+        }
+    }
+
+    private void blockedSend(
+            ReadableByteChannel from, GatheringByteChannel to, UnaryOperator<IoVec> cut, int first, int length)
+            throws Exception {
+        IoVec[] slot = {cut.apply(forgottenHandle("peer-17"))};
+        CountDownLatch sending = new CountDownLatch(1);
+        Thread sender = Thread.ofPlatform().start(() -> {
+            sending.countDown();
+            try {
+                taken(slot).writeTo(to);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        sending.await();
+        ByteBuffer received = ByteBuffer.allocate(length);
+        readTo(1, from, received);
+        // the reader waits: neither channel takes 4 MiB at once, so the send is under way, and holds the view alone
+        Await.collect(8);
+        assertTrue(sender.isAlive());
+        assertEquals(0, ledger.healed());
+        assertEquals(1, ledger.open().size());
+        readTo(length, from, received);
+        sender.join();
+        byte[] expected = new byte[length];
+        System.arraycopy(Bytes.numbered(SIZE), first, expected, 0, length);
+        assertArrayEquals(expected, received.array());
+        Await.collected(() -> ledger.healed() == 1);
+        assertEquals("peer-17", leaks.poll(10, TimeUnit.SECONDS).tag());
+        Await.until(() -> budget.used() == 0);
+    }
+
+    @Test
+    void viewsAndTheirSlicesKeepTheHandle() {
+        IoVec slice = forgottenHandle("viewed").slice(100, 10);
+        Await.collect(4);
+        assertEquals(0, ledger.healed());
+        assertEquals((byte) 105, slice.get(ValueLayout.JAVA_BYTE, 5));
+        slice = null;
+        Await.collected(() -> ledger.healed() == 1);
+    }
+
+    @Test
+    void forgottenShareGivesBackItsOwnClaimAlone() throws InterruptedException {
+        try (SealedBuffer kept = Bytes.sealed(source, 1000, "kept")) {
+            forgetShareOf(kept);
+            assertEquals(2, kept.holders());
+            Await.collected(() -> ledger.healed() == 1);
+            LeaseLedger.Holder lost = leaks.poll(10, TimeUnit.SECONDS);
+            assertEquals("forgotten", lost.tag());
+            assertEquals(1000, lost.size());
+            assertEquals(1, kept.holders());
+            assertEquals(
+                    List.of("kept"),
+                    ledger.open().stream().map(LeaseLedger.Holder::tag).toList());
+            assertEquals(-1, kept.iovec().mismatch(Bytes.vector(Bytes.numbered(1000))));
+        }
+    }
+
+    @Test
+    void forgottenConcatenationHealsItsParts() {
+        forgetConcatenation();
+        Await.collected(() -> ledger.open().isEmpty());
+        source.close();
+        Await.until(() -> budget.used() == 0);
+    }
+
+    private IoVec forgottenHandle(String tag) {
+        return Bytes.sealed(source, SIZE, tag).iovec();
+    }
+
+    private static void forgetShareOf(SealedBuffer buffer) {
+        buffer.share("forgotten");
+    }
+
+    private void forgetConcatenation() {
+        SealedBuffer.concat(Bytes.sealed(source, 10), Bytes.sealed(source, 20)).slice(5, 10);
+    }
+
+    private static IoVec taken(IoVec[] slot) {
+        IoVec view = slot[0];
+        slot[0] = null;
+        return view;
+    }
+
+    private static void readTo(int position, ReadableByteChannel from, ByteBuffer into) throws IOException {
+        into.limit(position);
+        while (into.hasRemaining()) {
+            if (from.read(into) < 0) {
+                throw new IOException("ended early");
+            }
+        }
+        into.limit(into.capacity());
+    }
+}
