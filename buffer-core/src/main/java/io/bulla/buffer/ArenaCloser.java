@@ -13,7 +13,7 @@ import java.util.function.LongConsumer;
 ///
 /// ```
 /// close(chunk)       --> arena closed, tried again while a system call of somebody's holds it
-/// quarantine(region) --> waits behind [#QUARANTINE] bytes of later ones --> searched --> arena closed
+/// quarantine(region) --> waits behind so many bytes of later ones --> searched --> arena closed
 /// ```
 ///
 /// When it falls behind, because the program leaves it no processor, those who take new memory close arenas too:
@@ -22,7 +22,7 @@ import java.util.function.LongConsumer;
 /// The thread starts with the first chunk and ends once it is told to and no chunk is left.
 final class ArenaCloser {
 
-    /// Bytes that a checked source keeps poisoned before it frees them.
+    /// The most bytes that a checked source keeps poisoned before it frees them.
     static final long QUARANTINE = 16 << 20;
 
     private static final long BEHIND = 16 << 20;
@@ -41,6 +41,7 @@ final class ArenaCloser {
     private final AtomicLong lateWrites = new AtomicLong();
     private final AtomicLong trims = new AtomicLong();
     private final LongConsumer giveBack;
+    private final long quarantine;
     // both under the lock
     private Thread thread;
     private boolean ended;
@@ -50,8 +51,10 @@ final class ArenaCloser {
     private boolean ending;
 
     /// @param giveBack told the bytes of each arena after it was closed
-    ArenaCloser(LongConsumer giveBack) {
+    /// @param quarantine bytes to be kept poisoned before they are freed
+    ArenaCloser(LongConsumer giveBack, long quarantine) {
         this.giveBack = giveBack;
+        this.quarantine = quarantine;
     }
 
     /// Another chunk is about to be opened: by then the thread is there, and stays.
@@ -111,6 +114,7 @@ final class ArenaCloser {
 
     /// Lock-free, as [#close(Chunk)].
     void quarantine(AloneRegion region) {
+        waiting.addAndGet(region.byteSize());
         jobs.add(() -> keep(region));
     }
 
@@ -222,9 +226,10 @@ final class ArenaCloser {
     private void keep(AloneRegion region) {
         quarantined.add(region);
         quarantinedBytes += region.byteSize();
-        while (ending ? !quarantined.isEmpty() : quarantinedBytes > QUARANTINE) {
+        while (ending ? !quarantined.isEmpty() : quarantinedBytes > quarantine) {
             free(quarantined.remove());
         }
+        waiting.addAndGet(-region.byteSize());
     }
 
     private void free(AloneRegion region) {

@@ -49,7 +49,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         this.trace = options.trace;
         this.safety = options.safety;
         this.chunkBytes = options.chunkBytes;
-        this.closer = new ArenaCloser(budget::give);
+        this.closer = new ArenaCloser(budget::give, Math.min(ArenaCloser.QUARANTINE, budget.limit() / 4));
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], nobody told of handles, [Safety#FAST].
