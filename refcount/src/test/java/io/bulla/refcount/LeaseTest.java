@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.BrokenBarrierException;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -114,26 +112,22 @@ class LeaseTest {
     }
 
     @Test
-    void manyThreadsThatCloseOneLeaseEndOneClaim() throws InterruptedException {
-        for (int run = 0; run < 500; run++) {
-            Counted one = new Counted();
-            Claim contested = Claim.first(one, null);
-            Claim other = contested.share();
-            CyclicBarrier together = new CyclicBarrier(2);
-            Thread[] threads = new Thread[2];
-            for (int i = 0; i < threads.length; i++) {
-                threads[i] = Thread.ofPlatform().start(() -> {
-                    meet(together);
-                    contested.close();
-                });
+    void threadsThatCloseOneLeaseAtOnceEndOneClaim() throws InterruptedException {
+        for (int run = 0; run < 20; run++) {
+            Counted[] counts = new Counted[2000];
+            Claim[] contested = new Claim[counts.length];
+            Claim[] others = new Claim[counts.length];
+            for (int i = 0; i < counts.length; i++) {
+                counts[i] = new Counted();
+                contested[i] = Claim.first(counts[i], null);
+                others[i] = contested[i].share();
             }
-            for (Thread thread : threads) {
-                thread.join();
+            SideBySide.run(counts.length, i -> contested[i].close(), i -> contested[i].close());
+            for (int i = 0; i < counts.length; i++) {
+                assertEquals(1, counts[i].holders());
+                others[i].close();
+                assertEquals(1, counts[i].frees.get());
             }
-            assertEquals(1, one.holders());
-            assertTrue(other.isOpen());
-            other.close();
-            assertEquals(1, one.frees.get());
         }
     }
 
@@ -240,13 +234,5 @@ class LeaseTest {
         }
         assertEquals(1, frees.get());
         assertThrows(IllegalStateException.class, () -> first.shares(0, null));
-    }
-
-    private static void meet(CyclicBarrier barrier) {
-        try {
-            barrier.await();
-        } catch (InterruptedException | BrokenBarrierException e) {
-            throw new IllegalStateException(e);
-        }
     }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -130,6 +131,24 @@ class RefCountTest {
         assertEquals(0, torn.get());
         thing.release();
         assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void lateRetainBesideTheLastReleaseFreesOnce() throws InterruptedException {
+        for (int run = 0; run < 20; run++) {
+            Counted[] counts = new Counted[2000];
+            Arrays.setAll(counts, i -> new Counted());
+            SideBySide.run(counts.length, i -> counts[i].release(1), i -> {
+                if (counts[i].retain(1)) {
+                    counts[i].release(1);
+                }
+            });
+            for (Counted count : counts) {
+                assertEquals(1, count.frees.get());
+                assertEquals(0, count.holders());
+            }
+        }
+        thing.release();
     }
 
     @Test
