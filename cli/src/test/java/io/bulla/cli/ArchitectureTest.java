@@ -44,14 +44,22 @@ class ArchitectureTest {
     }
 
     @Test
-    void librariesStandOnTheJdkAlone() {
+    void librariesStandOnTheJdk() {
         noClasses()
                 .that()
                 .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer", "io.bulla.pack")
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
-                        "java..", "javax.management..", "com.sun.management..", "jdk.jfr..", "io.bulla..")
+                        "java..", "javax.management..", "com.sun.management..", "jdk.jfr..", "org.agrona", "io.bulla..")
+                .check(CLASSES);
+        // Agrona's flag-free parts, in one class that a program without Agrona never loads
+        noClasses()
+                .that()
+                .doNotHaveSimpleName("SealedDirectBuffer")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("org.agrona..")
                 .check(CLASSES);
         noClasses()
                 .should()

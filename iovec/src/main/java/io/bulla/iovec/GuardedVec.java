@@ -92,6 +92,21 @@ record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements I
         }
     }
 
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof IoVec that && mismatch(that) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return Content.hash(this);
+    }
+
+    @Override
+    public String toString() {
+        return "IoVec[byteSize=" + byteSize() + " regions=" + regionCount() + "]";
+    }
+
     private void check() {
         for (Generation stamp : stamps) {
             stamp.check();

@@ -1,11 +1,14 @@
 package io.bulla.iovec;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,10 +19,9 @@ import java.util.List;
 /// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one
 ///   `IoVec`.
 /// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
-///   owner (on
-///   an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
-///   ([#keeping]), so
-///   that nobody takes its holder for forgotten, and can throw once its memory was given back ([#stamped]).
+///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
+///   ([#keeping]), so that nobody takes its holder for forgotten, and can throw once its memory was given back
+///   ([#stamped]).
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
 /// Offsets and lengths are in bytes. Empty regions are allowed and dropped.
@@ -147,8 +149,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// Fresh read-only views of the regions, in order, for one gathering write.
     ///
     /// Each call makes new ones: position and limit belong to the caller. A region longer than [#MAX_VIEW]
-    /// becomes
-    /// several views.
+    /// becomes several views.
     ///
     /// @return views at position 0, big-endian; none for an empty vector
     default ByteBuffer[] asByteBuffers() {
@@ -162,6 +163,45 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
             }
         }
         return views.toArray(ByteBuffer[]::new);
+    }
+
+    /// The bytes as one segment, not copied.
+    ///
+    /// @return a read-only segment
+    /// @throws IllegalArgumentException if they lie in several regions; [#toSegment] copies them together
+    default MemorySegment asSegment() {
+        return switch (regionCount()) {
+            case 0 -> OneRegion.EMPTY.segment();
+            case 1 -> region(0);
+            default ->
+                throw new IllegalArgumentException(
+                        "bytes lie in several regions: regions=" + regionCount() + " byteSize=" + byteSize());
+        };
+    }
+
+    /// A copy of the bytes in one piece. Counted in [CopyTally].
+    ///
+    /// @param memory where the copy lies
+    /// @return a read-only segment
+    default MemorySegment toSegment(SegmentAllocator memory) {
+        MemorySegment copy = memory.allocate(byteSize());
+        copyTo(0, copy, byteSize());
+        return copy.asReadOnly();
+    }
+
+    /// The bytes as a stream, with mark and reset, from any offset on by `skip`. What is read is a copy, and
+    /// counted.
+    ///
+    /// @return a stream of its own, for one thread
+    default InputStream asInputStream() {
+        return new VecInputStream(this);
+    }
+
+    /// The bytes as a channel. What is read is a copy, and counted.
+    ///
+    /// @return a channel of its own, for one thread
+    default ReadableByteChannel asChannel() {
+        return new VecInputStream(this);
     }
 
     /// Writes every byte to a blocking channel, in as few gathering writes as it takes.
@@ -193,12 +233,25 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return -1 if both hold the same bytes; the shorter one's size if it is a prefix of the other
     default long mismatch(IoVec other) {
         try {
-            return Mismatch.of(this, other);
+            return Content.mismatch(this, other);
         } finally {
             Reference.reachabilityFence(this);
             Reference.reachabilityFence(other);
         }
     }
+
+    /// Equal to a vector of the same bytes, however either is cut into regions.
+    ///
+    /// @param other anything
+    /// @return whether it is a vector with the same bytes
+    @Override
+    boolean equals(Object other);
+
+    /// As [java.util.Arrays#hashCode(byte[])] of the bytes. Reads all of them.
+    ///
+    /// @return the same for equal vectors
+    @Override
+    int hashCode();
 
     /// Checks a range against a size, with the message that all of Bulla's range errors have.
     ///

@@ -83,6 +83,21 @@ final class ManyRegions implements IoVec {
         }
     }
 
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof IoVec that && mismatch(that) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return Content.hash(this);
+    }
+
+    @Override
+    public String toString() {
+        return "IoVec[byteSize=" + byteSize() + " regions=" + regionCount() + "]";
+    }
+
     private MemorySegment gathered(int first, long offset, int length) {
         MemorySegment value = MemorySegment.ofArray(new byte[length]);
         gather(first, offset, value, length);

@@ -55,4 +55,19 @@ record OneRegion(MemorySegment segment) implements IoVec {
             CopyTally.add(length);
         }
     }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof IoVec that && mismatch(that) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return Content.hash(this);
+    }
+
+    @Override
+    public String toString() {
+        return "IoVec[byteSize=" + byteSize() + " regions=" + regionCount() + "]";
+    }
 }

@@ -1,15 +1,23 @@
 package io.bulla.iovec;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ReadableByteChannel;
+import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +110,74 @@ class IoVecTest {
         assertThrows(IndexOutOfBoundsException.class, () -> vector.copyTo(0, target, 21));
         assertThrows(IndexOutOfBoundsException.class, () -> vector.copyTo(30, target, 11));
         assertEquals(new CopyTally(1, 20), CopyTally.snapshot().since(before));
+    }
+
+    @ParameterizedTest
+    @MethodSource("vectors")
+    void equalsAndHashesByContent(IoVec vector) {
+        byte[] bytes = heap(0, SIZE).toArray(ValueLayout.JAVA_BYTE);
+        assertEquals(cut(SIZE), vector);
+        assertEquals(Arrays.hashCode(bytes), vector.hashCode());
+        assertEquals(vector, vector.keeping(new Object()));
+        assertNotEquals(vector, vector.slice(1, SIZE - 1));
+        assertNotEquals(vector, "IoVec");
+        assertEquals(1, IoVec.empty().hashCode());
+    }
+
+    @ParameterizedTest
+    @MethodSource("vectors")
+    void streamsFromEveryOffset(IoVec vector) throws IOException {
+        byte[] bytes = heap(0, SIZE).toArray(ValueLayout.JAVA_BYTE);
+        for (int from = 0; from <= SIZE; from++) {
+            try (InputStream stream = vector.asInputStream()) {
+                assertEquals(from, stream.skip(from));
+                assertEquals(SIZE - from, stream.available());
+                stream.mark(0);
+                assertEquals(from == SIZE ? -1 : bytes[from], stream.read());
+                stream.reset();
+                ByteArrayOutputStream rest = new ByteArrayOutputStream();
+                assertEquals(SIZE - from, stream.transferTo(rest));
+                assertArrayEquals(Arrays.copyOfRange(bytes, from, SIZE), rest.toByteArray());
+                assertEquals(-1, stream.read());
+                assertEquals(-1, stream.read(new byte[1]));
+                assertEquals(0, stream.read(new byte[0]));
+                assertEquals(0, stream.skip(1));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("vectors")
+    void channelsInSteps(IoVec vector) throws IOException {
+        ReadableByteChannel channel = vector.asChannel();
+        ByteBuffer target = ByteBuffer.allocateDirect(SIZE + 1);
+        for (int at = 0; at < SIZE; at += 8) {
+            target.limit(at + 8);
+            assertEquals(8, channel.read(target));
+        }
+        target.limit(SIZE + 1);
+        assertEquals(-1, channel.read(target));
+        assertEquals(vector, IoVec.of(MemorySegment.ofBuffer(target.flip())));
+        channel.close();
+        assertThrows(ClosedChannelException.class, () -> channel.read(target));
+    }
+
+    @ParameterizedTest
+    @MethodSource("vectors")
+    void becomesOneSegmentOnlyWhenAsked(IoVec vector) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment copy = vector.toSegment(arena);
+            assertTrue(copy.isReadOnly());
+            assertEquals(vector, IoVec.of(copy));
+            if (vector.regionCount() == 1) {
+                assertEquals(vector.region(0), vector.asSegment());
+            } else {
+                assertEquals(
+                        "bytes lie in several regions: regions=" + vector.regionCount() + " byteSize=40",
+                        assertThrows(IllegalArgumentException.class, vector::asSegment)
+                                .getMessage());
+            }
+        }
     }
 
     @ParameterizedTest

@@ -1,13 +1,17 @@
 package io.bulla.iovec;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
 
-/// Walks two vectors side by side, however each is cut into regions.
-final class Mismatch {
+/// Content, however a vector is cut into regions: compares two side by side, hashes one.
+final class Content {
 
-    private Mismatch() {}
+    private static final int STEP = 8192;
 
-    static long of(IoVec one, IoVec other) {
+    private Content() {}
+
+    static long mismatch(IoVec one, IoVec other) {
         long common = Math.min(one.byteSize(), other.byteSize());
         long done = 0;
         int left = 0;
@@ -34,5 +38,22 @@ final class Mismatch {
             }
         }
         return one.byteSize() == other.byteSize() ? -1 : common;
+    }
+
+    static int hash(IoVec vec) {
+        byte[] step = new byte[(int) Math.min(STEP, vec.byteSize())];
+        int hash = 1;
+        for (int i = 0; i < vec.regionCount(); i++) {
+            MemorySegment region = vec.region(i);
+            for (long from = 0; from < region.byteSize(); from += step.length) {
+                int length = (int) Math.min(step.length, region.byteSize() - from);
+                MemorySegment.copy(region, ValueLayout.JAVA_BYTE, from, step, 0, length);
+                for (int k = 0; k < length; k++) {
+                    hash = 31 * hash + step[k];
+                }
+            }
+        }
+        Reference.reachabilityFence(vec);
+        return hash;
     }
 }
