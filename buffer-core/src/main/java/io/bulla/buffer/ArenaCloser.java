@@ -19,7 +19,8 @@ import java.util.function.LongConsumer;
 /// When it falls behind, because the program leaves it no processor, those who take new memory close arenas too:
 /// memory that waits to be closed is bounded, and is never the reason for a refusal.
 ///
-/// The thread starts with the first chunk and ends once it is told to and no chunk is left.
+/// The thread starts with the first chunk or trim, and ends once it is told to and no chunk is left, after a last
+/// trim if that is worth it.
 final class ArenaCloser {
 
     /// The most bytes that a checked source keeps poisoned before it frees them.
@@ -62,9 +63,7 @@ final class ArenaCloser {
         if (ended) {
             throw new IllegalStateException("memory source already closed");
         }
-        if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("bulla-arena-closer").start(this::run);
-        }
+        start();
         open.incrementAndGet();
     }
 
@@ -118,7 +117,10 @@ final class ArenaCloser {
         jobs.add(() -> keep(region));
     }
 
-    void trim() {
+    synchronized void trim() {
+        if (!ended) {
+            start();
+        }
         jobs.add(this::trimNow);
     }
 
@@ -154,6 +156,12 @@ final class ArenaCloser {
         return false;
     }
 
+    private void start() {
+        if (thread == null) {
+            thread = Thread.ofPlatform().daemon().name("bulla-arena-closer").start(this::run);
+        }
+    }
+
     private void run() {
         try {
             while (!ending || open.get() > 0) {
@@ -166,6 +174,11 @@ final class ArenaCloser {
                 } else if (job == null && closedSinceTrim.get() >= WORTH_TRIMMING) {
                     trimNow();
                 }
+            }
+            if (closedSinceTrim.get() >= WORTH_TRIMMING) {
+                // by now the program may be on its way down: then nobody needs it
+                TimeUnit.NANOSECONDS.sleep(IDLE_NANOS);
+                trimNow();
             }
         } catch (InterruptedException e) {
             // a daemon thread of a JVM on its way down
