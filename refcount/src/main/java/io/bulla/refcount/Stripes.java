@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// An open cell is one (huge) holder of the word, so a retain that finds its cell open has found the resource
 /// alive. Cells are never opened again: a reference from yesterday finds folded cells and goes to the word.
 ///
-/// Cost: [#CELLS] cells of [#STRIDE] longs and one stride before them, 656 bytes with four cells. At most
+/// Cost: [#CELLS] cells of [#STRIDE] longs and one stride before them, 680 bytes with four cells. At most
 /// [#CAP] cells exist in the process; beyond that a count stays one word. They are dropped with the fold.
 final class Stripes {
 
