@@ -138,7 +138,6 @@ class ArenaSourceTest {
     @Test
     void trimIsAskedForAndHappensByItselfAfterMuchWasClosed() throws InterruptedException {
         ArenaSource source = ArenaSource.create(budget, null);
-        Bytes.sealed(source, 1000).close();
         assertEquals(0, source.trims());
         source.trim();
         Await.until(() -> source.trims() == 1);
@@ -150,7 +149,11 @@ class ArenaSourceTest {
         Await.until(() -> source.trims() == 2);
         Await.pause(700);
         assertEquals(2, source.trims(), "nothing was closed since");
+        for (int i = 0; i < 10; i++) {
+            Bytes.sealed(source, 1 << 20).close();
+        }
         source.close(Duration.ofSeconds(15));
+        Await.until(() -> source.trims() == 3);
     }
 
     @Test
