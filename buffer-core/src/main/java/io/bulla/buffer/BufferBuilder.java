@@ -11,6 +11,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -33,6 +34,7 @@ public final class BufferBuilder implements AutoCloseable {
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
     private static final int MAX_READ = 1 << 20;
+    private static final int MAX_ASIDE = 64 << 10;
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -184,7 +186,9 @@ public final class BufferBuilder implements AutoCloseable {
         return fill(bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
     }
 
-    /// Reads once from a channel, straight into this builder's memory.
+    /// Reads once from a channel: straight into this builder's memory if it is a file, socket or pipe of the JDK's.
+    /// Any other channel could keep what it is given and write to it after the seal, so it gets memory of its own,
+    /// at most 64 KiB at a time, and its bytes are copied.
     ///
     /// @param channel read at most once
     /// @param length the most to read, in bytes, at least 1
@@ -197,10 +201,7 @@ public final class BufferBuilder implements AutoCloseable {
         }
         ensureRoom(1);
         int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
-        ByteBuffer window = memory.asSlice(used, step).asByteBuffer();
-        int read = channel.read(window);
-        used += Math.max(0, read);
-        return read;
+        return isOfTheJdk(channel) ? readInPlace(channel, step) : readAside(channel, Math.min(step, MAX_ASIDE));
     }
 
     /// Reads exactly `length` bytes from a blocking channel.
@@ -287,6 +288,28 @@ public final class BufferBuilder implements AutoCloseable {
                 each.release();
             }
         }
+    }
+
+    private static boolean isOfTheJdk(ReadableByteChannel channel) {
+        // those that scatter call no code of a user's; a channel around a stream does
+        return channel instanceof ScatteringByteChannel && channel.getClass().getModule() == Object.class.getModule();
+    }
+
+    private int readInPlace(ReadableByteChannel channel, int length) throws IOException {
+        int read = channel.read(memory.asSlice(used, length).asByteBuffer());
+        used += Math.max(0, read);
+        return read;
+    }
+
+    private int readAside(ReadableByteChannel channel, int length) throws IOException {
+        ByteBuffer aside = ByteBuffer.allocate(length);
+        if (channel.read(aside) < 0) {
+            return -1;
+        }
+        // what is there counts, not what the channel says
+        int read = aside.position();
+        put(MemorySegment.ofBuffer(aside.flip()));
+        return read;
     }
 
     private SealedBuffer sealOne() {

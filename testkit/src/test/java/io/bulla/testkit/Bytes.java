@@ -5,6 +5,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /// Test bytes, sealed and read back.
 public final class Bytes {
@@ -34,5 +35,12 @@ public final class Bytes {
         byte[] bytes = new byte[(int) vector.byteSize()];
         vector.copyTo(0, MemorySegment.ofArray(bytes), bytes.length);
         return bytes;
+    }
+
+    /// What a reader of memory that was given back finds.
+    public static byte[] poison(int size) {
+        byte[] poison = new byte[size];
+        Arrays.fill(poison, PoisoningSource.POISON);
+        return poison;
     }
 }
