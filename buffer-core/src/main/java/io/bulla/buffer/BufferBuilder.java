@@ -243,10 +243,7 @@ public final class BufferBuilder implements AutoCloseable {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
         }
         while (byteSize < before) {
-            region.release();
-            Part last = earlier.removeLast();
-            use(last.region());
-            before = last.start();
+            dropLast();
         }
         used = byteSize - before;
     }
@@ -270,6 +267,10 @@ public final class BufferBuilder implements AutoCloseable {
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public SealedBuffer seal(Object tag) {
         checkWriting();
+        // a region without a byte would stay taken as long as the buffer
+        while (region != null && used == 0) {
+            dropLast();
+        }
         SealedBuffer buffer = earlier == null && region != null ? sealOne() : sealMany();
         end(State.SEALED);
         // release: publishes the native bytes before any handle can be seen by another thread
@@ -408,6 +409,21 @@ public final class BufferBuilder implements AutoCloseable {
             used = 0;
         }
         use(fresh);
+    }
+
+    /// Gives the last region back and returns to the one before it, if there is one.
+    private void dropLast() {
+        region.release();
+        if (earlier == null || earlier.isEmpty()) {
+            region = null;
+            memory = MemorySegment.NULL;
+            capacity = 0;
+        } else {
+            Part last = earlier.removeLast();
+            use(last.region());
+            before = last.start();
+            used = last.used();
+        }
     }
 
     private void use(Region now) {
