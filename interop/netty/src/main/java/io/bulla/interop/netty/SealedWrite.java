@@ -35,29 +35,29 @@ public final class SealedWrite {
     /// @return completes when the transport accepted all bytes, or with the failure
     /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
     public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
-        ChannelPromise promise = channel.newPromise();
-        List<ByteBuf> pieces;
+        Queued message;
         try {
-            pieces = pieces(channel, header, handle, promise);
+            message = queued(channel, header, handle);
         } catch (Throwable failure) {
             ReferenceCountUtil.release(header);
             handle.close();
             throw failure;
         }
+        ChannelPromise promise = channel.newPromise();
         if (channel.eventLoop().inEventLoop()) {
-            writeAll(channel, pieces, promise);
+            message.writeTo(channel, promise);
         } else {
             try {
-                channel.eventLoop().execute(() -> writeAll(channel, pieces, promise));
+                channel.eventLoop().execute(() -> message.writeTo(channel, promise));
             } catch (RejectedExecutionException loopIsDown) {
-                pieces.forEach(ReferenceCountUtil::release);
-                promise.tryFailure(loopIsDown);
+                message.giveUp();
+                promise.setFailure(loopIsDown);
             }
         }
         return promise;
     }
 
-    private static List<ByteBuf> pieces(Channel channel, ByteBuf header, SealedBuffer handle, ChannelPromise promise) {
+    private static Queued queued(Channel channel, ByteBuf header, SealedBuffer handle) {
         List<List<ByteBuf>> groups = new ArrayList<>();
         long size = header.readableBytes();
         groups.add(new ArrayList<>(List.of(header)));
@@ -74,15 +74,25 @@ public final class SealedWrite {
         for (List<ByteBuf> group : groups) {
             pieces.add(new SealedByteBuf(channel.alloc(), group.toArray(ByteBuf[]::new), ticket::happened));
         }
-        promise.addListener(done -> ticket.happened());
-        return pieces;
+        return new Queued(pieces, ticket);
     }
 
-    private static void writeAll(Channel channel, List<ByteBuf> pieces, ChannelPromise promise) {
-        int last = pieces.size() - 1;
-        for (int i = 0; i < last; i++) {
-            channel.write(pieces.get(i));
+    /// The ticket waits for each piece to be let go of, and for the promise.
+    private record Queued(List<ByteBuf> pieces, SendTicket ticket) {
+
+        /// On the event loop: once that is down, a promise tells its listeners nothing any more.
+        void writeTo(Channel channel, ChannelPromise promise) {
+            promise.addListener(done -> ticket.happened());
+            int last = pieces.size() - 1;
+            for (int i = 0; i < last; i++) {
+                channel.write(pieces.get(i));
+            }
+            channel.writeAndFlush(pieces.get(last), promise);
         }
-        channel.writeAndFlush(pieces.get(last), promise);
+
+        void giveUp() {
+            pieces.forEach(ReferenceCountUtil::release);
+            ticket.happened();
+        }
     }
 }

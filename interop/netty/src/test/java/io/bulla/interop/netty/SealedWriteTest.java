@@ -2,6 +2,7 @@ package io.bulla.interop.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,9 +20,15 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.ReadOnlyBufferException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +110,20 @@ class SealedWriteTest {
         ByteBuf header = header();
         assertThrows(ReleasedBufferException.class, () -> SealedWrite.write(channel, header, buffer));
         assertEquals(0, header.refCnt());
+    }
+
+    @Test
+    void handleIsClosedWhenTheLoopIsDown() throws Exception {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        NioSocketChannel down = new NioSocketChannel();
+        loops.register(down).sync();
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        ByteBuf header = header();
+        ChannelFuture written = SealedWrite.write(down, header, buffer(10));
+
+        assertInstanceOf(RejectedExecutionException.class, written.cause());
+        assertEquals(0, header.refCnt());
+        assertEquals(0, handles.open());
     }
 
     @Test
