@@ -74,9 +74,11 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             body = BufferBuilder.ofCapacity(source, Math.max(1, bodyBytes));
         }
         if (body.byteSize() == bodyBytes) {
-            BufferBuilder whole = body;
-            body = null;
-            format.frame(context, header.rewind(), whole.seal());
+            // closing it afterwards gives the memory back if the source could not seal
+            try (BufferBuilder whole = body) {
+                body = null;
+                format.frame(context, header.rewind(), whole.seal());
+            }
             header.clear();
         }
     }

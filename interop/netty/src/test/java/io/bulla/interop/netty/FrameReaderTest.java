@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.LeaseTrace;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -48,6 +50,7 @@ class FrameReaderTest {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final BlockingQueue<SealedBuffer> frames = new LinkedBlockingQueue<>();
     private final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
+    private volatile boolean sealFails;
     private Channel server;
 
     @BeforeEach
@@ -59,7 +62,7 @@ class FrameReaderTest {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        FrameReader.install(channel, source, new Lengths());
+                        FrameReader.install(channel, new Sealing(), new Lengths());
                         channel.pipeline().addLast(new Ends());
                     }
                 })
@@ -127,6 +130,19 @@ class FrameReaderTest {
     }
 
     @Test
+    void sealThatFailsGivesTheMemoryBack() throws Exception {
+        sealFails = true;
+        try (SocketChannel client = SocketChannel.open(server.localAddress())) {
+            client.write(ByteBuffer.allocate(8 + (1 << 20)).putLong(0, 1 << 20));
+            assertEquals("cannot seal", ends.poll(10, TimeUnit.SECONDS));
+        }
+        for (int wait = 0; budget.used() > 0 && wait < 1000; wait++) {
+            Thread.sleep(5);
+        }
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void channelsThatAreNotNioAreRefused() {
         EmbeddedChannel other = new EmbeddedChannel();
         assertEquals(
@@ -140,6 +156,27 @@ class FrameReaderTest {
         byte[] bytes = new byte[length];
         new Random(length).nextBytes(bytes);
         return bytes;
+    }
+
+    private final class Sealing implements MemorySource {
+
+        @Override
+        public Region allocate(long byteSize) {
+            return source.allocate(byteSize);
+        }
+
+        @Override
+        public MemorySegment seal(Region region, long used) {
+            if (sealFails) {
+                throw new IllegalStateException("cannot seal");
+            }
+            return source.seal(region, used);
+        }
+
+        @Override
+        public LeaseTrace trace() {
+            return source.trace();
+        }
     }
 
     private final class Lengths implements FrameFormat {
