@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// The resident memory that a source with chunks of a given size needs beyond what it had before, while one thread
-/// builds and closes messages of 1 KiB, one at a time: the other side of a cheap buffer.
+/// The resident memory that a source with chunks of a given size needs beyond what it had before, while one
+/// thread builds and closes messages of 1 KiB, one at a time: the other side of a cheap buffer.
 ///
 /// Prints bytes, the median of samples taken under load.
 public final class ChunkPrice {

@@ -97,7 +97,8 @@ final class ArenaCloser {
         while (waiting.get() > BEHIND && help()) {}
     }
 
-    /// For whoever was refused memory: sees that the bytes which wait to be closed are closed, be it by the thread.
+    /// For whoever was refused memory: sees that the bytes which wait to be closed are closed, be it by the
+    /// thread.
     ///
     /// @param deadline in the thread's nanoseconds, for a thread that is suspended in the middle
     /// @return false if nothing waited

@@ -186,9 +186,9 @@ public final class BufferBuilder implements AutoCloseable {
         return fill(bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
     }
 
-    /// Reads once from a channel: straight into this builder's memory if it is a file, socket or pipe of the JDK's.
-    /// Any other channel could keep what it is given and write to it after the seal, so it gets memory of its own,
-    /// at most 64 KiB at a time, and its bytes are copied.
+    /// Reads once from a channel: straight into this builder's memory if it is a file, socket or pipe of the
+    /// JDK's. Any other channel could keep what it is given and write to it after the seal, so it gets memory
+    /// of its own, at most 64 KiB at a time, and its bytes are copied.
     ///
     /// @param channel read at most once
     /// @param length the most to read, in bytes, at least 1

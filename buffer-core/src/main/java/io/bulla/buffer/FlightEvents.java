@@ -12,12 +12,10 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /// What the JDK's flight recorder is told, when it records: `bulla.Allocate`, `bulla.Seal`, `bulla.LastClose`
-/// (its
-/// duration is how long the buffer was held) and `bulla.Leak`.
+/// (its duration is how long the buffer was held) and `bulla.Leak`.
 ///
 /// Without the module `jdk.jfr`, or without a recording, nothing happens here. Neither the count nor the
-/// handles know
-/// of it.
+/// handles know of it.
 public final class FlightEvents {
 
     private static final boolean PRESENT =

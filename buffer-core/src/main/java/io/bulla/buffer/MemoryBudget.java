@@ -5,10 +5,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 /// A hard limit in bytes on what one or several sources have reserved at the same time.
 ///
-/// It counts what a source takes from the machine, for [ArenaSource] whole chunks, not what buffers use of it. An
-/// arena
-/// is not under the JVM's limit on direct memory, so a budget is the only brake. Memory that was handed in with
-/// [SealedBuffer#adopt] is counted apart ([#adopted()]) and not limited.
+/// It counts what a source takes from the machine, for [ArenaSource] whole chunks, not what buffers use of it.
+/// An arena is not under the JVM's limit on direct memory, so a budget is the only brake. Memory that was
+/// handed in with [SealedBuffer#adopt] is counted apart ([#adopted()]) and not limited.
 public final class MemoryBudget {
 
     private static final LongAdder ADOPTED = new LongAdder();

@@ -25,10 +25,8 @@ public interface MemorySource {
     /// @param region taken from this source, not sealed
     /// @param byteSize the size wanted, in bytes, more than it has
     /// @return the region to use from now on, with the same first bytes, perhaps at another address: the old
-    ///     one if
-    ///     it
-    ///     grew in place, else a new one, the old one being given back; or `null` to refuse, the region being as
-    ///     before
+    ///     one if it grew in place, else a new one, the old one being given back; or `null` to refuse, the
+    ///     region being as before
     default Region grow(Region region, long byteSize) {
         return null;
     }

@@ -30,10 +30,9 @@ import java.util.Objects;
 ///
 /// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the
 /// buffer is open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the
-/// default source. A handle that may be healed (see [io.bulla.refcount.LeaseLedger]) stays reachable through the
-/// vectors it handed out; a bare `ByteBuffer` or `MemorySegment` cannot keep it, so its promise ends when the
-/// handle
-/// is closed or collected.
+/// default source. A handle that may be healed (see [io.bulla.refcount.LeaseLedger]) stays reachable through
+/// the vectors it handed out; a bare `ByteBuffer` or `MemorySegment` cannot keep it, so its promise ends when
+/// the handle is closed or collected.
 public final class SealedBuffer extends Lease {
 
     /// Stands for any thread but the caller's.
@@ -51,8 +50,7 @@ public final class SealedBuffer extends Lease {
     ///
     /// @param memory accessible by any thread; it is not copied
     /// @param onRelease called once, by the thread that closes the last handle, or by this call if it fails; it
-    ///     must
-    ///     neither block nor throw
+    ///     must neither block nor throw
     /// @return the first handle
     /// @throws IllegalArgumentException if only some threads may access the memory, or it is freed already;
     ///     `onRelease` was called
@@ -163,8 +161,7 @@ public final class SealedBuffer extends Lease {
     }
 
     /// A new handle that takes this one's place: this one is closed, the claim goes on. For a hand-over to
-    /// another
-    /// owner, who need not trust the old one not to close it.
+    /// another owner, who need not trust the old one not to close it.
     ///
     /// @return a handle that its holder closes
     /// @throws ReleasedBufferException if this handle is closed
@@ -224,9 +221,7 @@ public final class SealedBuffer extends Lease {
     }
 
     /// Bytes of memory that stay taken while this handle is open: the regions of the whole buffer, of which it
-    /// may
-    /// be a
-    /// slice. A region carved from a chunk keeps the chunk besides (see [ArenaSource]).
+    /// may be a slice. A region carved from a chunk keeps the chunk besides (see [ArenaSource]).
     ///
     /// @return at least 0
     /// @throws ReleasedBufferException if this handle is closed

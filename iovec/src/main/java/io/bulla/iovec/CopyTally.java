@@ -4,8 +4,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 /// How many times, and how many bytes, this process has copied out of an [IoVec].
 ///
-/// Every copy that Bulla's own code makes of sealed bytes goes through [IoVec#copyTo] and is counted there, where the
-/// bytes move. Take a snapshot before and after, and subtract. Copies by others, through a view, are not seen here.
+/// Every copy that Bulla's own code makes of sealed bytes goes through [IoVec#copyTo] and is counted there,
+/// where the bytes move. Take a snapshot before and after, and subtract. Copies by others, through a view, are
+/// not seen here.
 ///
 /// @param copies number of copy calls, empty ones left out
 /// @param bytes bytes moved by them

@@ -7,8 +7,7 @@ package io.bulla.iovec;
 /// ```
 ///
 /// Checking is a plain read: a view that is used beside the end may still pass, as it may have a moment
-/// earlier. The
-/// owner of the memory decides what such a view finds there.
+/// earlier. The owner of the memory decides what such a view finds there.
 public final class Generation {
 
     // plain: see above; the owner's own handing on of the memory orders everything that matters

@@ -7,7 +7,8 @@ import java.nio.charset.StandardCharsets;
 
 /// Writes typed items into a builder, one per call: a count and its values.
 ///
-/// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. Bytes: [WireFormat].
+/// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. Bytes:
+/// [WireFormat].
 public final class Packer {
 
     private final BufferBuilder builder;

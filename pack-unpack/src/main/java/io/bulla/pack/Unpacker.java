@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
 /// Reads typed items out of a sealed buffer, one per call, and owns the position.
 ///
 /// It borrows the buffer: the caller's handle stays the caller's, and a read after it was closed throws
-/// [io.bulla.buffer.ReleasedBufferException]. Any number of unpackers can read one buffer at once, each in its own
-/// thread. A read that fails leaves the position where it was. Bytes: [WireFormat].
+/// [io.bulla.buffer.ReleasedBufferException]. Any number of unpackers can read one buffer at once, each in its
+/// own thread. A read that fails leaves the position where it was. Bytes: [WireFormat].
 public final class Unpacker {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;

@@ -1,12 +1,10 @@
 package io.bulla.refcount;
 
 /// One lease for many sends that end on one thread: counts their completions itself, and closes the lease with
-/// the
-/// last.
+/// the last.
 ///
-/// An event loop that sends one buffer to 64 peers needs one claim, not 64. The countdown is a plain `int`; sends
-/// that
-/// end on several threads take a lease each, or a [SendTicket].
+/// An event loop that sends one buffer to 64 peers needs one claim, not 64. The countdown is a plain `int`;
+/// sends that end on several threads take a lease each, or a [SendTicket].
 ///
 /// ```
 /// waiting(n) --completed--> waiting(n - 1), or done when n = 1: the lease is closed; done is final
@@ -34,8 +32,7 @@ public final class FanOut {
     /// One of the sends has ended, whatever its outcome; the last one closes the lease.
     ///
     /// @throws IllegalStateException if another thread calls it, or more sends end than were announced; nothing
-    ///     is
-    ///     counted then
+    ///     is counted then
     public void completed() {
         if (Thread.currentThread() != owner || waiting == 0) {
             throw misused();

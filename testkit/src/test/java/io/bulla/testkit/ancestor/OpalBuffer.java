@@ -5,10 +5,10 @@ import java.util.Arrays;
 
 /// A model of `opal_buffer_t` as of 2012, kept to show the bug that Bulla exists for. Never use it.
 ///
-/// One object holds the block, the write position and the room. To get at the bytes for a send, the block is taken
-/// out (`unload`) and put back (`load`), on the object that everybody shares. `unload` appends a byte that tells
-/// the buffer's type, so it may have to grow the block; `load` sets the room to what is used, so the next `unload`
-/// always has to.
+/// One object holds the block, the write position and the room. To get at the bytes for a send, the block is
+/// taken out (`unload`) and put back (`load`), on the object that everybody shares. `unload` appends a byte
+/// that tells the buffer's type, so it may have to grow the block; `load` sets the room to what is used, so the
+/// next `unload` always has to.
 final class OpalBuffer {
 
     /// A block of C memory: `free` and `realloc` leave poison behind, as a debugging allocator does.

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 ///
 /// Open MPI d310dd8c58 (2012).
 ///
-/// The old buffer could only be looked at by taking it apart. The second child's send took the *shared* buffer apart
-/// again, which moved the block, and the first child's send, still in the queue, was left with the address of
-/// freed memory. No second thread is needed for that. The cure of 2012 was a copy per child; the cure here is a
-/// buffer that cannot change.
+/// The old buffer could only be looked at by taking it apart. The second child's send took the *shared* buffer
+/// apart again, which moved the block, and the first child's send, still in the queue, was left with the
+/// address of freed memory. No second thread is needed for that. The cure of 2012 was a copy per child; the
+/// cure here is a buffer that cannot change.
 @ExtendWith(NoOpenHandles.class)
 class XcastRaceTest {
 

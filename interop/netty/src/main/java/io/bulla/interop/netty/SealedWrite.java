@@ -15,10 +15,10 @@ import java.util.concurrent.RejectedExecutionException;
 
 /// Queues a header and a sealed buffer as one outbound message, without copying the buffer.
 ///
-/// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the outcome,
-/// *and* Netty has released every view: a transport that reads the memory after it reported success (zero-copy
-/// sends) keeps the handle until it is done. Each write has views of its own, so any number of writes may share
-/// one buffer.
+/// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the
+/// outcome, *and* Netty has released every view: a transport that reads the memory after it reported success
+/// (zero-copy sends) keeps the handle until it is done. Each write has views of its own, so any number of
+/// writes may share one buffer.
 ///
 /// A message over 1 GiB goes out in several pieces, in order, without another write in between.
 public final class SealedWrite {

@@ -42,11 +42,11 @@ import java.util.function.BiConsumer;
 
 /// One participant of the out-of-band channel.
 ///
-/// - *Sends hold a handle*: `send` takes its own before it is queued and closes it once, when it is over, whatever
-///   the outcome. The caller's handle stays the caller's.
+/// - *Sends hold a handle*: `send` takes its own before it is queued and closes it once, when it is over,
+///   whatever the outcome. The caller's handle stays the caller's.
 /// - *Every send completes once*: with a [Delivery], or with a [PeerFailedException].
-/// - *A relay adds nothing*: a broadcast that arrives is handed on as the very bytes that were received, while the
-///   handler reads them.
+/// - *A relay adds nothing*: a broadcast that arrives is handed on as the very bytes that were received, while
+///   the handler reads them.
 /// - *A length is checked before memory is taken for it.*
 ///
 /// Sends to one peer keep their order. Handlers run one at a time, on a thread of the node's own. Wire: [Frame].
@@ -162,8 +162,9 @@ public final class OobNode implements AutoCloseable {
                 .thenApply(all -> sends.stream().map(CompletableFuture::join).toList());
     }
 
-    /// Ends the node: its port is free, its connections are closed, sends that were not over fail, messages that
-    /// were not handled are dropped, its threads end. Closing again does nothing. Not to be called from a handler.
+    /// Ends the node: its port is free, its connections are closed, sends that were not over fail, messages
+    /// that were not handled are dropped, its threads end. Closing again does nothing. Not to be called from a
+    /// handler.
     @Override
     public void close() {
         if (closing) {

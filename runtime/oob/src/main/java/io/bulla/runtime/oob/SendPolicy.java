@@ -10,8 +10,8 @@ public interface SendPolicy {
     /// All children share the one buffer.
     SendPolicy SHARED = SealedBuffer::share;
 
-    /// Every child gets a copy of its own, as runtimes did when the shared buffer could not be trusted: Open MPI's
-    /// r27161 (2012). For comparison.
+    /// Every child gets a copy of its own, as runtimes did when the shared buffer could not be trusted: Open
+    /// MPI's r27161 (2012). For comparison.
     ///
     /// @param source where copies come from
     /// @return a policy that copies

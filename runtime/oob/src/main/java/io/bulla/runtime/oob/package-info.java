@@ -1,8 +1,10 @@
 /// Out-of-band messaging: small tagged messages to peers, broadcasts down a tree.
 ///
-/// - [OobNode][io.bulla.runtime.oob.OobNode] is one participant: it listens, sends, receives by tag, and broadcasts.
-/// - [Message][io.bulla.runtime.oob.Message] is what a [MessageHandler][io.bulla.runtime.oob.MessageHandler] gets:
-///   the sealed bytes themselves. The node closes its handle when the handler returns; keeping them is `share()`.
+/// - [OobNode][io.bulla.runtime.oob.OobNode] is one participant: it listens, sends, receives by tag, and
+///   broadcasts.
+/// - [Message][io.bulla.runtime.oob.Message] is what a [MessageHandler][io.bulla.runtime.oob.MessageHandler]
+///   gets: the sealed bytes themselves. The node closes its handle when the handler returns; keeping them is
+///   `share()`.
 /// - [Routing][io.bulla.runtime.oob.Routing] is the shape of a broadcast, [Radix][io.bulla.runtime.oob.Radix] the
 ///   usual one.
 /// - [Frame][io.bulla.runtime.oob.Frame] is the header on the wire.
