@@ -43,11 +43,11 @@ class FreedCountRisesAgainTest {
 
     @Test
     void freedIsFinalHoweverManyRetainAtOnce() throws Exception {
-        for (int round = 0; round < 50; round++) {
+        for (int round = 0; round < 10; round++) {
             Resource resource = new Resource();
             resource.leave();
             Runnable retains = () -> {
-                for (int i = 0; i < 1_000; i++) {
+                for (int i = 0; i < 200_000; i++) {
                     assertFalse(resource.join());
                 }
             };
