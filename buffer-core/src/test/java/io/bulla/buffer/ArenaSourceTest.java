@@ -175,6 +175,26 @@ class ArenaSourceTest {
     }
 
     @Test
+    void smallHandlePinsOneChunkAtMostHoweverBusyTheSourceIs() throws InterruptedException {
+        ArenaSource source = ArenaSource.create(budget, null);
+        List<SealedBuffer> held = new ArrayList<>();
+        for (int i = 0; i < 200_000; i++) {
+            held.add(Bytes.sealed(source, 64));
+        }
+        source.close();
+        for (int survivor : new int[] {0, 100_000, 199_999}) {
+            assertEquals(64, held.get(survivor).pinnedBytes());
+        }
+        SealedBuffer last = held.remove(100_000);
+        held.forEach(SealedBuffer::close);
+        Await.until(() -> source.openChunks() == 1);
+        assertTrue(budget.used() <= ArenaSource.CHUNK, "used=" + budget.used());
+        last.close();
+        source.close(Duration.ofSeconds(15));
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void chunksOfABusySourceGrowUpToTheirLimitAndNoFurther() throws InterruptedException {
         for (long most : new long[] {64 * KIB, 1 << 20, ArenaSource.CHUNK}) {
             ArenaSource source =
