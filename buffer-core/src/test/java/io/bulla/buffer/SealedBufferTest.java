@@ -26,10 +26,7 @@ class SealedBufferTest {
     @AfterEach
     void everythingIsGivenBack() throws InterruptedException {
         assertEquals(0, handles.open());
-        source.close();
-        for (int wait = 0; budget.used() > 0 && wait < 1000; wait++) {
-            Thread.sleep(5);
-        }
+        source.close(Duration.ofSeconds(5));
         assertEquals(0, budget.used());
         assertEquals(0, source.openChunks());
     }

@@ -12,16 +12,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Twin of `RefCountStress.LateSharesBesideTheLastClose` whose release is an unconditional decrement: the count
-/// passes through "zero, not yet freed", a first late retain makes it one, and a second one mistakes that for a
-/// holder.
+/// Twin of `ShareBesideLastClose` that lacks the state *freed*: the release is a decrement alone, the count passes
+/// through "zero, not yet freed", a first late retain makes it one, and a second one mistakes that for a holder.
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "nobody held the resource when it was freed")
 @Outcome(id = "1, 1", expect = ACCEPTABLE_INTERESTING, desc = "freed beneath a retain that had succeeded")
 @Outcome(id = "2, .", expect = ACCEPTABLE_INTERESTING, desc = "risen from the dead, and freed twice")
 @Outcome(expect = FORBIDDEN)
 @State
-public class DecrementThroughZero {
+public class ShareBesideLastCloseWithoutFreedState {
 
     private final AtomicInteger count = new AtomicInteger(1);
     private final AtomicInteger frees = new AtomicInteger();

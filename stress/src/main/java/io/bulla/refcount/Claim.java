@@ -1,0 +1,29 @@
+package io.bulla.refcount;
+
+/// A lease that can be shared and moved, and nothing else.
+final class Claim extends Lease {
+
+    Claim(RefCount count) {
+        super(count);
+    }
+
+    Claim share() {
+        Claim other = new Claim(count());
+        retain(null, other);
+        return other;
+    }
+
+    Claim move() {
+        Claim successor = new Claim(count());
+        moveTo(null, successor);
+        return successor;
+    }
+
+    Claim shareOrNull() {
+        try {
+            return share();
+        } catch (IllegalStateException lost) {
+            return null;
+        }
+    }
+}
