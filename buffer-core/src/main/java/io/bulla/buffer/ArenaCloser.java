@@ -35,10 +35,13 @@ final class ArenaCloser {
     private final LinkedTransferQueue<Runnable> jobs = new LinkedTransferQueue<>();
     private final Queue<Chunk> busy = new ArrayDeque<>();
     private final Queue<AloneRegion> quarantined = new ArrayDeque<>();
+    // volatile: changed under the lock, so that nobody waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
-    // bytes handed over and not closed; what a system call holds is not counted
+    // volatile: counters of bytes, all read as guesses of when to help or to trim. First: handed over and not closed;
+    // what a system call holds is not counted
     private final AtomicLong waiting = new AtomicLong();
     private final AtomicLong closedSinceTrim = new AtomicLong();
+    // volatile: both written by the thread alone, read as snapshots
     private final AtomicLong lateWrites = new AtomicLong();
     private final AtomicLong trims = new AtomicLong();
     private final LongConsumer giveBack;
@@ -89,6 +92,7 @@ final class ArenaCloser {
     /// Lock-free: called by the last closer of a buffer.
     void close(Chunk chunk) {
         waiting.addAndGet(chunk.byteSize());
+        // the queue's own order: what was done with the chunk before is before the arena's close
         jobs.add(new Closing(this, chunk));
     }
 

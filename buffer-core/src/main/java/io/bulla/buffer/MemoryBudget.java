@@ -80,10 +80,12 @@ public final class MemoryBudget {
         checkNotNegative(bytes);
         long before;
         do {
+            // volatile: a guess for the compare-and-set below
             before = used.get();
             if (bytes > limit - before) {
                 return false;
             }
+            // volatile: the limit needs the atomic step alone; no memory hangs on the order
         } while (!used.compareAndSet(before, before + bytes));
         total.add(bytes);
         peak.accumulateAndGet(before + bytes, Math::max);
@@ -96,6 +98,7 @@ public final class MemoryBudget {
     /// @throws IllegalArgumentException if `bytes` is negative
     public void give(long bytes) {
         checkNotNegative(bytes);
+        // volatile: as in tryTake
         used.addAndGet(-bytes);
     }
 
@@ -103,6 +106,7 @@ public final class MemoryBudget {
     ///
     /// @return at most [#limit()]
     public long used() {
+        // volatile: a snapshot
         return used.get();
     }
 

@@ -48,6 +48,7 @@ final class Xcast implements AutoCloseable {
             new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), NioIoHandler.newFactory());
     private final List<OobNode> nodes = new ArrayList<>();
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    // volatile: seen soon by the nodes' threads; nothing else hangs on it
     private volatile boolean closing;
 
     /// What the root hears: a node has verified, or `trouble` says why not.

@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 /// bytes, its stack 1 to 5 microseconds more; a lease that the sample leaves out costs one random number.
 public final class LeaseLedger implements LeaseTrace {
 
+    // volatile: a number of one's own needs the atomic step alone
     private static final AtomicLong IDS = new AtomicLong();
 
     private final ConcurrentSkipListMap<Long, Held> open = new ConcurrentSkipListMap<>();
@@ -172,7 +173,7 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     private void heal(Held held) {
-        // the map gives it to one taker: close() or this
+        // the map gives it to one taker, close() or this; collection comes after every use of the lease (JLS 12.6.2)
         if (open.remove(held.id) != null) {
             Holder lost = held.describe();
             held.count.release();

@@ -36,6 +36,7 @@ public final class LeaseTally implements LeaseTrace {
     ///
     /// @return opened less closed
     public long open() {
+        // volatile (a sum of such reads): who sees a close below sees its opening in the sum after it
         long closedFirst = closed.sum();
         return opened.sum() - closedFirst;
     }

@@ -45,6 +45,7 @@ public final class SendTicket {
     ///
     /// @return true after the last event
     public boolean isDone() {
+        // volatile: who sees the end sees what came before it
         return waiting.get() <= 0;
     }
 }

@@ -50,6 +50,7 @@ final class Stripes {
 
     /// `count` fresh cells after `old` ones, or null when the cap or the heap forbids it.
     static Stripes tryCreate(Stripes old, int count) {
+        // volatile: the cap needs the atomic step alone, here and in drop
         if (IN_USE.addAndGet(count) <= CAP) {
             try {
                 return new Stripes(old == null ? 0 : old.round, count);

@@ -71,6 +71,7 @@ public final class OobNode implements AutoCloseable {
     private final ChannelGroup accepted = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final LongAdder xcastSends = new LongAdder();
     private final Channel listener;
+    // volatile: set before the links are walked, read after a link was added, so that one of the two closes it
     private volatile boolean closing;
 
     private OobNode(Builder setup) throws IOException {
