@@ -12,8 +12,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Twin of `ShareBesideLastClose` that lacks the state *freed*: the release is a decrement alone, the count passes
-/// through "zero, not yet freed", a first late retain makes it one, and a second one mistakes that for a holder.
+/// Twin of `ShareBesideLastClose` that lacks the state *freed*: the release is a decrement alone, the count
+/// passes through "zero, not yet freed", a first late retain makes it one, and a second one mistakes that for a
+/// holder.
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "nobody held the resource when it was freed")
 @Outcome(id = "1, 1", expect = ACCEPTABLE_INTERESTING, desc = "freed beneath a retain that had succeeded")
