@@ -4,7 +4,9 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
@@ -18,8 +20,9 @@ class ArchitectureTest {
 
     @Test
     void packagesHaveNoCycle() {
-        for (String room :
-                new String[] {"refcount", "iovec", "buffer", "pack", "interop.netty", "runtime.oob", "cli"}) {
+        for (String room : new String[] {
+            "refcount", "iovec", "buffer", "pack", "interop.netty", "interop.posix", "runtime.oob", "cli"
+        }) {
             assertTrue(CLASSES.containPackage("io.bulla." + room), room);
         }
         slices().matching("io.bulla.(**)").should().beFreeOfCycles().check(CLASSES);
@@ -40,6 +43,18 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.bulla.refcount", "io.bulla.buffer..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void restrictedMethodsAreCalledInOneRoom() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.bulla.interop.posix")
+                .should()
+                .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("reinterpret")
+                        .or(HasName.Predicates.name("downcallHandle"))
+                        .or(HasName.Predicates.name("libraryLookup"))))
                 .check(CLASSES);
     }
 

@@ -1,0 +1,247 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// One thread's scratch for system calls, so that a call allocates nothing, and the calls that use it. A failed
+/// call answers with the negative error number; one that a signal interrupted is made again.
+///
+/// ```
+/// msghdr:   0 name  8 namelen  16 iov  24 iovlen  32 control  40 controllen  48 flags      56 bytes
+/// pollfd:   0 fd    4 events   6 revents                                                    8 bytes
+/// ```
+final class Call {
+
+    static final int SCRATCH_ENTRIES = 64;
+    static final long MSGHDR_BYTES = 56;
+    static final long MSGHDR_IOV = 16;
+    static final long MSGHDR_IOVLEN = 24;
+    static final long MSGHDR_CONTROL = 32;
+    static final long MSGHDR_CONTROLLEN = 40;
+    static final long MSGHDR_FLAGS = 48;
+
+    private static final long ENTRY_BYTES = 16;
+    private static final long CONTROL_BYTES = 256;
+    private static final ThreadLocal<Call> CURRENT = ThreadLocal.withInitial(Call::new);
+
+    private final Arena arena = Arena.ofAuto();
+    private final MemorySegment errno = arena.allocate(JAVA_INT);
+    private final MemorySegment pollfd = arena.allocate(JAVA_LONG);
+    /// A message header, zeroed but for what the last call put there.
+    final MemorySegment message = arena.allocate(MSGHDR_BYTES, 8);
+    /// Room for entries of a gather.
+    final MemorySegment entries = arena.allocate(SCRATCH_ENTRIES * ENTRY_BYTES, 8);
+    /// Room for control messages.
+    final MemorySegment control = arena.allocate(CONTROL_BYTES, 8);
+    /// Room for an address, an option, or a byte of payload.
+    final MemorySegment option = arena.allocate(128, 8);
+
+    private Call() {}
+
+    static Call current() {
+        return CURRENT.get();
+    }
+
+    void entry(int index, long address, long length) {
+        entries.set(JAVA_LONG, index * ENTRY_BYTES, address);
+        entries.set(JAVA_LONG, index * ENTRY_BYTES + 8, length);
+    }
+
+    long writev(int fd, MemorySegment entries, int count) {
+        try {
+            long result;
+            do {
+                result = (long) Libc.WRITEV.invokeExact(errno, fd, entries, count);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// @param flags with `MSG_DONTWAIT` the call is made without a change of the thread's state
+    long sendmsg(int fd, MemorySegment entries, int count, int flags) {
+        message.set(ADDRESS, MSGHDR_IOV, entries);
+        message.set(JAVA_LONG, MSGHDR_IOVLEN, count);
+        message.set(JAVA_LONG, MSGHDR_CONTROLLEN, 0);
+        return sendmsg(fd, message, flags | Libc.MSG_NOSIGNAL);
+    }
+
+    long sendmsg(int fd, MemorySegment header, int flags) {
+        try {
+            long result;
+            do {
+                result = (flags & Libc.MSG_DONTWAIT) != 0
+                        ? (long) Libc.SENDMSG_AT_ONCE.invokeExact(errno, fd, header, flags)
+                        : (long) Libc.SENDMSG.invokeExact(errno, fd, header, flags);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    long sendmmsg(int fd, MemorySegment headers, int count, int flags) {
+        try {
+            int result;
+            do {
+                result = (int) Libc.SENDMMSG.invokeExact(errno, fd, headers, count, flags);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    long recv(int fd, MemorySegment target, long length, int flags) {
+        try {
+            long result;
+            do {
+                result = (long) Libc.RECV.invokeExact(errno, fd, target, length, flags);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    long recvmsg(int fd, int flags) {
+        try {
+            long result;
+            do {
+                result = (long) Libc.RECVMSG.invokeExact(errno, fd, message, flags);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// @return the events that are there, 0 after the time
+    long poll(int fd, short events, int millis) {
+        pollfd.set(JAVA_INT, 0, fd);
+        pollfd.set(JAVA_SHORT, 4, events);
+        try {
+            int result;
+            do {
+                result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, millis);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result < 0 ? -errno() : result == 0 ? 0 : pollfd.get(JAVA_SHORT, 6);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int socket(int domain, int type) {
+        try {
+            return result((int) Libc.SOCKET.invokeExact(errno, domain, type, 0));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// Two descriptors, left in [#option].
+    int socketpair(int domain, int type) {
+        try {
+            return result((int) Libc.SOCKETPAIR.invokeExact(errno, domain, type, 0, option));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int bind(int fd, MemorySegment address, int length) {
+        try {
+            return result((int) Libc.BIND.invokeExact(errno, fd, address, length));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int listen(int fd, int backlog) {
+        try {
+            return result((int) Libc.LISTEN.invokeExact(errno, fd, backlog));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int accept(int fd) {
+        try {
+            int result;
+            do {
+                result = (int)
+                        Libc.ACCEPT4.invokeExact(errno, fd, MemorySegment.NULL, MemorySegment.NULL, Libc.SOCK_CLOEXEC);
+            } while (result < 0 && errno() == Libc.EINTR);
+            return result(result);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int connect(int fd, MemorySegment address, int length) {
+        try {
+            return result((int) Libc.CONNECT.invokeExact(errno, fd, address, length));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// The address in [#option], whose size the caller has put behind it, at 120.
+    int getsockname(int fd) {
+        option.set(JAVA_INT, 120, 112);
+        try {
+            return result((int) Libc.GETSOCKNAME.invokeExact(errno, fd, option, option.asSlice(120)));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int setsockopt(int fd, int level, int name, int... values) {
+        for (int i = 0; i < values.length; i++) {
+            option.setAtIndex(JAVA_INT, i, values[i]);
+        }
+        try {
+            return result(
+                    (int) Libc.SETSOCKOPT.invokeExact(errno, fd, level, name, option, values.length * Integer.BYTES));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int fcntl(int fd, int command, int argument) {
+        try {
+            return result((int) Libc.FCNTL.invokeExact(errno, fd, command, argument));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int shutdown(int fd) {
+        try {
+            return result((int) Libc.SHUTDOWN.invokeExact(errno, fd, 2));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    int close(int fd) {
+        try {
+            return result((int) Libc.CLOSE.invokeExact(errno, fd));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    private int result(int result) {
+        return result < 0 ? -errno() : result;
+    }
+
+    private int errno() {
+        return errno.get(JAVA_INT, 0);
+    }
+}

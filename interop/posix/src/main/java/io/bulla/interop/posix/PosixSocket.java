@@ -1,0 +1,460 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.iovec.NativeIoVecCursor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// A stream socket of this module's own, unix or TCP, for gathering sends of sealed memory without a copy in
+/// Java.
+///
+/// Sends take one window of a cursor at a time ([#writev], [#sendmsg]) or a whole buffer ([#send]). The kernel
+/// reads the memory by address and the JDK cannot see it: whoever sends holds a handle until the call has
+/// returned. [#send] owns the handle that it is given.
+///
+/// Sockets are blocking unless told otherwise. One thread may send while another one receives; two threads that
+/// send at once must agree who is first. Closing wakes whoever is blocked in a call. A call that blocks pins a
+/// virtual thread's carrier.
+public final class PosixSocket implements AutoCloseable {
+
+    private static final long MOST_BYTES = 1 << 30;
+    private static final int BACKLOG = 128;
+    private static final long LONGEST_PATH = 107;
+    private static final long MMSGHDR_BYTES = 64;
+
+    private final Descriptor descriptor;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean blocking = true;
+
+    PosixSocket(int fd) {
+        this.descriptor = new Descriptor(fd, "socket");
+    }
+
+    /// Two connected unix sockets.
+    ///
+    /// @return an array of two
+    /// @throws PosixException if the system refuses
+    public static PosixSocket[] unixPair() throws PosixException {
+        Call call = Call.current();
+        check("socketpair", call.socketpair(Libc.AF_UNIX, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC), "");
+        return new PosixSocket[] {
+            new PosixSocket(call.option.get(JAVA_INT, 0)), new PosixSocket(call.option.get(JAVA_INT, 4))
+        };
+    }
+
+    /// Connects to a unix socket.
+    ///
+    /// @param path at most 107 bytes
+    /// @return a connected socket
+    /// @throws PosixException if nobody listens there, or the system refuses
+    public static PosixSocket connect(Path path) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment address = unixAddress(arena, path);
+            return connected(Libc.AF_UNIX, address, "path=" + path);
+        }
+    }
+
+    /// Connects to a TCP port of this host.
+    ///
+    /// @param port from 1 to 65535
+    /// @return a connected socket, without Nagle's delay
+    /// @throws PosixException if nobody listens there, or the system refuses
+    public static PosixSocket connect(int port) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            PosixSocket socket = connected(Libc.AF_INET, loopback(arena, port), "port=" + port);
+            Call.current().setsockopt(socket.descriptor.enter("setsockopt"), Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+            socket.descriptor.leave();
+            return socket;
+        }
+    }
+
+    /// Listens on a unix socket. The file stays when the socket is closed.
+    ///
+    /// @param path at most 107 bytes, no such file yet
+    /// @return a socket to [#accept] on
+    /// @throws PosixException if the system refuses
+    public static PosixSocket listen(Path path) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            return listening(Libc.AF_UNIX, unixAddress(arena, path), "path=" + path);
+        }
+    }
+
+    /// Listens on a TCP port of the loopback.
+    ///
+    /// @param port 0 for any that is free, see [#port()]
+    /// @return a socket to [#accept] on
+    /// @throws PosixException if the port is taken, or the system refuses
+    public static PosixSocket listen(int port) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            return listening(Libc.AF_INET, loopback(arena, port), "port=" + port);
+        }
+    }
+
+    /// Waits for a connection.
+    ///
+    /// @return a connected socket
+    /// @throws PosixException if this socket is closed meanwhile, or the system refuses
+    public PosixSocket accept() throws PosixException {
+        int fd = descriptor.enter("accept4");
+        try {
+            return new PosixSocket(check("accept4", Call.current().accept(fd), descriptor.toString()));
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// The TCP port that this socket is bound to.
+    ///
+    /// @return from 1 to 65535
+    /// @throws PosixException if the socket is closed
+    public int port() throws PosixException {
+        int fd = descriptor.enter("getsockname");
+        try {
+            Call call = Call.current();
+            check("getsockname", call.getsockname(fd), descriptor.toString());
+            return Short.toUnsignedInt(call.option.get(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 2));
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Chooses whether calls wait.
+    ///
+    /// @param wait false for calls that answer 0 instead of waiting
+    /// @throws PosixException if the socket is closed
+    public void setBlocking(boolean wait) throws PosixException {
+        int fd = descriptor.enter("fcntl");
+        try {
+            Call call = Call.current();
+            int flags = check("fcntl", call.fcntl(fd, Libc.F_GETFL, 0), descriptor.toString());
+            int wanted = wait ? flags & ~Libc.O_NONBLOCK : flags | Libc.O_NONBLOCK;
+            check("fcntl", call.fcntl(fd, Libc.F_SETFL, wanted), descriptor.toString());
+            blocking = wait;
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Asks for a send buffer of a size, which the kernel doubles and bounds.
+    ///
+    /// @param bytes at least 1
+    /// @throws PosixException if the socket is closed
+    public void setSendBuffer(int bytes) throws PosixException {
+        setOption(Libc.SOL_SOCKET, Libc.SO_SNDBUF, bytes);
+    }
+
+    /// Sends the next window of a cursor with one `writev`, and moves the cursor on.
+    ///
+    /// @param cursor of a send whose memory the caller holds
+    /// @return bytes taken; 0 when nothing is left, or when it would block and may not
+    /// @throws PosixException.PeerClosed if the peer is gone
+    /// @throws PosixException if the socket is closed, or the system refuses; the cursor stays
+    public long writev(NativeIoVecCursor cursor) throws PosixException {
+        int fd = descriptor.enter("writev");
+        try {
+            MemorySegment window = cursor.window(Libc.IOV_MAX, MOST_BYTES);
+            return took("writev", Call.current().writev(fd, window, cursor.windowEntries()), cursor);
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Sends the next window of a cursor with one `sendmsg`, and moves the cursor on. On a socket that does not
+    /// wait the call is made in the short form that does not even change the thread's state.
+    ///
+    /// @param cursor of a send whose memory the caller holds
+    /// @return bytes taken; 0 when nothing is left, or when it would block and may not
+    /// @throws PosixException.PeerClosed if the peer is gone
+    /// @throws PosixException if the socket is closed, or the system refuses; the cursor stays
+    public long sendmsg(NativeIoVecCursor cursor) throws PosixException {
+        int fd = descriptor.enter("sendmsg");
+        try {
+            MemorySegment window = cursor.window(Libc.IOV_MAX, MOST_BYTES);
+            int flags = blocking ? 0 : Libc.MSG_DONTWAIT;
+            return took("sendmsg", Call.current().sendmsg(fd, window, cursor.windowEntries(), flags), cursor);
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Sends several messages, one after the other, with one `sendmmsg`, and moves their cursors on. It ends
+    /// with the first that the kernel does not take whole.
+    ///
+    /// @param cursors of sends whose memory the caller holds
+    /// @return how many of them, from the first on, have nothing left
+    /// @throws PosixException.PeerClosed if the peer is gone
+    /// @throws PosixException if the socket is closed, or the system refuses; the cursors stay
+    public int sendmmsg(NativeIoVecCursor... cursors) throws PosixException {
+        int fd = descriptor.enter("sendmmsg");
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment headers = arena.allocate(Math.max(1, cursors.length) * MMSGHDR_BYTES, 8);
+            int count = 0;
+            boolean whole = true;
+            for (; count < cursors.length && whole; count++) {
+                MemorySegment window = cursors[count].window(Libc.IOV_MAX, MOST_BYTES);
+                headers.set(ADDRESS, count * MMSGHDR_BYTES + Call.MSGHDR_IOV, window);
+                headers.set(JAVA_LONG, count * MMSGHDR_BYTES + Call.MSGHDR_IOVLEN, cursors[count].windowEntries());
+                whole = cursors[count].windowBytes() == cursors[count].remaining();
+            }
+            int flags = Libc.MSG_NOSIGNAL | (blocking ? 0 : Libc.MSG_DONTWAIT);
+            long sent = count == 0 ? 0 : Call.current().sendmmsg(fd, headers, count, flags);
+            if (sent < 0 && sent != -Libc.EAGAIN) {
+                throw failed("sendmmsg", sent);
+            }
+            int done = 0;
+            for (int i = 0; i < sent; i++) {
+                cursors[i].advance(headers.get(JAVA_INT, i * MMSGHDR_BYTES + Call.MSGHDR_BYTES));
+                done += cursors[i].remaining() == 0 ? 1 : 0;
+            }
+            return done;
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Sends a whole buffer, waiting for the peer as long as it takes, also on a socket that does not wait by
+    /// itself.
+    ///
+    /// The handle is the send's from now on: it is closed when this returns, whatever the outcome, so nobody
+    /// else's close can free the memory beneath the call. To keep the buffer, give a share.
+    ///
+    /// @param handle of native memory
+    /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
+    /// @throws PosixException if the socket is closed, or the system refuses
+    /// @throws IllegalArgumentException if a region lies on the heap
+    public void send(SealedBuffer handle) throws PosixException {
+        try (handle) {
+            IoVec bytes = handle.iovec();
+            send(bytes);
+            Reference.reachabilityFence(bytes);
+        }
+    }
+
+    /// Receives what is there, at least one byte.
+    ///
+    /// @param target writable native memory of at least one byte
+    /// @return bytes received; -1 at the end of the stream; 0 when it would block and may not
+    /// @throws PosixException if the connection is broken, the socket is closed, or the system refuses
+    /// @throws IllegalArgumentException if the target is read-only, empty, or on the heap
+    public long receive(MemorySegment target) throws PosixException {
+        if (target.isReadOnly() || !target.isNative() || target.byteSize() == 0) {
+            throw new IllegalArgumentException("cannot receive into this: byteSize=" + target.byteSize() + " readOnly="
+                    + target.isReadOnly() + " native=" + target.isNative());
+        }
+        int fd = descriptor.enter("recv");
+        try {
+            long result = Call.current().recv(fd, target, target.byteSize(), blocking ? 0 : Libc.MSG_DONTWAIT);
+            if (result < 0 && result != -Libc.EAGAIN) {
+                throw failed("recv", result);
+            }
+            return result == 0 ? -1 : Math.max(0, result);
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Waits until a send would take something, or the connection is broken.
+    ///
+    /// @param millis how long; -1 for ever
+    /// @return false if the time is over
+    /// @throws PosixException if the socket is closed
+    public boolean awaitWritable(int millis) throws PosixException {
+        return await(Libc.POLLOUT, millis);
+    }
+
+    /// Waits until something can be received, the end of the stream included.
+    ///
+    /// @param millis how long; -1 for ever
+    /// @return false if the time is over
+    /// @throws PosixException if the socket is closed
+    public boolean awaitReadable(int millis) throws PosixException {
+        return await(Libc.POLLIN, millis);
+    }
+
+    /// Tells whether the socket was not closed.
+    ///
+    /// @return false for ever after a close
+    public boolean isOpen() {
+        return !closed.get();
+    }
+
+    /// Closes the socket, after what was sent; wakes whoever is blocked in a call on it. Again is harmless.
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            try {
+                Call.current().shutdown(descriptor.enter("shutdown"));
+                descriptor.leave();
+            } catch (PosixException impossible) {
+                throw new AssertionError(impossible);
+            }
+            descriptor.close();
+        }
+    }
+
+    /// Closes the socket and throws away what the peer has not taken (`SO_LINGER` of no time): the kernel lets
+    /// go of all memory at once. A plain close lets it read on for as long as the peer is stuck.
+    public void abort() {
+        if (closed.get()) {
+            return;
+        }
+        try {
+            setOption(Libc.SOL_SOCKET, Libc.SO_LINGER, 1, 0);
+        } catch (PosixException alreadyGone) {
+            // closed beside this call
+        }
+        close();
+    }
+
+    @Override
+    public String toString() {
+        return "PosixSocket[" + descriptor + (isOpen() ? " open" : " closed") + "]";
+    }
+
+    private void send(IoVec bytes) throws PosixException {
+        Call call = Call.current();
+        int region = 0;
+        long inRegion = 0;
+        while (region < bytes.regionCount()) {
+            int count = 0;
+            long skipped = inRegion;
+            for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
+                MemorySegment memory = bytes.region(i);
+                if (!memory.isNative()) {
+                    throw new IllegalArgumentException(
+                            "region lies on the heap: index=" + i + " byteSize=" + memory.byteSize());
+                }
+                call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
+                skipped = 0;
+            }
+            inRegion += sendScratch(call, count);
+            while (region < bytes.regionCount()
+                    && inRegion >= bytes.region(region).byteSize()) {
+                inRegion -= bytes.region(region++).byteSize();
+            }
+        }
+    }
+
+    private long sendScratch(Call call, int count) throws PosixException {
+        int fd = descriptor.enter("sendmsg");
+        try {
+            while (true) {
+                long result = call.sendmsg(fd, call.entries, count, blocking ? 0 : Libc.MSG_DONTWAIT);
+                if (result >= 0) {
+                    return result;
+                }
+                if (result != -Libc.EAGAIN) {
+                    throw failed("sendmsg", result);
+                }
+                call.poll(fd, Libc.POLLOUT, -1);
+            }
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    private long took(String name, long result, NativeIoVecCursor cursor) throws PosixException {
+        if (result == -Libc.EAGAIN) {
+            return 0;
+        }
+        if (result < 0) {
+            throw failed(name, result);
+        }
+        cursor.advance(result);
+        return result;
+    }
+
+    private boolean await(short events, int millis) throws PosixException {
+        int fd = descriptor.enter("poll");
+        try {
+            long result = Call.current().poll(fd, events, millis);
+            if (result < 0) {
+                throw failed("poll", result);
+            }
+            return result != 0;
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    private void setOption(int level, int name, int... values) throws PosixException {
+        int fd = descriptor.enter("setsockopt");
+        try {
+            check("setsockopt", Call.current().setsockopt(fd, level, name, values), descriptor.toString());
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    private PosixException failed(String call, long result) {
+        return PosixException.of(call, (int) -result, descriptor.toString());
+    }
+
+    private static PosixSocket connected(int domain, MemorySegment address, String where) throws PosixException {
+        Call call = Call.current();
+        int fd = check("socket", call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC), where);
+        int result = call.connect(fd, address, (int) address.byteSize());
+        if (result < 0) {
+            call.close(fd);
+        }
+        check("connect", result, where);
+        return new PosixSocket(fd);
+    }
+
+    private static PosixSocket listening(int domain, MemorySegment address, String where) throws PosixException {
+        Call call = Call.current();
+        int fd = check("socket", call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC), where);
+        call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
+        int result = call.bind(fd, address, (int) address.byteSize());
+        if (result >= 0) {
+            result = call.listen(fd, BACKLOG);
+        }
+        if (result < 0) {
+            call.close(fd);
+        }
+        check("bind", result, where);
+        return new PosixSocket(fd);
+    }
+
+    private static MemorySegment unixAddress(Arena arena, Path path) {
+        byte[] bytes = path.toString().getBytes(StandardCharsets.UTF_8);
+        if (bytes.length > LONGEST_PATH) {
+            throw new IllegalArgumentException("path too long for a unix socket: bytes=" + bytes.length + " limit="
+                    + LONGEST_PATH + " path=" + path);
+        }
+        MemorySegment address = arena.allocate(2L + bytes.length + 1, 8);
+        address.set(JAVA_SHORT, 0, (short) Libc.AF_UNIX);
+        MemorySegment.copy(bytes, 0, address, JAVA_BYTE, 2, bytes.length);
+        return address;
+    }
+
+    private static MemorySegment loopback(Arena arena, int port) {
+        if (port < 0 || port > 0xffff) {
+            throw new IllegalArgumentException("no such TCP port: port=" + port);
+        }
+        MemorySegment address = arena.allocate(16, 8);
+        address.set(JAVA_SHORT, 0, (short) Libc.AF_INET);
+        address.set(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 2, (short) port);
+        address.set(JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 4, 0x7f000001);
+        return address;
+    }
+
+    private static int check(String call, int result, String what) throws PosixException {
+        if (result < 0) {
+            throw PosixException.of(call, -result, what);
+        }
+        return result;
+    }
+}

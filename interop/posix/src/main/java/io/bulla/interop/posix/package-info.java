@@ -1,0 +1,9 @@
+/// System calls on sealed memory: the only place in Bulla with restricted methods.
+///
+/// - [PosixSocket][io.bulla.interop.posix.PosixSocket] sends a gather of sealed regions with one call, as far
+///   as a cursor says.
+/// - [PosixException][io.bulla.interop.posix.PosixException] carries the kernel's error number.
+///
+/// The program is started with `--enable-native-access=io.bulla.interop.posix` (or `ALL-UNNAMED` on the class
+/// path); the first use says so when it is missing. Linux on x86-64 and AArch64.
+package io.bulla.interop.posix;

@@ -1,0 +1,36 @@
+package io.bulla.interop.posix;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/// Counts what a test may leave behind.
+final class Descriptors {
+
+    private Descriptors() {}
+
+    /// Open files of this process.
+    static long open() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.count();
+        }
+    }
+
+    /// Mappings of this process that name a file with this in its name.
+    static long mappings(String name) throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains(name)).count();
+        }
+    }
+
+    /// Waits until as many files are open as before: others, such as a class file being read, come and go.
+    static void assertOpen(long before) throws IOException, InterruptedException {
+        for (int wait = 0; open() != before && wait < 400; wait++) {
+            Thread.sleep(5);
+        }
+        assertEquals(before, open());
+    }
+}
