@@ -39,7 +39,7 @@ public class ShrinkBesideCarve {
 
     @Arbiter
     public void judge(III_Result result) {
-        Region after = block.carve(16);
+        Region after = block.carve(64);
         after.segment().fill((byte) 3);
         result.r1 = filledWith(shrunk.segment());
         result.r2 = filledWith(besides.segment());

@@ -20,7 +20,7 @@ public class TallyBesideLease {
 
     @Actor
     public void holder() {
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 64; i++) {
             tally.opened(null, null, null);
             tally.closed(null, tally);
         }

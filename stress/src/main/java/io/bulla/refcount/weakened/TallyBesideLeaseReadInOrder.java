@@ -4,7 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE_INTERESTING;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -19,20 +19,20 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @State
 public class TallyBesideLeaseReadInOrder {
 
-    private final AtomicInteger opened = new AtomicInteger();
-    private final AtomicInteger closed = new AtomicInteger();
+    private final LongAdder opened = new LongAdder();
+    private final LongAdder closed = new LongAdder();
 
     @Actor
     public void holder() {
-        for (int i = 0; i < 8; i++) {
-            opened.incrementAndGet();
-            closed.incrementAndGet();
+        for (int i = 0; i < 64; i++) {
+            opened.increment();
+            closed.increment();
         }
     }
 
     @Actor
     public void reporter(I_Result result) {
-        int openedFirst = opened.get();
-        result.r1 = openedFirst - closed.get() < 0 ? -1 : 0;
+        long openedFirst = opened.sum();
+        result.r1 = openedFirst - closed.sum() < 0 ? -1 : 0;
     }
 }
