@@ -190,7 +190,8 @@ public final class BufferBuilder implements AutoCloseable {
     /// JDK's. Any other channel could keep what it is given and write to it after the seal, so it gets memory
     /// of its own, at most 64 KiB at a time, and its bytes are copied.
     ///
-    /// @param channel read at most once
+    /// @param channel read at most once; one that keeps the buffer it is given could write after the seal (the
+    ///     JDK's do not)
     /// @param length the most to read, in bytes, at least 1
     /// @return bytes read, perhaps 0 from a non-blocking channel; -1 at its end
     /// @throws IOException from the channel; the builder is as before
