@@ -8,7 +8,16 @@ record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
     @Override
     public Object opened(Lease lease, RefCount count, Object tag) {
         Object one = first.opened(lease, count, tag);
-        Object two = second.opened(lease, count, tag);
+        Object two;
+        try {
+            two = second.opened(lease, count, tag);
+        } catch (Throwable failure) {
+            // the lease will never be: the first one must not wait for it
+            if (one != null) {
+                first.closed(lease, one);
+            }
+            throw failure;
+        }
         return one == null && two == null ? null : new Kept(one, two);
     }
 

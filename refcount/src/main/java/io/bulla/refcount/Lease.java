@@ -57,9 +57,7 @@ public abstract class Lease implements AutoCloseable {
             throw closedError();
         }
         if (tag != null || count.trace() != null) {
-            for (Lease lease : leases) {
-                lease.opened(tag);
-            }
+            openedAll(tag, leases);
         }
         if (!count.retain(leases.length)) {
             for (Lease lease : leases) {
@@ -109,6 +107,21 @@ public abstract class Lease implements AutoCloseable {
         if (trace != null || tag != null) {
             // plain: nobody else sees this lease yet
             side = SideRecord.of(tag, trace == null ? null : trace.opened(this, count, tag));
+        }
+    }
+
+    /// All, or none: a lease that a listener knows, but nobody counts, would be healed at the others' expense.
+    private static void openedAll(Object tag, Lease... leases) {
+        int done = 0;
+        try {
+            for (; done < leases.length; done++) {
+                leases[done].opened(tag);
+            }
+        } catch (Throwable failure) {
+            for (int i = 0; i < done; i++) {
+                leases[i].takeSide();
+            }
+            throw failure;
         }
     }
 

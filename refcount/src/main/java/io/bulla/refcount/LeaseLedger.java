@@ -130,7 +130,13 @@ public final class LeaseLedger implements LeaseTrace {
             return null;
         }
         Held held = new Held(lease, this, count, tag, stacks ? new Throwable("lease taken here") : null);
-        open.put(held.id, held);
+        try {
+            open.put(held.id, held);
+        } catch (OutOfMemoryError e) {
+            // perhaps it is in already; the lease will never be, and nobody may release for it
+            open.remove(held.id);
+            throw e;
+        }
         return held;
     }
 

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /// What a listener hears, alone and beside another.
@@ -78,6 +80,34 @@ class LeaseTraceTest {
         Claim claim = Claim.first(new Counted(LeaseTrace.both(new Notes(null, null), new Notes(null, null))), null);
         assertFalse(claim.isTraced());
         claim.close();
+    }
+
+    @Test
+    void listenerThatFailsHalfWayLeavesNoLeaseToBeHealed() {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(lost -> {});
+        AtomicInteger calls = new AtomicInteger();
+        LeaseTrace failing = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, Object tag) {
+                if (calls.incrementAndGet() == 4) {
+                    throw new OutOfMemoryError("of a test");
+                }
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {}
+        };
+        Counted thing = new Counted(LeaseTrace.both(ledger, failing));
+        Claim first = Claim.first(thing, "first");
+        assertThrows(OutOfMemoryError.class, () -> first.shares(5, "fan"));
+        assertEquals(1, thing.holders());
+        assertEquals(
+                List.of("first"),
+                ledger.open().stream().map(LeaseLedger.Holder::tag).toList());
+        first.share().close();
+        first.close();
+        assertEquals(1, thing.frees.get());
     }
 
     @Test
