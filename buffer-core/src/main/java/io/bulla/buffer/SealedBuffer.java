@@ -28,6 +28,9 @@ import java.util.Objects;
 /// - *Nobody waits*: sharing, closing and reading are lock-free; a thread suspended anywhere in them blocks no
 ///   other.
 ///
+/// Heap, with default headers: a share is one object of 24 bytes; a tag adds 24. A buffer that threads fight over
+/// adds 680 once, on up to four processors, until it is quiet (see [RefCount]).
+///
 /// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the
 /// buffer is open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the
 /// default source. A handle that may be healed (see [io.bulla.refcount.LeaseLedger]) stays reachable through

@@ -77,7 +77,7 @@ class LockFreedomTest {
             Map.entry(BUFFER + "Chunk", List.of("leave", "free")),
             Map.entry(BUFFER + "ArenaCloser", List.of("close")));
 
-    private static final long PATIENCE_MILLIS = 10_000;
+    private static final long PATIENCE_MILLIS = 30_000;
     // the undoing of a lost race is not walked through by a thread that meets nobody
     private static final int UNREACHED_MILLIS = 60;
 

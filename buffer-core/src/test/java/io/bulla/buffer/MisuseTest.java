@@ -204,9 +204,11 @@ class MisuseTest {
                     if (!closed.getMessage().equals("Already closed")) {
                         wrong.set(closed);
                     }
+                } catch (Throwable other) {
+                    wrong.set(other);
                 }
             });
-            while (reads.get() < 10) {
+            while (reads.get() < 10 && reader.isAlive()) {
                 Thread.onSpinWait();
             }
             buffer.close();

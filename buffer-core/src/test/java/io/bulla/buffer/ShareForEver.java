@@ -24,6 +24,10 @@ final class ShareForEver {
     private ShareForEver() {}
 
     public static void main(String... none) throws Exception {
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+            failure.printStackTrace();
+            Runtime.getRuntime().halt(3);
+        });
         Thread.ofPlatform().daemon().name(VICTIM).start(ShareForEver::workForEver);
         while (rounds < 50) {
             Thread.sleep(1);
@@ -38,23 +42,18 @@ final class ShareForEver {
 
     private static void workForEver() {
         SealedBuffer previous = Bytes.sealed(PLAIN, 1000);
-        try {
-            while (true) {
-                work(PLAIN);
-                work(TRACED);
-                // the one before it may be the last of a block that is used up
-                SealedBuffer next = Bytes.sealed(PLAIN, 1000);
-                previous.close();
-                previous = next;
-                rounds++;
-            }
-        } catch (Throwable e) {
-            e.printStackTrace();
-            Runtime.getRuntime().halt(3);
+        while (true) {
+            work(PLAIN);
+            work(TRACED);
+            // the one before it may be the last of a block that is used up
+            SealedBuffer next = Bytes.sealed(PLAIN, 1000);
+            previous.close();
+            previous = next;
+            rounds++;
         }
     }
 
-    private static void work(ArenaSource source) throws Exception {
+    private static void work(ArenaSource source) {
         SealedBuffer first = Bytes.sealed(source, 1000);
         SealedBuffer[] fan = first.shares(32, "fan");
         SealedBuffer[] theirs = {fan[30], fan[31]};
@@ -109,12 +108,16 @@ final class ShareForEver {
         }
     }
 
-    /// By reflection, for it happens by contention only, and the two are alone in their packages.
-    private static void stripe(SealedBuffer buffer) throws Exception {
-        Method count = Lease.class.getDeclaredMethod("count");
-        Method stripe = RefCount.class.getDeclaredMethod("stripe");
-        count.setAccessible(true);
-        stripe.setAccessible(true);
-        stripe.invoke(count.invoke(buffer));
+    /// By reflection, for it happens by contention only, and the method is not public.
+    private static void stripe(SealedBuffer buffer) {
+        try {
+            Method count = Lease.class.getDeclaredMethod("count");
+            Method stripe = RefCount.class.getDeclaredMethod("stripe");
+            count.setAccessible(true);
+            stripe.setAccessible(true);
+            stripe.invoke(count.invoke(buffer));
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }
