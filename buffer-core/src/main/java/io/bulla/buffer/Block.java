@@ -13,9 +13,9 @@ import java.lang.invoke.VarHandle;
 /// open --retire--> retired      a carve that meets retired, or finds no room, gets nothing
 /// ```
 ///
-/// Holders: it starts with [#CREDIT], more than there can be carves. Each carve tried while it is open uses
-/// one; one that found no room gives it back; retiring gives back those never used. So a carve is one atomic
-/// add, and the regions alone hold a retired block, which in turn holds its chunk.
+/// Holders: it starts with [#CREDIT], more than there can be carves. Each carve tried while there seems to be
+/// room uses one; one that found no room gives it back; retiring gives back those never used. So a carve is one
+/// atomic add, and the regions alone hold a retired block, which in turn holds its chunk.
 final class Block extends RefCount {
 
     static final int LARGEST = 1 << 30;
@@ -46,20 +46,27 @@ final class Block extends RefCount {
         this.memory = memory;
     }
 
-    /// A region, or null when there is no room or the block is retired. Room is then never again.
+    /// A region, or null when there is no room or the block is retired. A smaller one may still be found.
     Region carve(long bytes) {
         int size = aligned(bytes);
+        // opaque: a guess; a carve that is refused for want of memory is tried again and again, at no cost in credit
+        if (!hasRoom((long) WORD.getOpaque(this), size)) {
+            return null;
+        }
         // volatile (getAndAdd is one instruction): who gets which bytes needs the atomic step alone
         long before = (long) WORD.getAndAdd(this, CARVE + size);
         if (before >= RETIRED) {
             return null;
         }
-        long offset = before & CARVE - 1;
-        if (offset + size > memory.byteSize()) {
+        if (!hasRoom(before, size)) {
             release(1);
             return null;
         }
-        return new Carved(this, (int) offset, size);
+        return new Carved(this, (int) (before & CARVE - 1), size);
+    }
+
+    private boolean hasRoom(long word, long size) {
+        return word < RETIRED && (word & CARVE - 1) + size <= memory.byteSize();
     }
 
     /// Ends the carving. Once.
@@ -115,8 +122,8 @@ final class Block extends RefCount {
                     || offset + wanted > block.memory.byteSize()) {
                 return false;
             }
-            // plain: who gets which bytes needs the atomic step alone
-            if (WORD.weakCompareAndSetPlain(block, before, before + wanted - size)) {
+            // release: what was written to the bytes given back is before what their next owner writes
+            if (WORD.weakCompareAndSetRelease(block, before, before + wanted - size)) {
                 size = (int) wanted;
                 return true;
             }

@@ -53,8 +53,23 @@ class BlockTest {
             regions.add(one);
         }
         assertEquals(SIZE / 16, regions.size());
-        assertNull(block.carve(1), "room is never again");
+        assertNull(block.carve(1));
         end(regions);
+    }
+
+    /// Back-pressure polls for hours; each refusal once took one of two million credits, and then memory went
+    /// beneath open buffers.
+    @Test
+    void refusedCarvesCostNothing() {
+        Region whole = block.carve(SIZE);
+        for (int i = 0; i < 3_000_000; i++) {
+            assertNull(block.carve(8));
+        }
+        block.retire();
+        chunk.leave();
+        whole.segment().fill((byte) 1);
+        assertEquals(1, closer.open());
+        whole.release();
     }
 
     @Test

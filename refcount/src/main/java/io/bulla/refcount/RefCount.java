@@ -178,8 +178,9 @@ public abstract class RefCount {
     }
 
     private Stripes cells() {
-        // opaque: cells reached through a stale reference are folded ones, and say so; content is final or atomic
-        return (Stripes) STRIPES.getOpaque(this);
+        // acquire: whoever meets fresh cells meets the holders that were moved there; a stale reference reaches cells
+        // that are folded, and say so
+        return (Stripes) STRIPES.getAcquire(this);
     }
 
     private boolean retainHere(int k) {
