@@ -124,6 +124,10 @@ class MemorySourceTest {
         assertEquals(43, bytes.get(ValueLayout.JAVA_BYTE, 8 + 10_000 + 7));
         assertTrue(bytes.region(0).isReadOnly());
         buffer.close();
+        SealedBuffer one = BufferBuilder.create(source).putLong(42).seal();
+        assertEquals(1, one.iovec().regionCount());
+        assertEquals(42, one.iovec().get(ValueLayout.JAVA_BYTE, 7));
+        one.close();
         assertEquals(0, source.own.open.get());
     }
 
