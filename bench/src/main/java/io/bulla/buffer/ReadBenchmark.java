@@ -19,9 +19,9 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /// Five fields of a message that lies in cache.
 ///
-/// One should see: asking the handle before every field (`checked`) costs what a vector asked for once costs
-/// (`unchecked`), since the flag is a plain read of an object that is at hand; and both lie near `baseline`, the
-/// JDK's own segment, which checks that its arena lives.
+/// One should see: a handle that is asked before every field (`checked`) costs little more than one that does not
+/// look whether it is open (`unchecked`), since the flag is a plain read of an object that is at hand; and both lie
+/// near `baseline`, the JDK's own segment, which checks that its arena lives.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,9 +34,12 @@ public class ReadBenchmark {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    /// What a handle would be that nobody can close.
+    private record Unchecked(IoVec iovec) {}
+
     private ArenaSource source;
     private SealedBuffer buffer;
-    private IoVec vec;
+    private Unchecked unchecked;
     private MemorySegment segment;
 
     @Setup
@@ -49,8 +52,8 @@ public class ReadBenchmark {
                 .putLong(4)
                 .putByte((byte) 5)
                 .seal();
-        vec = buffer.iovec();
-        segment = vec.region(0);
+        unchecked = new Unchecked(buffer.iovec());
+        segment = buffer.iovec().region(0);
     }
 
     @TearDown
@@ -70,7 +73,11 @@ public class ReadBenchmark {
 
     @Benchmark
     public long unchecked() {
-        return vec.get(INT, 0) + vec.get(LONG, 4) + vec.get(INT, 12) + vec.get(LONG, 16) + vec.get(BYTE, 24);
+        return unchecked.iovec().get(INT, 0)
+                + unchecked.iovec().get(LONG, 4)
+                + unchecked.iovec().get(INT, 12)
+                + unchecked.iovec().get(LONG, 16)
+                + unchecked.iovec().get(BYTE, 24);
     }
 
     @Benchmark

@@ -238,8 +238,7 @@ public final class SealedBuffer extends Lease {
     /// @return a vector; if this handle may be healed, one that keeps it reachable
     /// @throws ReleasedBufferException if this handle is closed
     public IoVec iovec() {
-        checkOpen();
-        return isTraced() ? bytes.keeping(this) : bytes;
+        return isOpenAndPlain() ? bytes : keptIovec();
     }
 
     @Override
@@ -272,8 +271,13 @@ public final class SealedBuffer extends Lease {
         return handle;
     }
 
+    private IoVec keptIovec() {
+        checkOpen();
+        return isTraced() ? bytes.keeping(this) : bytes;
+    }
+
     private void checkOpen() {
-        if (!isOpen()) {
+        if (!isOpenAndPlain() && !isOpen()) {
             throw closedError();
         }
     }

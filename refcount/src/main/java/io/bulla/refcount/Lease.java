@@ -132,6 +132,14 @@ public abstract class Lease implements AutoCloseable {
         return side != null;
     }
 
+    /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare. If not,
+    /// [#isOpen()] and [#isTraced()] say more.
+    ///
+    /// @return false if it is closed, tagged or traced
+    protected final boolean isOpenAndPlain() {
+        return side == SideRecord.NONE;
+    }
+
     /// Tells whether the resource's listener keeps something with this lease: then it may be healed once nothing
     /// reaches it, and views of it must keep it reachable.
     ///
