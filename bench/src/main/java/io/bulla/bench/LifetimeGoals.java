@@ -52,6 +52,10 @@ final class LifetimeGoals {
                 Goal.compare("trace-sampled", count("shareThenCloseSampled", 1), share),
                 Goal.compare("trace-full", count("shareThenCloseListed", 1), share)));
         for (String chunk : CHUNKS) {
+            goals.add(Goal.compare(
+                    "chunk-" + chunk + "-bystander",
+                    Case.program("ns", Bystander.class, chunk),
+                    Case.program("ns", Bystander.class, "0")));
             goals.add(Goal.compare("chunk-" + chunk + "-nanos", build("sealed", chunk), build));
             goals.add(Goal.compare(
                     "chunk-" + chunk + "-resident-bytes",
