@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class CarveBesideRetire {
 
-    private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}));
+    private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
     private final Block block = new Block(chunk, MemorySegment.ofArray(new long[2]));
 
     @Actor

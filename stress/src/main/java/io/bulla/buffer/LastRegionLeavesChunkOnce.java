@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class LastRegionLeavesChunkOnce {
 
-    private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}));
+    private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
     private final Block block = new Block(chunk, MemorySegment.ofArray(new long[2]));
     private final Region first = block.carve(8);
     private final Region second = block.carve(8);
