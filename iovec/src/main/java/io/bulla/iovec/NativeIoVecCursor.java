@@ -119,6 +119,9 @@ public final class NativeIoVecCursor {
             return image.entries();
         }
         int most = Math.min(maxEntries, scratchEntries);
+        if (entryCount - entry <= most && remaining() <= maxBytes) {
+            return rest();
+        }
         long skipped = inEntry;
         int entries = 0;
         long bytes = 0;
@@ -145,6 +148,22 @@ public final class NativeIoVecCursor {
     /// @return 0 when nothing was left
     public long windowBytes() {
         return windowBytes;
+    }
+
+    /// All that is left: a first entry of this send's own, then the image's as they are.
+    private MemorySegment rest() {
+        windowEntries = entryCount - entry;
+        windowBytes = remaining();
+        if (windowEntries > 0) {
+            NativeIoVec.put(scratch, 0, address(entry) + inEntry, length(entry) - inEntry);
+            MemorySegment.copy(
+                    image.entries(),
+                    (entry + 1 - headerEntries()) * NativeIoVec.ENTRY_BYTES,
+                    scratch,
+                    NativeIoVec.ENTRY_BYTES,
+                    (windowEntries - 1) * NativeIoVec.ENTRY_BYTES);
+        }
+        return scratch;
     }
 
     private int headerEntries() {
