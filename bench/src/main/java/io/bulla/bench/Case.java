@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.regex.Pattern;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -56,35 +58,33 @@ record Case(String name, String unit, Meter meter) {
     /// @param benchmark class and method
     /// @param params JMH parameters as `name=value`
     static Case jmh(Class<?> benchmark, String method, int threads, String... params) {
-        String name = benchmark.getSimpleName().replace("Benchmark", "") + "." + method
-                + (threads == 1 ? "" : "-" + threads + "t")
-                + (params.length == 0 ? "" : "[" + String.join(",", params) + "]");
-        return new Case(name, "ns", length -> {
-            ChainedOptionsBuilder options = new OptionsBuilder()
-                    .include("^" + Pattern.quote(benchmark.getName() + "." + method) + "$")
-                    .threads(threads)
-                    .forks(1)
-                    .warmupIterations(length.warmups)
-                    .warmupTime(length.warmup)
-                    .measurementIterations(length.measurements)
-                    .measurementTime(length.measurement)
-                    .shouldFailOnError(true)
-                    .jvmArgsAppend(QUIET, "--enable-native-access=ALL-UNNAMED")
-                    .timeUnit(TimeUnit.NANOSECONDS)
-                    .verbosity(VerboseMode.SILENT);
-            for (String param : params) {
-                String[] pair = param.split("=", 2);
-                options.param(pair[0], pair[1]);
-            }
-            Collection<RunResult> results = new Runner(options.build()).run();
-            // the median of the iterations: one of them may have met the neighbours
-            double[] scores =
-                    results.iterator().next().getBenchmarkResults().iterator().next().getIterationResults().stream()
-                            .mapToDouble(
-                                    iteration -> iteration.getPrimaryResult().getScore())
-                            .toArray();
-            return Medians.of(scores);
-        });
+        return new Case(
+                name(benchmark, method, threads, params),
+                "ns",
+                length -> Medians.of(
+                        // the median of the iterations: one of them may have met the neighbours
+                        fork(benchmark, method, threads, params, length).getIterationResults().stream()
+                                .mapToDouble(iteration ->
+                                        iteration.getPrimaryResult().getScore())
+                                .toArray()));
+    }
+
+    /// What one operation of a JMH benchmark allocates on the heap, in whole bytes of the best iteration: the
+    /// harness allocates too, less than a byte per operation.
+    ///
+    /// @param benchmark class and method
+    /// @param params JMH parameters as `name=value`
+    static Case jmhAllocation(Class<?> benchmark, String method, String... params) {
+        return new Case(
+                name(benchmark, method, 1, params) + "-allocation",
+                "bytes",
+                length -> Math.rint(fork(benchmark, method, 1, params, length).getIterationResults().stream()
+                        .mapToDouble(iteration -> iteration
+                                .getSecondaryResults()
+                                .get("gc.alloc.rate.norm")
+                                .getScore())
+                        .min()
+                        .orElseThrow()));
     }
 
     /// A program of ours that prints its result as a number, on a line of its own.
@@ -98,6 +98,35 @@ record Case(String name, String unit, Meter meter) {
     /// A number that needs no repetition.
     static Case value(String name, String unit, DoubleSupplier value) {
         return new Case(name, unit, _ -> value.getAsDouble());
+    }
+
+    private static String name(Class<?> benchmark, String method, int threads, String... params) {
+        return benchmark.getSimpleName().replace("Benchmark", "") + "." + method
+                + (threads == 1 ? "" : "-" + threads + "t")
+                + (params.length == 0 ? "" : "[" + String.join(",", params) + "]");
+    }
+
+    private static BenchmarkResult fork(Class<?> benchmark, String method, int threads, String[] params, Length length)
+            throws RunnerException {
+        ChainedOptionsBuilder options = new OptionsBuilder()
+                .include("^" + Pattern.quote(benchmark.getName() + "." + method) + "$")
+                .threads(threads)
+                .forks(1)
+                .warmupIterations(length.warmups)
+                .warmupTime(length.warmup)
+                .measurementIterations(length.measurements)
+                .measurementTime(length.measurement)
+                .shouldFailOnError(true)
+                .jvmArgsAppend(QUIET, "--enable-native-access=ALL-UNNAMED")
+                .addProfiler(GCProfiler.class)
+                .timeUnit(TimeUnit.NANOSECONDS)
+                .verbosity(VerboseMode.SILENT);
+        for (String param : params) {
+            String[] pair = param.split("=", 2);
+            options.param(pair[0], pair[1]);
+        }
+        Collection<RunResult> results = new Runner(options.build()).run();
+        return results.iterator().next().getBenchmarkResults().iterator().next();
     }
 
     private static String lastLine(Class<?> main, String... args) throws IOException, InterruptedException {

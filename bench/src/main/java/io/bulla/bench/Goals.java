@@ -56,6 +56,7 @@ public final class Goals implements Callable<Integer> {
     private static Map<String, List<Goal>> groups() {
         Map<String, List<Goal>> groups = new LinkedHashMap<>();
         groups.put("lifetime", LifetimeGoals.all());
+        groups.put("posix", PosixGoals.all());
         return groups;
     }
 

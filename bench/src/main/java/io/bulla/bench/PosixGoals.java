@@ -1,0 +1,57 @@
+package io.bulla.bench;
+
+import io.bulla.interop.posix.SendBenchmark;
+import io.bulla.interop.posix.UnixFanOutBenchmark;
+import io.bulla.iovec.CursorBenchmark;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What the way into the kernel may cost.
+final class PosixGoals {
+
+    /// What an allocation of nothing is held against: a ratio needs a number.
+    private static final Case NO_BYTES = Case.value("one", "bytes", () -> 1);
+
+    private PosixGoals() {}
+
+    static List<Goal> all() {
+        Case writev = send("writev");
+        Case cursor = Case.jmh(CursorBenchmark.class, "advanceThenWindow", 1);
+        List<Goal> goals = new ArrayList<>(List.of(
+                Goal.atMost(0.9, "writev-8-regions", writev, send("nioGather")),
+                Goal.compare("writev-8-regions-floor", writev, send("baseline")),
+                Goal.atMost(0, "writev-allocation", Case.jmhAllocation(SendBenchmark.class, "writev"), NO_BYTES),
+                Goal.atMost(
+                        1,
+                        "send-allocation",
+                        Case.jmhAllocation(SendBenchmark.class, "sendShare"),
+                        Case.value("handle", "bytes", () -> 32)),
+                Goal.atMost(1, "cursor-8-regions", cursor, Case.value("limit", "ns", () -> 20)),
+                Goal.compare("cursor-8-regions-floor", cursor, Case.jmh(CursorBenchmark.class, "baseline", 1)),
+                Goal.atMost(
+                        0,
+                        "cursor-allocation",
+                        Case.jmhAllocation(CursorBenchmark.class, "advanceThenWindow"),
+                        NO_BYTES)));
+        fanOut(goals, "unix-fan-out-64-256k", 1 << 18, 0.25);
+        fanOut(goals, "unix-fan-out-64-4m", 1 << 22, 0.2);
+        return goals;
+    }
+
+    private static void fanOut(List<Goal> goals, String name, int size, double wanted) {
+        Case shared = fanOut("shared", size);
+        goals.add(Goal.atMost(wanted, name, shared, fanOut("copied", size)));
+        goals.add(Goal.compare(name + "-as-it-comes", shared, fanOut("copiedAsItComes", size)));
+        goals.add(Goal.compare(name + "-pooled", shared, fanOut("copiedPooled", size)));
+        goals.add(Goal.compare(name + "-in-turn", shared, fanOut("copiedInTurn", size)));
+        goals.add(Goal.compare(name + "-floor", shared, fanOut("baseline", size)));
+    }
+
+    private static Case send(String method) {
+        return Case.jmh(SendBenchmark.class, method, 1);
+    }
+
+    private static Case fanOut(String method, int size) {
+        return Case.jmh(UnixFanOutBenchmark.class, method, 1, "size=" + size);
+    }
+}
