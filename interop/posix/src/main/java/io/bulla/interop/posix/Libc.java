@@ -97,8 +97,12 @@ final class Libc {
         return LINKER.downcallHandle(address, FunctionDescriptor.of(result, all.toArray(MemoryLayout[]::new)), options);
     }
 
-    /// What a method handle threw, which a downcall does not.
+    /// What a method handle threw: a downcall only refuses its arguments, memory that is freed or another
+    /// thread's.
     static AssertionError impossible(Throwable thrown) {
+        if (thrown instanceof RuntimeException refused) {
+            throw refused;
+        }
         return new AssertionError("a system call threw", thrown);
     }
 }
