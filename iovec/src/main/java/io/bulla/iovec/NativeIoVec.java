@@ -35,14 +35,12 @@ public final class NativeIoVec {
     /// @param memory where the image lies: 16 bytes per region, aligned to 8, good for as long as the image is
     ///     used
     /// @return the image
-    /// @throws IllegalArgumentException if a region lies on the heap, where the kernel cannot reach it
+    /// @throws IllegalArgumentException if a region lies on the heap, where the kernel cannot reach it, or its
+    ///     arena was closed
     public static NativeIoVec of(IoVec vec, SegmentAllocator memory) {
         int count = vec.regionCount();
         for (int i = 0; i < count; i++) {
-            if (!vec.region(i).isNative()) {
-                throw new IllegalArgumentException("region lies on the heap: index=" + i + " byteSize="
-                        + vec.region(i).byteSize());
-            }
+            checkReachable("region", i, vec.region(i));
         }
         MemorySegment entries =
                 memory.allocate(Math.max(1, count) * ENTRY_BYTES, ValueLayout.JAVA_LONG.byteAlignment());
@@ -74,12 +72,28 @@ public final class NativeIoVec {
         return entries;
     }
 
+    /// For callers that put the image's address into memory, where the JDK does not see it.
+    MemorySegment checkedEntries() {
+        if (!entries.scope().isAlive()) {
+            throw new IllegalStateException("image is freed already: entries=" + entryCount());
+        }
+        return entries;
+    }
+
     long address(int index) {
         return entries.get(ValueLayout.JAVA_LONG, index * ENTRY_BYTES);
     }
 
     long length(int index) {
         return entries.get(ValueLayout.JAVA_LONG, index * ENTRY_BYTES + LENGTH);
+    }
+
+    /// An address tells neither that it is none nor that its memory is gone.
+    static void checkReachable(String what, int index, MemorySegment memory) {
+        if (!memory.isNative() || !memory.scope().isAlive()) {
+            throw new IllegalArgumentException(what + (memory.isNative() ? " is freed already:" : " lies on the heap:")
+                    + (index < 0 ? "" : " index=" + index) + " byteSize=" + memory.byteSize());
+        }
     }
 
     static void put(MemorySegment entries, int index, long address, long length) {

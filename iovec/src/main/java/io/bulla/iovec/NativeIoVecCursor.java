@@ -59,11 +59,10 @@ public final class NativeIoVecCursor {
     /// @param scratchEntries as in [#of]
     /// @return a cursor of its own
     /// @throws IllegalArgumentException if `scratchEntries` is less than 1, or the header lies on the heap
+    ///     or in an arena that was closed
     public static NativeIoVecCursor withHeader(
             MemorySegment header, NativeIoVec image, SegmentAllocator memory, int scratchEntries) {
-        if (!header.isNative()) {
-            throw new IllegalArgumentException("header lies on the heap: byteSize=" + header.byteSize());
-        }
+        NativeIoVec.checkReachable("header", -1, header);
         return new NativeIoVecCursor(header, image, memory, scratchEntries);
     }
 
@@ -108,6 +107,7 @@ public final class NativeIoVecCursor {
     /// @param maxBytes the most bytes of one window, at least 1
     /// @return the image itself or this cursor's scratch, not to be written to
     /// @throws IllegalArgumentException if a limit is less than 1
+    /// @throws IllegalStateException if the arena of the image or of the scratch was closed
     public MemorySegment window(int maxEntries, long maxBytes) {
         if (maxEntries < 1 || maxBytes < 1) {
             throw new IllegalArgumentException(
@@ -116,7 +116,7 @@ public final class NativeIoVecCursor {
         if (position == 0 && header.byteSize() == 0 && entryCount <= maxEntries && byteSize <= maxBytes) {
             windowEntries = entryCount;
             windowBytes = byteSize;
-            return image.entries();
+            return image.checkedEntries();
         }
         int most = Math.min(maxEntries, scratchEntries);
         if (entryCount - entry <= most && remaining() <= maxBytes) {

@@ -229,6 +229,32 @@ class CursorTest {
         }
     }
 
+    @Test
+    void memoryThatIsGoneIsRefusedByName() {
+        try (Arena arena = Arena.ofConfined()) {
+            Arena gone = Arena.ofConfined();
+            MemorySegment region = gone.allocate(3);
+            IoVec alive = IoVec.of(arena.allocate(2));
+            NativeIoVec image = NativeIoVec.of(alive, arena);
+            NativeIoVecCursor imageless = NativeIoVecCursor.of(NativeIoVec.of(alive, gone), arena, 1);
+            NativeIoVecCursor scratchless = NativeIoVecCursor.of(image, gone, 1);
+            scratchless.advance(1);
+            gone.close();
+            refused(
+                    "region is freed already: index=1 byteSize=3",
+                    () -> NativeIoVec.of(IoVec.concat(alive, IoVec.of(region)), arena));
+            refused("header is freed already: byteSize=3", () -> NativeIoVecCursor.withHeader(region, image, arena, 1));
+            assertEquals(
+                    "image is freed already: entries=1",
+                    assertThrows(IllegalStateException.class, () -> imageless.window(1024, Long.MAX_VALUE))
+                            .getMessage());
+            assertEquals(
+                    "Already closed",
+                    assertThrows(IllegalStateException.class, () -> scratchless.window(1024, Long.MAX_VALUE))
+                            .getMessage());
+        }
+    }
+
     private static void refused(String message, org.junit.jupiter.api.function.Executable call) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, call).getMessage());
     }

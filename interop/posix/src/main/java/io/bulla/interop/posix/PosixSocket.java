@@ -233,7 +233,7 @@ public final class PosixSocket implements AutoCloseable {
     /// @param handle of native memory
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
     /// @throws PosixException if the socket is closed, or the system refuses
-    /// @throws IllegalArgumentException if a region lies on the heap
+    /// @throws IllegalArgumentException if a region lies on the heap, or its arena was closed
     public void send(SealedBuffer handle) throws PosixException {
         try (handle) {
             IoVec bytes = handle.iovec();
@@ -248,6 +248,7 @@ public final class PosixSocket implements AutoCloseable {
     /// @return bytes received; -1 at the end of the stream; 0 when it would block and may not
     /// @throws PosixException if the connection is broken, the socket is closed, or the system refuses
     /// @throws IllegalArgumentException if the target is read-only, empty, or on the heap
+    /// @throws IllegalStateException if the target's arena was closed
     public long receive(MemorySegment target) throws PosixException {
         if (target.isReadOnly() || !target.isNative() || target.byteSize() == 0) {
             throw new IllegalArgumentException("cannot receive into this: byteSize=" + target.byteSize() + " readOnly="
@@ -332,9 +333,8 @@ public final class PosixSocket implements AutoCloseable {
             long skipped = inRegion;
             for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
                 MemorySegment memory = bytes.region(i);
-                if (!memory.isNative()) {
-                    throw new IllegalArgumentException(
-                            "region lies on the heap: index=" + i + " byteSize=" + memory.byteSize());
+                if (!memory.isNative() || !memory.scope().isAlive()) {
+                    throw unreachable(i, memory);
                 }
                 call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
                 skipped = 0;
@@ -396,6 +396,11 @@ public final class PosixSocket implements AutoCloseable {
         } finally {
             descriptor.leave();
         }
+    }
+
+    private static IllegalArgumentException unreachable(int index, MemorySegment region) {
+        return new IllegalArgumentException((region.isNative() ? "region is freed already" : "region lies on the heap")
+                + ": index=" + index + " byteSize=" + region.byteSize());
     }
 
     private PosixException failed(String call, long result) {
