@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Counts what a test may leave behind.
 final class Descriptors {
+
+    private static final Set<String> KEPT_GROUPS = Set.of("system", "InnocuousThreadGroup");
+    private static final Set<String> KEPT = Set.of("ForkJoinPool.commonPool", "CompletableFutureDelayScheduler");
 
     private Descriptors() {}
 
@@ -32,5 +37,32 @@ final class Descriptors {
             Thread.sleep(5);
         }
         assertEquals(before, open());
+    }
+
+    /// Waits until as many mappings name a file with this in its name as before.
+    static void assertMapped(long before, String name) throws IOException, InterruptedException {
+        for (int wait = 0; mappings(name) != before && wait < 400; wait++) {
+            Thread.sleep(5);
+        }
+        assertEquals(before, mappings(name));
+    }
+
+    /// Live threads, but for those that the JDK keeps for everybody.
+    static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getThreadGroup() != null
+                        && !KEPT_GROUPS.contains(thread.getThreadGroup().getName())
+                        && KEPT.stream().noneMatch(thread.getName()::startsWith))
+                .collect(Collectors.toSet());
+    }
+
+    /// Waits until no thread lives that did not before.
+    static void assertThreads(Set<Thread> before) throws InterruptedException {
+        for (int wait = 0; !before.containsAll(threads()) && wait < 400; wait++) {
+            Thread.sleep(5);
+        }
+        Set<Thread> stayed = threads();
+        stayed.removeAll(before);
+        assertEquals(Set.of(), stayed);
     }
 }

@@ -159,7 +159,7 @@ class PosixSocketTest {
 
     @Test
     void sendsWholeBuffersOverTcpToASlowPeer() throws Exception {
-        byte[] bytes = random(8 * MIB);
+        byte[] bytes = random(MIB);
         try (PosixSocket server = PosixSocket.listen(0);
                 PosixSocket client = PosixSocket.connect(server.port());
                 PosixSocket peer = server.accept()) {

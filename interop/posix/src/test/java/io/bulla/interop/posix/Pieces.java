@@ -1,0 +1,48 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.bulla.iovec.IoVec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+
+/// Bytes that look like no others, and vectors over them in pieces at odd addresses.
+final class Pieces {
+
+    private Pieces() {}
+
+    static byte[] random(int size) {
+        byte[] bytes = new byte[size];
+        new Random(size).nextBytes(bytes);
+        return bytes;
+    }
+
+    /// The first bytes of `bytes`, cut into regions of `lengths`.
+    static IoVec of(Arena arena, byte[] bytes, int... lengths) {
+        MemorySegment[] regions = new MemorySegment[lengths.length];
+        int at = 0;
+        for (int i = 0; i < lengths.length; i++) {
+            // between its neighbours lies a byte that belongs to nobody
+            regions[i] = arena.allocate(lengths[i] + 1, 2).asSlice(1);
+            MemorySegment.copy(bytes, at, regions[i], JAVA_BYTE, 0, lengths[i]);
+            at += lengths[i];
+        }
+        return IoVec.of(regions);
+    }
+
+    static byte[] receive(PosixSocket from, int size) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment target = arena.allocate(Math.max(1, size));
+            long done = 0;
+            while (done < size) {
+                long read = from.receive(target.asSlice(done, size - done));
+                if (read < 0) {
+                    break;
+                }
+                done += read;
+            }
+            return target.asSlice(0, done).toArray(JAVA_BYTE);
+        }
+    }
+}
