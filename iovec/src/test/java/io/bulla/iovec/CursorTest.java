@@ -1,15 +1,18 @@
 package io.bulla.iovec;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -162,6 +165,68 @@ class CursorTest {
             assertThrows(IndexOutOfBoundsException.class, () -> send.advance(1));
             send.rewind();
         }
+    }
+
+    @Property(tries = 300)
+    void channelThatTakesAnyNumberOfBytes(
+            @ForAll @Size(max = 12) List<@IntRange(max = 9) Integer> cuts,
+            @ForAll @Size(min = 1, max = 6) List<@IntRange(max = 20) Integer> takes,
+            @ForAll @IntRange(min = 1, max = 6) int maxViews,
+            @ForAll @IntRange(min = 1, max = 40) int maxBytes)
+            throws IOException {
+        takes.set(0, Math.max(1, takes.getFirst()));
+        try (Arena arena = Arena.ofConfined()) {
+            IoVec vec = cut(numbered(arena), cuts);
+            byte[] flat = vec.toSegment(arena).toArray(ValueLayout.JAVA_BYTE);
+            int[] each = takes.stream().mapToInt(Integer::intValue).toArray();
+            IoVecCursor cursor = IoVecCursor.of(vec);
+            for (int round = 0; round < 2; round++) {
+                ShortChannel channel = new ShortChannel(each);
+                while (cursor.remaining() > 0) {
+                    cursor.advance(channel.write(cursor.window(maxViews, maxBytes)));
+                }
+                assertArrayEquals(flat, channel.taken());
+                cursor.rewind();
+            }
+            ShortChannel channel = new ShortChannel(each);
+            assertEquals(flat.length, vec.writeTo(channel));
+            assertArrayEquals(flat, channel.taken());
+        }
+    }
+
+    /// A connection that breaks at every byte, and a new one that breaks at every byte, too.
+    @Test
+    void reconnectsAtEveryByte() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = numbered(arena);
+            IoVec body = cut(memory.asSlice(3), List.of(1, 0, 5, 2, 9));
+            NativeIoVec image = NativeIoVec.of(body, arena);
+            byte[] flat = memory.asSlice(0, 20).toArray(ValueLayout.JAVA_BYTE);
+            for (int first = 0; first <= flat.length; first++) {
+                for (int second = 0; second <= flat.length; second++) {
+                    for (Send send : List.of(
+                            new Nio(IoVecCursor.of(IoVec.concat(IoVec.of(memory.asSlice(0, 3)), body))),
+                            new Kernel(NativeIoVecCursor.withHeader(memory.asSlice(0, 3), image, arena, 3), memory))) {
+                        send.advance(first);
+                        send.window(2, Long.MAX_VALUE);
+                        send.rewind();
+                        send.advance(second);
+                        byte[] rest = drained(send);
+                        assertArrayEquals(Arrays.copyOfRange(flat, second, flat.length), rest);
+                    }
+                }
+            }
+        }
+    }
+
+    private static byte[] drained(Send send) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        while (send.remaining() > 0) {
+            byte[] window = send.window(1024, Long.MAX_VALUE);
+            bytes.writeBytes(window);
+            send.advance(window.length);
+        }
+        return bytes.toByteArray();
     }
 
     @Test
