@@ -41,7 +41,10 @@ final class Call {
     /// Room for an address, an option, or a byte of payload.
     final MemorySegment option = arena.allocate(128, 8);
 
-    private Call() {}
+    private Call() {
+        // here, too: an error in Libc's initializer would come wrapped, and the second time without its message
+        NativeAccess.linker();
+    }
 
     static Call current() {
         return CURRENT.get();
