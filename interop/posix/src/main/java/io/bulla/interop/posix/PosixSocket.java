@@ -31,6 +31,7 @@ public final class PosixSocket implements AutoCloseable {
 
     private static final long MOST_BYTES = 1 << 30;
     private static final int BACKLOG = 128;
+    private static final int SOCKADDR_BYTES = 16;
     private static final long LONGEST_PATH = 107;
     private static final long MMSGHDR_BYTES = 64;
 
@@ -313,6 +314,7 @@ public final class PosixSocket implements AutoCloseable {
         }
         try {
             setOption(Libc.SOL_SOCKET, Libc.SO_LINGER, 1, 0);
+            disconnect();
         } catch (PosixException alreadyGone) {
             // closed beside this call
         }
@@ -401,6 +403,19 @@ public final class PosixSocket implements AutoCloseable {
     private static IllegalArgumentException unreachable(int index, MemorySegment region) {
         return new IllegalArgumentException((region.isNative() ? "region is freed already" : "region lies on the heap")
                 + ": index=" + index + " byteSize=" + region.byteSize());
+    }
+
+    /// Resets a TCP connection. The shutdown in a close comes too early for that: the peer would read the end of
+    /// the stream, as if all had been sent. A unix socket refuses, and has nothing to reset.
+    private void disconnect() throws PosixException {
+        int fd = descriptor.enter("connect");
+        try {
+            Call call = Call.current();
+            call.option.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
+            call.connect(fd, call.option, SOCKADDR_BYTES);
+        } finally {
+            descriptor.leave();
+        }
     }
 
     private PosixException failed(String call, long result) {
