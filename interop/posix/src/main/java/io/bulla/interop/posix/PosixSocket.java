@@ -378,6 +378,44 @@ public final class PosixSocket implements AutoCloseable {
         return result;
     }
 
+    /// A call on the descriptor: a result, or a negative error number.
+    interface OnDescriptor {
+        long call(int fd);
+    }
+
+    /// Makes a call, again whenever it would have to wait and does not.
+    ///
+    /// @return what the call answered, at least 0
+    long wait(String name, short events, OnDescriptor call) throws PosixException {
+        int fd = descriptor.enter(name);
+        try {
+            while (true) {
+                long result = call.call(fd);
+                if (result >= 0) {
+                    return result;
+                }
+                if (result != -Libc.EAGAIN) {
+                    throw failed(name, result);
+                }
+                Call.current().poll(fd, events, -1);
+            }
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Tells whether descriptors can travel over this socket.
+    boolean isUnix() throws PosixException {
+        int fd = descriptor.enter("getsockname");
+        try {
+            Call call = Call.current();
+            check("getsockname", call.getsockname(fd), descriptor.toString());
+            return call.option.get(JAVA_SHORT, 0) == Libc.AF_UNIX;
+        } finally {
+            descriptor.leave();
+        }
+    }
+
     private boolean await(short events, int millis) throws PosixException {
         int fd = descriptor.enter("poll");
         try {

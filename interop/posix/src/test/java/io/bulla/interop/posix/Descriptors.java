@@ -2,11 +2,13 @@ package io.bulla.interop.posix;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.bulla.buffer.MemoryBudget;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /// Counts what a test may leave behind.
@@ -28,6 +30,39 @@ final class Descriptors {
     static long mappings(String name) throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
             return lines.filter(line -> line.contains(name)).count();
+        }
+    }
+
+    /// Memory files of Bulla's that are open or mapped in this process.
+    static long memoryFiles() throws IOException {
+        long open;
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            open = files.filter(Descriptors::isMemoryFile).count();
+        }
+        return open + mappings("/memfd:" + Memfd.NAME);
+    }
+
+    /// Waits until there is no memory file any more: they are unmapped by a thread of its own.
+    static void assertNoMemoryFile() throws IOException {
+        for (int wait = 0; memoryFiles() != 0 && wait < 400; wait++) {
+            LockSupport.parkNanos(5_000_000);
+        }
+        assertEquals(0, memoryFiles());
+    }
+
+    /// Waits until nothing is booked: the last thing that is done for a file.
+    static void assertBookedOff(MemoryBudget budget) {
+        for (int wait = 0; budget.used() != 0 && wait < 400; wait++) {
+            LockSupport.parkNanos(5_000_000);
+        }
+        assertEquals(0, budget.used());
+    }
+
+    private static boolean isMemoryFile(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:" + Memfd.NAME);
+        } catch (IOException closedMeanwhile) {
+            return false;
         }
     }
 

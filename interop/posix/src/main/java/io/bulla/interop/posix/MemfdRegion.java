@@ -1,0 +1,122 @@
+package io.bulla.interop.posix;
+
+import io.bulla.buffer.MemorySource.Region;
+import java.lang.foreign.MemorySegment;
+
+/// A memory file of its own.
+///
+/// ```
+/// writing: one writable mapping --seal--> sealed: no writable mapping, one read-only --release--> gone
+/// ```
+///
+/// Until it is sealed it belongs to one thread.
+final class MemfdRegion implements Region, Unmapper.Freeable {
+
+    private final MemfdSource source;
+    private final int fd;
+    private final Descriptor descriptor;
+    private Mapping writing;
+    private SealedFile sealed;
+    private long booked;
+
+    /// Takes over `fd`, a mapping of all of it, and as many bytes of the source's budget.
+    MemfdRegion(MemfdSource source, int fd, Mapping writing) {
+        this.source = source;
+        this.fd = fd;
+        this.descriptor = new Descriptor(fd, "memfd");
+        this.writing = writing;
+        this.booked = writing.bytes();
+    }
+
+    @Override
+    public MemorySegment segment() {
+        if (sealed != null) {
+            return sealed.memory();
+        }
+        return writing == null ? MemorySegment.NULL : writing.segment();
+    }
+
+    @Override
+    public long byteSize() {
+        return booked;
+    }
+
+    int fd() {
+        return fd;
+    }
+
+    /// @param bytes a multiple of the page size, booked by the caller
+    /// @return false if the system refuses; all is as before
+    boolean grow(long bytes) {
+        if (Memfd.truncate(fd, bytes) < 0) {
+            return false;
+        }
+        if (!writing.tryGrow(bytes) && !move(bytes)) {
+            return false;
+        }
+        booked = bytes;
+        return true;
+    }
+
+    /// @throws PosixException if the system refuses; the region can only be released
+    /// @throws IllegalStateException if a system call of the JDK is in the memory; the region is as before
+    MemorySegment seal(long used, Guard guard) throws PosixException {
+        writing.close();
+        writing = null;
+        check("ftruncate", Memfd.truncate(fd, used));
+        check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE | Memfd.SEAL_SEAL));
+        // an empty file can be mapped, and not be looked at
+        sealed = SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard, this::giveBack);
+        long kept = MemfdSource.inPages(used);
+        source.budget().give(booked - kept);
+        booked = kept;
+        return sealed.memory().asSlice(0, used);
+    }
+
+    @Override
+    public void release() {
+        if (sealed != null) {
+            sealed.release();
+        } else {
+            Unmapper.later(this);
+        }
+    }
+
+    /// Frees what was never sealed.
+    @Override
+    public void free() {
+        if (writing != null) {
+            writing.close();
+        }
+        descriptor.close();
+        giveBack();
+    }
+
+    /// A second mapping first, so that nothing is lost if it fails.
+    private boolean move(long bytes) {
+        Mapping moved;
+        try {
+            moved = Mapping.writable(fd, bytes);
+        } catch (PosixException refused) {
+            return false;
+        }
+        try {
+            writing.close();
+        } catch (IllegalStateException inUse) {
+            moved.close();
+            return false;
+        }
+        writing = moved;
+        return true;
+    }
+
+    private void giveBack() {
+        source.budget().give(booked);
+    }
+
+    private void check(String call, int result) throws PosixException {
+        if (result < 0) {
+            throw PosixException.of(call, -result, descriptor.toString());
+        }
+    }
+}

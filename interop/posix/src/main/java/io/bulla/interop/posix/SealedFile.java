@@ -1,0 +1,83 @@
+package io.bulla.interop.posix;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/// A sealed memory file, mapped read-only in this process. Whoever holds a buffer on it keeps it.
+///
+/// Which file a piece of memory belongs to is found by its address: all that are mapped are listed here, and two
+/// mappings never overlap. So a buffer needs no word about files, and a slice, a share and what was received are
+/// found alike.
+final class SealedFile implements Unmapper.Freeable {
+
+    private static final ConcurrentSkipListMap<Long, SealedFile> MAPPED = new ConcurrentSkipListMap<>();
+
+    private final Descriptor descriptor;
+    private final Mapping mapping;
+    private final long offset;
+    private final Runnable afterwards;
+
+    private SealedFile(Descriptor descriptor, Mapping mapping, long offset, Runnable afterwards) {
+        this.descriptor = descriptor;
+        this.mapping = mapping;
+        this.offset = offset;
+        this.afterwards = afterwards;
+    }
+
+    /// Maps a part of a sealed file, and takes the descriptor over unless that fails.
+    ///
+    /// @param offset of the part in the file, a multiple of the page size
+    /// @param afterwards run when all is given back
+    /// @throws PosixException if the system refuses
+    static SealedFile map(int fd, Descriptor descriptor, long offset, long bytes, Guard guard, Runnable afterwards)
+            throws PosixException {
+        Mapping mapping = Mapping.readOnly(fd, offset, bytes, guard);
+        SealedFile file = new SealedFile(descriptor, mapping, offset, afterwards);
+        MAPPED.put(mapping.segment().address(), file);
+        return file;
+    }
+
+    /// The file that memory belongs to.
+    ///
+    /// @param memory of a buffer that the caller holds
+    /// @return `null` if it is not memory of one sealed file
+    static SealedFile of(MemorySegment memory) {
+        if (!memory.isNative()) {
+            return null;
+        }
+        Map.Entry<Long, SealedFile> below = MAPPED.floorEntry(memory.address());
+        if (below == null) {
+            return null;
+        }
+        MemorySegment mapped = below.getValue().memory();
+        long start = memory.address() - mapped.address();
+        return start + memory.byteSize() <= mapped.byteSize() ? below.getValue() : null;
+    }
+
+    MemorySegment memory() {
+        return mapping.segment();
+    }
+
+    Descriptor descriptor() {
+        return descriptor;
+    }
+
+    /// Where in the file a piece of this mapping is.
+    long offsetOf(MemorySegment memory) {
+        return offset + memory.address() - memory().address();
+    }
+
+    /// Gives it back, soon. Once.
+    void release() {
+        MAPPED.remove(memory().address());
+        Unmapper.later(this);
+    }
+
+    @Override
+    public void free() {
+        mapping.close();
+        descriptor.close();
+        afterwards.run();
+    }
+}
