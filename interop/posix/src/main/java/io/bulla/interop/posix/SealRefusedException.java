@@ -1,0 +1,13 @@
+package io.bulla.interop.posix;
+
+import java.io.IOException;
+
+/// What another process handed over is not what it should be, and was let go of. Nothing of it is mapped or open.
+public final class SealRefusedException extends IOException {
+
+    private static final long serialVersionUID = 1;
+
+    SealRefusedException(String message) {
+        super(message);
+    }
+}
