@@ -8,6 +8,7 @@
 ///   [LeaseTally][io.bulla.refcount.LeaseTally] counts them, [LeaseLedger][io.bulla.refcount.LeaseLedger] lists
 ///   who holds what and heals the forgotten.
 /// - [SendTicket][io.bulla.refcount.SendTicket] keeps one claim until every event it waits for has happened:
-///   the bytes are accepted *and* the memory is no longer read. [FanOut][io.bulla.refcount.FanOut] keeps one
+///   the bytes are accepted *and* the memory is no longer read. [KernelSend][io.bulla.refcount.KernelSend] does
+///   so by the rules of the kernel's zero-copy sends. [FanOut][io.bulla.refcount.FanOut] keeps one
 ///   claim for many sends that end on one thread.
 package io.bulla.refcount;
