@@ -12,8 +12,9 @@ import java.nio.ByteOrder;
 /// What a thread that only reads pays for arenas that are closed beside it: closing one is a handshake with every
 /// thread, and throws the reader's frame back to the interpreter if it is in the middle of an access.
 ///
-/// Prints nanoseconds per message of five fields, the mean over two seconds, while another thread builds and closes
-/// messages of 1 KiB in chunks of the given size; 0 for a source that reuses one region and closes nothing.
+/// Prints nanoseconds per message of five fields, the mean over two seconds, while another thread builds and
+/// closes messages of 1 KiB in chunks of the given size; 0 for a source that reuses one region and closes
+/// nothing.
 public final class Bystander {
 
     private static final int BODY = 1024;

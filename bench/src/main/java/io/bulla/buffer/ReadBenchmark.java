@@ -19,9 +19,9 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /// Five fields of a message that lies in cache.
 ///
-/// One should see: a handle that is asked before every field (`checked`) costs little more than one that does not
-/// look whether it is open (`unchecked`), since the flag is a plain read of an object that is at hand; and both lie
-/// near `baseline`, the JDK's own segment, which checks that its arena lives.
+/// One should see: a handle that is asked before every field (`checked`) costs little more than one that does
+/// not look whether it is open (`unchecked`), since the flag is a plain read of an object that is at hand; and
+/// both lie near `baseline`, the JDK's own segment, which checks that its arena lives.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -132,8 +132,8 @@ public abstract class Lease implements AutoCloseable {
         return side != null;
     }
 
-    /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare. If not,
-    /// [#isOpen()] and [#isTraced()] say more.
+    /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare. If
+    /// not, [#isOpen()] and [#isTraced()] say more.
     ///
     /// @return false if it is closed, tagged or traced
     protected final boolean isOpenAndPlain() {

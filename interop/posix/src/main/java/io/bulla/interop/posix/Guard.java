@@ -6,9 +6,9 @@ public enum Guard {
     /// A shared read-only mapping. The kernel refuses to make it writable ever again, so what is read is what was
     /// sealed.
     SHARED,
-    /// A private read-only mapping, where the kernel has no shared one for a sealed file (before Linux 6.7). Native
-    /// code of this process that asks for it first (`mprotect`) can change what this process sees of the bytes;
-    /// never the file, and nobody else's view.
+    /// A private read-only mapping, where the kernel has no shared one for a sealed file (before Linux 6.7).
+    /// Native code of this process that asks for it first (`mprotect`) can change what this process sees of the
+    /// bytes; never the file, and nobody else's view.
     PRIVATE;
 
     /// What the kernel that this runs on can do: tried once, with a file of one byte.

@@ -18,8 +18,8 @@ import java.util.Objects;
 /// Guarantees, beyond those of any sealed buffer
 /// - *Nobody writes*: no Java code, no `Unsafe`, no native code, no other process that has the descriptor can
 ///   change a byte or the size. [Guard] says what the kernel adds for the pages of this process.
-/// - *One file*: a builder grows its file as far as the budget goes, so its buffer is one region, and can be handed
-///   to another process with [SharedSeal].
+/// - *One file*: a builder grows its file as far as the budget goes, so its buffer is one region, and can be
+///   handed to another process with [SharedSeal].
 /// - *A stale view is an exception*: each mapping has an arena, which ends with the last handle.
 ///
 /// The price: a buffer takes a descriptor, a mapping and whole pages, and sealing costs some system calls and the
@@ -100,8 +100,8 @@ public final class MemfdSource implements MemorySource {
         }
     }
 
-    /// Makes the file larger, twice as large if the budget allows it. The memory moves if something is in its way;
-    /// no byte is copied.
+    /// Makes the file larger, twice as large if the budget allows it. The memory moves if something is in its
+    /// way; no byte is copied.
     @Override
     public Region grow(Region region, long byteSize) {
         if (!(region instanceof MemfdRegion file)) {
@@ -124,9 +124,9 @@ public final class MemfdSource implements MemorySource {
 
     /// Seals the file. The bytes are perhaps at another address from then on.
     ///
-    /// @throws IllegalStateException if the kernel cannot seal it, because something else has it mapped or pinned:
-    ///     the region can only be given back then; or if a system call of the JDK is in the memory right now: the
-    ///     region is as before
+    /// @throws IllegalStateException if the kernel cannot seal it, because something else has it mapped or
+    ///     pinned: the region can only be given back then; or if a system call of the JDK is in the memory
+    ///     right now: the region is as before
     @Override
     public MemorySegment seal(Region region, long used) {
         try {

@@ -16,8 +16,8 @@ import java.util.List;
 /// control:  0 length  8 level  12 type  16 descriptors, 4 bytes each
 /// ```
 ///
-/// The descriptors go with the first byte. A receive never reads past the message, and the kernel never joins what
-/// comes after descriptors to what came before, so other traffic may surround it.
+/// The descriptors go with the first byte. A receive never reads past the message, and the kernel never joins
+/// what comes after descriptors to what came before, so other traffic may surround it.
 final class Rights {
 
     private static final int SCM_RIGHTS = 1;

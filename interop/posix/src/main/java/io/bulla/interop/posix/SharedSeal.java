@@ -19,20 +19,20 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/// A buffer on its way to other processes of this host: the seal travels, as a descriptor, and not the bytes. What
-/// a hand-over costs does not depend on the size.
+/// A buffer on its way to other processes of this host: the seal travels, as a descriptor, and not the bytes.
+/// What a hand-over costs does not depend on the size.
 ///
 /// ```
 /// this process:   of(buffer) --sendTo(socket)--> as often as there are receivers
 /// another one:    receiveFrom(socket) --> buffer(), an ordinary one; sendTo(next), if it relays
 /// ```
 ///
-/// The receiver trusts the kernel and not the sender: it looks at the seals before it maps anything, so nobody, the
-/// sender included, can change the bytes that it checks and then reads.
+/// The receiver trusts the kernel and not the sender: it looks at the seals before it maps anything, so nobody,
+/// the sender included, can change the bytes that it checks and then reads.
 ///
-/// **The whole file is visible.** A slice is handed over as offset and length in its file; the receiver maps what it
-/// was given, but its descriptor opens all of the buffer that the slice is of. To show only a slice, give a
-/// `copy()` of it.
+/// **The whole file is visible.** A slice is handed over as offset and length in its file; the receiver maps
+/// what it was given, but its descriptor opens all of the buffer that the slice is of. To show only a slice,
+/// give a `copy()` of it.
 ///
 /// The message, 64 bytes, big-endian, over a stream that other messages may use before and after:
 ///
@@ -88,8 +88,8 @@ public final class SharedSeal implements AutoCloseable {
         }
     }
 
-    /// The same with a digest (SHA-256) of the bytes, which every receiver can [#verify()]. It takes its time, once:
-    /// every byte is read.
+    /// The same with a digest (SHA-256) of the bytes, which every receiver can [#verify()]. It takes its time,
+    /// once: every byte is read.
     ///
     /// @return in place of this one, which is closed
     /// @throws io.bulla.buffer.ReleasedBufferException if this is closed
@@ -134,8 +134,9 @@ public final class SharedSeal implements AutoCloseable {
 
     /// Waits for a hand-over, and maps what came, read-only.
     ///
-    /// It is refused unless exactly one descriptor came, of a memory file with the seals against writing, shrinking
-    /// and growing, that is long enough. The digest, if there is one, is not looked at: see [#verify()].
+    /// It is refused unless exactly one descriptor came, of a memory file with the seals against writing,
+    /// shrinking and growing, that is long enough. The digest, if there is one, is not looked at: see
+    /// [#verify()].
     ///
     /// @param from a unix socket
     /// @param limit the most bytes to accept

@@ -2,8 +2,9 @@
 ///
 /// - [PosixSocket][io.bulla.interop.posix.PosixSocket] sends a gather of sealed regions with one call, as far
 ///   as a cursor says.
-/// - [MemfdSource][io.bulla.interop.posix.MemfdSource] is the GUARDED source: memory that the kernel seals, so that
-///   neither native code nor another process can write it; [Guard][io.bulla.interop.posix.Guard] says how far.
+/// - [MemfdSource][io.bulla.interop.posix.MemfdSource] is the GUARDED source: memory that the kernel seals, so
+///   that neither native code nor another process can write it; [Guard][io.bulla.interop.posix.Guard] says how
+///   far.
 /// - [SharedSeal][io.bulla.interop.posix.SharedSeal] hands such a buffer to another process, as a descriptor;
 ///   what it receives and does not trust is a
 ///   [SealRefusedException][io.bulla.interop.posix.SealRefusedException].
