@@ -4,4 +4,7 @@
 /// [Xcast][io.bulla.cli.Xcast] is one broadcast from start to end; [LaunchMessage][io.bulla.cli.LaunchMessage]
 /// is what it sends; [Meters][io.bulla.cli.Meters] count what it costs; [Report][io.bulla.cli.Report] is what
 /// it prints.
+///
+/// [Share][io.bulla.cli.Share] hands one file to many processes; [Receivers][io.bulla.cli.Receivers] are these,
+/// seen from here, and [ShareReceiver][io.bulla.cli.ShareReceiver] is their program.
 package io.bulla.cli;

@@ -1,0 +1,87 @@
+package io.bulla.cli;
+
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/// `bulla share`: the options, checked.
+@Command(
+        name = "share",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        description = {
+            "Hands one file to many processes of this host, real ones, each of which verifies its digest.",
+            "What travels is a descriptor of the sealed memory, or, with --send copy, every byte."
+        })
+final class ShareCommand implements Callable<Integer> {
+
+    enum Send {
+        SEAL,
+        COPY
+    }
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--processes", defaultValue = "16", description = "Processes that receive.")
+    int processes;
+
+    @Option(
+            names = "--send",
+            defaultValue = "seal",
+            description = "seal: a descriptor over a unix socket. copy: the bytes, into memory of each receiver's own.")
+    Send send;
+
+    @Option(names = "--timeout", defaultValue = "300", description = "Seconds until the command counts as failed.")
+    int timeoutSeconds;
+
+    @Option(
+            names = "--fail-process",
+            defaultValue = "0",
+            description = "Process that dies when the file reaches it, to see what a failure looks like. 0: none.")
+    int failProcess;
+
+    @Parameters(paramLabel = "FILE", description = "File to hand over.")
+    Path file;
+
+    @Override
+    public Integer call() throws Exception {
+        atLeast("--processes", 1, processes);
+        atLeast("--timeout", 1, timeoutSeconds);
+        if (failProcess < 0 || failProcess > processes) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(),
+                    "--fail-process is not a process: fail-process=" + failProcess + " processes=" + processes);
+        }
+        Share.Outcome outcome = Share.run(this);
+        PrintWriter out = spec.commandLine().getOut();
+        out.printf(
+                Locale.ROOT,
+                "every process has the bytes, not yet verified: send=%s seconds=%.6f%n",
+                send.name().toLowerCase(Locale.ROOT),
+                outcome.heldNanos() / 1e9);
+        out.printf(
+                Locale.ROOT,
+                "share: processes=%d bytes=%d verified=%d seconds=%.6f%n",
+                processes,
+                outcome.bytes(),
+                outcome.verified(),
+                outcome.nanos() / 1e9);
+        out.flush();
+        return outcome.verified() == processes ? 0 : 1;
+    }
+
+    private void atLeast(String option, int least, int given) {
+        if (given < least) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), option + " must be at least " + least + ": given=" + given);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.bulla.cli;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.PosixSocket;
+import io.bulla.interop.posix.SealRefusedException;
+import io.bulla.interop.posix.SharedSeal;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/// The program of a process that `bulla share` starts. It ends by itself when the other side is gone.
+final class ShareReceiver {
+
+    private static final int DIGEST = 32;
+
+    private ShareReceiver() {}
+
+    /// @param args path of the socket, index of this process, how it is sent, whether to die on the way
+    public static void main(String[] args) {
+        try {
+            Practice.run();
+            try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
+                Link link = new Link(socket);
+                link.sendLong(Long.parseLong(args[1]));
+                link.send(link.receiveByte());
+                boolean die = Boolean.parseBoolean(args[3]);
+                if (ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL) {
+                    receiveSeal(link, die);
+                } else {
+                    receiveCopy(link, die);
+                }
+            }
+        } catch (IOException | RuntimeException failure) {
+            System.err.println(failure.getMessage());
+            System.exit(1);
+        }
+    }
+
+    private static void receiveSeal(Link link, boolean die) throws IOException {
+        try (SharedSeal seal = SharedSeal.receiveFrom(link.socket(), Long.MAX_VALUE)) {
+            held(link, die);
+            try {
+                seal.verify();
+                link.send(Share.VERIFIED);
+            } catch (SealRefusedException differs) {
+                link.send(Share.DIFFERS);
+            }
+        }
+    }
+
+    private static void receiveCopy(Link link, boolean die) throws IOException {
+        long length = link.receiveLong();
+        byte[] digest = link.receive(DIGEST);
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
+            Region region = source.allocate(Math.max(1, length));
+            MemorySegment target = region.segment();
+            link.receiveInto(target.asSlice(0, length));
+            try (SealedBuffer buffer = SealedBuffer.adopt(source.seal(region, length), region::release)) {
+                held(link, die);
+                link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+            }
+        }
+    }
+
+    private static void held(Link link, boolean die) throws IOException {
+        if (die) {
+            System.err.println("dies, as it was told");
+            Runtime.getRuntime().halt(3);
+        }
+        link.send(Share.HELD);
+        link.receiveByte();
+    }
+}

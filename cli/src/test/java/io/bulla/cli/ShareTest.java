@@ -1,0 +1,172 @@
+package io.bulla.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ShareTest {
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+    private String out;
+    private String err;
+
+    @BeforeEach
+    void writeFile() throws IOException {
+        byte[] content = new byte[300_000];
+        new Random(1).nextBytes(content);
+        file = Files.write(folder.resolve("payload"), content);
+    }
+
+    @AfterEach
+    void nothingStays() throws IOException {
+        assertEquals(
+                List.of(),
+                ProcessHandle.current()
+                        .children()
+                        .filter(ProcessHandle::isAlive)
+                        .toList());
+        assertEquals(List.of(), foldersOfBulla());
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            assertEquals(List.of(), files.filter(ShareTest::isOfBulla).toList());
+        }
+    }
+
+    private static boolean isOfBulla(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().contains("bulla-share");
+        } catch (IOException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    private static List<Path> foldersOfBulla() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+            return files.filter(path -> path.getFileName().toString().startsWith("bulla-share"))
+                    .toList();
+        }
+    }
+
+    @Test
+    void everyProcessVerifies() {
+        for (String send : new String[] {"seal", "copy"}) {
+            assertEquals(0, run("share", "--processes=3", "--send=" + send, file.toString()), () -> err);
+            assertTrue(
+                    out.matches("every process has the bytes, not yet verified: send=" + send
+                            + " seconds=\\d+\\.\\d{6}\nshare: processes=3 bytes=300000 verified=3"
+                            + " seconds=\\d+\\.\\d{6}\n"),
+                    out);
+            assertEquals("", err);
+        }
+    }
+
+    @Test
+    void fileOfNothingIsHandedOver() throws IOException {
+        Files.write(file, new byte[0]);
+        for (String send : new String[] {"seal", "copy"}) {
+            assertEquals(0, run("share", "--processes=1", "--send=" + send, file.toString()), () -> err);
+            assertTrue(out.contains("share: processes=1 bytes=0 verified=1 "), out);
+        }
+    }
+
+    @Test
+    void processThatDiesIsAnErrorOfOneLine() {
+        for (String send : new String[] {"seal", "copy"}) {
+            assertEquals(1, run("share", "--processes=2", "--fail-process=2", "--send=" + send, file.toString()));
+            assertEquals("bulla: process 2 died: status=3 said=[dies, as it was told]", err.strip());
+        }
+    }
+
+    @Test
+    void timeIsLimited() {
+        assertEquals(1, run("share", "--processes=12", "--timeout=1", file.toString()));
+        assertEquals("bulla: timed out: seconds=1", err.strip());
+    }
+
+    @Test
+    void signalEndsEveryProcess() throws Exception {
+        Process bulla = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Bulla.class.getName(),
+                        "share",
+                        "--processes=4",
+                        file.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("out").toFile())
+                .start();
+        while (bulla.children().count() < 4 && bulla.isAlive()) {
+            Thread.sleep(5);
+        }
+        List<ProcessHandle> children = bulla.children().toList();
+        assertEquals(4, children.size());
+        bulla.destroy();
+        assertTrue(bulla.waitFor(20, TimeUnit.SECONDS));
+        assertEquals(128 + 15, bulla.exitValue());
+        for (ProcessHandle child : children) {
+            child.onExit().get(10, TimeUnit.SECONDS);
+            assertFalse(child.isAlive());
+        }
+        assertTrue(Files.readString(folder.resolve("out")).lines().count() <= 1);
+    }
+
+    @Test
+    void usageErrorsHaveStatusTwo() {
+        usage("--processes must be at least 1: given=0", "share", "--processes=0", file.toString());
+        usage("--timeout must be at least 1: given=0", "share", "--timeout=0", file.toString());
+        usage(
+                "--fail-process is not a process: fail-process=17 processes=16",
+                "share",
+                "--fail-process=17",
+                file.toString());
+        usage("Missing required parameter: 'FILE'", "share");
+        usage("Unknown option: '--nodes=3'", "share", "--nodes=3", file.toString());
+    }
+
+    @Test
+    void fileThatCannotBeReadIsNamed() {
+        Path nowhere = folder.resolve("nowhere");
+        assertEquals(1, run("share", nowhere.toString()));
+        assertEquals("bulla: cannot read " + nowhere + ": no such file", err.strip());
+        assertEquals(1, run("share", folder.toString()));
+        assertEquals("bulla: cannot read " + folder + ": a directory", err.strip());
+    }
+
+    @Test
+    void helpNamesTheOptions() {
+        assertEquals(0, run("share", "--help"));
+        assertTrue(out.contains("--processes") && out.contains("--send"), out);
+    }
+
+    private void usage(String message, String... args) {
+        assertEquals(2, run(args));
+        assertEquals(List.of("bulla: " + message), err.lines().limit(1).toList());
+    }
+
+    private int run(String... args) {
+        StringWriter outText = new StringWriter();
+        StringWriter errText = new StringWriter();
+        int status = Bulla.run(args, new PrintWriter(outText, true), new PrintWriter(errText, true));
+        out = outText.toString();
+        err = errText.toString();
+        return status;
+    }
+}
