@@ -66,6 +66,10 @@ public enum Errno {
         return OTHER;
     }
 
+    int number() {
+        return number;
+    }
+
     String text() {
         return text;
     }

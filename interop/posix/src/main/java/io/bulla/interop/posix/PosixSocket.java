@@ -307,18 +307,36 @@ public final class PosixSocket implements AutoCloseable {
     }
 
     /// Closes the socket and throws away what the peer has not taken (`SO_LINGER` of no time): the kernel lets
-    /// go of all memory at once. A plain close lets it read on for as long as the peer is stuck.
+    /// go of all memory at once. A plain close lets it read on for as long as the peer is stuck. What a
+    /// [ZeroCopySocket] or an [Outbox] still sends on this socket fails, and its memory comes back.
     public void abort() {
         if (closed.get()) {
             return;
         }
         try {
             setOption(Libc.SOL_SOCKET, Libc.SO_LINGER, 1, 0);
-            disconnect();
+            int fd = descriptor.enter("connect");
+            try {
+                disconnect(fd);
+            } finally {
+                descriptor.leave();
+            }
         } catch (PosixException alreadyGone) {
             // closed beside this call
         }
         close();
+    }
+
+    Descriptor descriptor() {
+        return descriptor;
+    }
+
+    /// Throws away what the peer has not taken, and resets the connection; not for unix sockets, which keep
+    /// nothing of the sender's. The descriptor stays, and with it the kernel's word on who reads what.
+    static void disconnect(int fd) {
+        Call call = Call.current();
+        call.option.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
+        call.connect(fd, call.option, SOCKADDR_BYTES);
     }
 
     @Override
@@ -443,18 +461,6 @@ public final class PosixSocket implements AutoCloseable {
                 + ": index=" + index + " byteSize=" + region.byteSize());
     }
 
-    /// Resets a TCP connection. The shutdown in a close comes too early for that: the peer would read the end of
-    /// the stream, as if all had been sent. A unix socket refuses, and has nothing to reset.
-    private void disconnect() throws PosixException {
-        int fd = descriptor.enter("connect");
-        try {
-            Call call = Call.current();
-            call.option.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
-            call.connect(fd, call.option, SOCKADDR_BYTES);
-        } finally {
-            descriptor.leave();
-        }
-    }
 
     private PosixException failed(String call, long result) {
         return PosixException.of(call, (int) -result, descriptor.toString());

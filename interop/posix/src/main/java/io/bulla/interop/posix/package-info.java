@@ -8,6 +8,11 @@
 /// - [SharedSeal][io.bulla.interop.posix.SharedSeal] hands such a buffer to another process, as a descriptor;
 ///   what it receives and does not trust is a
 ///   [SealRefusedException][io.bulla.interop.posix.SealRefusedException].
+/// - [ZeroCopySocket][io.bulla.interop.posix.ZeroCopySocket] sends on one TCP socket without the kernel's copy
+///   (`MSG_ZEROCOPY`); [Outbox][io.bulla.interop.posix.Outbox] sends on many sockets from one thread, by io_uring
+///   where the kernel has it. Both keep each send's handle until the kernel has done with the memory, which is
+///   later than the last accepted byte: a [SocketSend][io.bulla.interop.posix.SocketSend] tells the two apart,
+///   and which [SendPath][io.bulla.interop.posix.SendPath] was taken.
 /// - [PosixException][io.bulla.interop.posix.PosixException] carries the kernel's error number.
 ///
 /// The program is started with `--enable-native-access=io.bulla.interop.posix` (or `ALL-UNNAMED` on the class

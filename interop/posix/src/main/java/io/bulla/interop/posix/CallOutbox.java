@@ -1,0 +1,155 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
+import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+/// An outbox over `sendmsg`, for kernels without io_uring: the kernel copies, so a send is done when it is
+/// accepted.
+final class CallOutbox implements Outbox {
+
+    private static final long POLLFD_BYTES = 8;
+
+    private final Thread owner = Thread.currentThread();
+    private final Map<PosixSocket, Lane> lanes = new IdentityHashMap<>();
+    private int unfinished;
+    private int doneSinceAsked;
+    private boolean closed;
+
+    @Override
+    public SendPath path() {
+        return SendPath.SENDMSG;
+    }
+
+    @Override
+    public SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException {
+        try {
+            checkOwner();
+            if (closed) {
+                throw new IllegalStateException("outbox already closed");
+            }
+        } catch (RuntimeException refused) {
+            handle.close();
+            throw refused;
+        }
+        Lane lane = lanes.computeIfAbsent(socket, Lane::new);
+        SocketSend send;
+        try {
+            send = lane.add(handle);
+        } finally {
+            if (lane.isFinished()) {
+                lanes.remove(socket);
+            }
+        }
+        unfinished++;
+        if (send.isEnded()) {
+            lane.waiting.removeLast();
+            done(lane);
+        }
+        return send;
+    }
+
+    @Override
+    public int progress(int millis) throws PosixException {
+        checkOwner();
+        push();
+        if (doneSinceAsked == 0 && unfinished > 0 && millis != 0) {
+            poll(millis);
+            push();
+        }
+        int done = doneSinceAsked;
+        doneSinceAsked = 0;
+        return done;
+    }
+
+    @Override
+    public int unfinished() {
+        return unfinished;
+    }
+
+    @Override
+    public void close() {
+        checkOwner();
+        closed = true;
+        for (Lane lane : lanes.values()) {
+            if (!lane.isFinished()) {
+                lane.abort();
+                giveUp(lane, Errno.ECANCELED.number());
+            }
+        }
+        lanes.clear();
+    }
+
+    private void push() {
+        lanes.values().forEach(this::push);
+        lanes.values().removeIf(Lane::isFinished);
+    }
+
+    private void push(Lane lane) {
+        while (!lane.waiting.isEmpty()) {
+            SocketSend send = lane.waiting.peek();
+            send.begin(SendPath.SENDMSG);
+            long result = Call.current().sendmsg(lane.fd(), send.window(), send.windowEntries(), Libc.MSG_DONTWAIT);
+            if (result > 0) {
+                send.accepted(result, false);
+            } else if (result == -Libc.EAGAIN) {
+                send.kernel.notTaken(false);
+                return;
+            } else {
+                send.failed((int) -result, false);
+            }
+            if (send.isEnded()) {
+                lane.waiting.remove();
+                done(lane);
+            }
+            if (send.failure() != null) {
+                giveUp(lane, (int) -result);
+            }
+        }
+    }
+
+    private void giveUp(Lane lane, int errno) {
+        for (SocketSend send = lane.waiting.poll(); send != null; send = lane.waiting.poll()) {
+            send.giveUp(errno);
+            done(lane);
+        }
+    }
+
+    private void done(Lane lane) {
+        unfinished--;
+        doneSinceAsked++;
+        lane.done();
+    }
+
+    private void poll(int millis) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            MemorySegment sockets = arena.allocate(POLLFD_BYTES * lanes.size(), 8);
+            long at = 0;
+            for (Lane lane : lanes.values()) {
+                sockets.set(JAVA_INT, at, lane.fd());
+                sockets.set(JAVA_SHORT, at + 4, Libc.POLLOUT);
+                at += POLLFD_BYTES;
+            }
+            int result = (int) Libc.POLL.invokeExact(errno, sockets, (long) lanes.size(), millis);
+            if (result < 0 && errno.get(JAVA_INT, 0) != Libc.EINTR) {
+                throw PosixException.of("poll", errno.get(JAVA_INT, 0), "sockets=" + lanes.size());
+            }
+        } catch (PosixException refused) {
+            throw refused;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    private void checkOwner() {
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("outbox belongs to another thread: owner=" + owner.getName());
+        }
+    }
+}

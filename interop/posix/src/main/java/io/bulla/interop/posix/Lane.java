@@ -1,0 +1,69 @@
+package io.bulla.interop.posix;
+
+import io.bulla.buffer.SealedBuffer;
+import java.util.ArrayDeque;
+
+/// The sends of one socket, in order: a stream takes one call at a time. While one of them is not done the
+/// descriptor stays, even when the socket is closed, so that the kernel can be made to let go.
+final class Lane {
+
+    final PosixSocket socket;
+    /// Sends that have not ended; the first one is being called, or will be next.
+    final ArrayDeque<SocketSend> waiting = new ArrayDeque<>();
+    /// The kernel was given a call, or asked to tell when the socket is ready, and has not answered.
+    boolean busy;
+    /// Until the kernel refuses: the socket has none, or no more memory may be locked.
+    boolean zeroCopy = true;
+    /// The next call would not be taken: wait for the socket first.
+    boolean wantsReady;
+    private int fd;
+    private int unfinished;
+
+    Lane(PosixSocket socket) {
+        this.socket = socket;
+    }
+
+    /// @param handle closed if this fails
+    SocketSend add(SealedBuffer handle) throws PosixException {
+        if (unfinished == 0) {
+            try {
+                fd = socket.descriptor().enter("send");
+            } catch (PosixException closed) {
+                handle.close();
+                throw closed;
+            }
+        }
+        unfinished++;
+        try {
+            SocketSend send = new SocketSend(socket, handle);
+            waiting.add(send);
+            return send;
+        } catch (Throwable failure) {
+            done();
+            throw failure;
+        }
+    }
+
+    /// Good while something is not done.
+    int fd() {
+        return fd;
+    }
+
+    /// One send is done.
+    void done() {
+        if (--unfinished == 0) {
+            socket.descriptor().leave();
+        }
+    }
+
+    boolean isFinished() {
+        return unfinished == 0;
+    }
+
+    /// Makes the kernel let go, and breaks the stream.
+    void abort() {
+        socket.abort();
+        // does nothing where abort has done so; it has not on a socket that was closed before
+        PosixSocket.disconnect(fd);
+    }
+}

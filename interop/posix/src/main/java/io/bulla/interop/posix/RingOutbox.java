@@ -1,0 +1,337 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/// An outbox over io_uring. A request's user data is its send's slot; a completion with the mark of a
+/// notification ends one call's reading, any other is a call's answer.
+final class RingOutbox implements Outbox {
+
+    private static final int ENTRIES = 256;
+    private static final long READY = 1L << 62;
+    private static final long CANCEL = 1L << 61;
+    private static final int SLOT = 0x7fffffff;
+    private static final long KERNEL_LETS_GO_NANOS = Duration.ofSeconds(10).toNanos();
+
+    // what the kernel reads stays reachable, also if the program forgets the outbox: healing must not free it
+    private static final Set<RingOutbox> OPEN = ConcurrentHashMap.newKeySet();
+
+    private record Slot(Lane lane, SocketSend send) {}
+
+    private final Thread owner = Thread.currentThread();
+    private final Ring ring;
+    private final boolean zeroCopy;
+    private final Map<PosixSocket, Lane> lanes = new IdentityHashMap<>();
+    private final ArrayDeque<Lane> ready = new ArrayDeque<>();
+    private final List<Slot> slots = new ArrayList<>();
+    private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
+    private final Map<SocketSend, Integer> slotOf = new IdentityHashMap<>();
+    private int doneSinceAsked;
+    private boolean closing;
+    private boolean closed;
+
+    private RingOutbox(Ring ring, boolean zeroCopy) {
+        this.ring = ring;
+        this.zeroCopy = zeroCopy;
+    }
+
+    /// @throws PosixException if the kernel has no such ring
+    static RingOutbox open(SendPath best) throws PosixException {
+        Ring ring = new Ring(ENTRIES);
+        if (!ring.supports(Ring.OP_SENDMSG)
+                || !ring.supports(Ring.OP_POLL_ADD)
+                || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
+            ring.close();
+            throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=SENDMSG");
+        }
+        RingOutbox outbox = new RingOutbox(ring, best == SendPath.URING_ZC && ring.supports(Ring.OP_SENDMSG_ZC));
+        OPEN.add(outbox);
+        return outbox;
+    }
+
+    @Override
+    public SendPath path() {
+        return zeroCopy ? SendPath.URING_ZC : SendPath.URING;
+    }
+
+    @Override
+    public SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException {
+        try {
+            checkOwner();
+            if (closing) {
+                throw new IllegalStateException("outbox already closed");
+            }
+        } catch (RuntimeException refused) {
+            handle.close();
+            throw refused;
+        }
+        Lane lane = lanes.get(socket);
+        if (lane == null) {
+            lanes.values().removeIf(old -> old.isFinished() && !old.socket.isOpen());
+            lane = new Lane(socket);
+            lanes.put(socket, lane);
+        }
+        SocketSend send = lane.add(handle);
+        takeSlot(lane, send);
+        if (send.isEnded()) {
+            lane.waiting.removeLast();
+            settle(lane, send);
+        } else if (lane.waiting.size() == 1) {
+            ready.add(lane);
+        }
+        return send;
+    }
+
+    @Override
+    public int progress(int millis) throws PosixException {
+        checkOwner();
+        if (closed) {
+            return 0;
+        }
+        give();
+        if (ring.reap(this::completed) == 0 && doneSinceAsked == 0 && millis != 0) {
+            Call.current().poll(ring.fd(), Libc.POLLIN, millis);
+            ring.reap(this::completed);
+        }
+        give();
+        int done = doneSinceAsked;
+        doneSinceAsked = 0;
+        return done;
+    }
+
+    @Override
+    public int unfinished() {
+        return slotOf.size();
+    }
+
+    @Override
+    public void close() {
+        checkOwner();
+        if (closed) {
+            return;
+        }
+        closing = true;
+        long end = System.nanoTime() + KERNEL_LETS_GO_NANOS;
+        try {
+            cancelAll();
+            while (unfinished() > 0) {
+                if (System.nanoTime() - end > 0) {
+                    throw new IllegalStateException("the kernel still reads what was sent: sends=" + unfinished());
+                }
+                progress(10);
+            }
+        } catch (PosixException refused) {
+            throw new IllegalStateException("the ring does not tell what it reads: sends=" + unfinished(), refused);
+        }
+        closed = true;
+        OPEN.remove(this);
+        ring.close();
+    }
+
+    private void cancelAll() throws PosixException {
+        for (Lane lane : lanes.values()) {
+            if (lane.isFinished()) {
+                continue;
+            }
+            lane.abort();
+            if (!lane.busy) {
+                giveUp(lane, Errno.ECANCELED.number());
+            }
+        }
+        ready.clear();
+        for (Lane lane : lanes.values()) {
+            if (lane.busy) {
+                int slot = slotOf.get(lane.waiting.peek());
+                cancel(slot);
+                cancel(slot | READY);
+            }
+        }
+    }
+
+    private void cancel(long userData) throws PosixException {
+        MemorySegment request = next();
+        request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_ASYNC_CANCEL);
+        request.set(JAVA_INT, Ring.SQE_FD, -1);
+        request.set(JAVA_LONG, Ring.SQE_ADDRESS, userData);
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
+    }
+
+    /// Gives the kernel the next call of every lane that waits for one.
+    private void give() throws PosixException {
+        while (!ready.isEmpty()) {
+            Lane lane = ready.peek();
+            if (lane.waiting.isEmpty() || lane.busy) {
+                ready.remove();
+                continue;
+            }
+            MemorySegment request = next();
+            ready.remove();
+            if (lane.wantsReady) {
+                awaitReady(lane, request);
+            } else {
+                call(lane, request);
+            }
+        }
+        enter();
+    }
+
+    private MemorySegment next() throws PosixException {
+        MemorySegment request = ring.next();
+        while (request == null) {
+            enter();
+            request = ring.next();
+        }
+        return request;
+    }
+
+    private void enter() throws PosixException {
+        try {
+            ring.enter();
+        } catch (PosixException busy) {
+            if (busy.errno() != Errno.EAGAIN && busy.errno() != Errno.EBUSY) {
+                throw busy;
+            }
+            ring.reap(this::completed);
+        }
+    }
+
+    void call(Lane lane, MemorySegment request) {
+        SocketSend send = lane.waiting.peek();
+        boolean withoutCopy = zeroCopy && lane.zeroCopy;
+        send.begin(withoutCopy ? SendPath.URING_ZC : SendPath.URING);
+        lane.busy = true;
+        request.set(JAVA_BYTE, Ring.SQE_OPCODE, withoutCopy ? Ring.OP_SENDMSG_ZC : Ring.OP_SENDMSG);
+        request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
+        request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.message().address());
+        request.set(JAVA_INT, Ring.SQE_LENGTH, 1);
+        request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.MSG_NOSIGNAL);
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(send));
+    }
+
+    /// A socket that does not wait by itself: the kernel is asked to tell when it is ready.
+    private void awaitReady(Lane lane, MemorySegment request) {
+        lane.busy = true;
+        lane.wantsReady = false;
+        request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_POLL_ADD);
+        request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
+        request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.POLLOUT);
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(lane.waiting.peek()) | READY);
+    }
+
+    void completed(long userData, int result, int flags) {
+        if ((userData & CANCEL) != 0) {
+            return;
+        }
+        int slot = (int) userData & SLOT;
+        Lane lane = slots.get(slot).lane();
+        SocketSend send = slots.get(slot).send();
+        if ((flags & Ring.CQE_NOTIF) != 0) {
+            send.kernel.notified();
+        } else if ((userData & READY) != 0) {
+            lane.busy = false;
+            again(lane);
+        } else {
+            lane.busy = false;
+            answered(lane, send, result, (flags & Ring.CQE_MORE) != 0);
+        }
+        settle(lane, send);
+    }
+
+    private void answered(Lane lane, SocketSend send, int result, boolean more) {
+        if (result > 0) {
+            send.accepted(result, more);
+            if (send.isEnded()) {
+                lane.waiting.remove();
+            }
+            again(lane);
+            return;
+        }
+        boolean copies = send.path() == SendPath.URING;
+        switch (Errno.of(-result)) {
+            case EOPNOTSUPP, ENOMEM, ENOBUFS -> {
+                if (copies) {
+                    fail(lane, send, -result, more);
+                } else {
+                    lane.zeroCopy = false;
+                    send.kernel.notTaken(more);
+                    again(lane);
+                }
+            }
+            case EAGAIN -> {
+                send.kernel.notTaken(more);
+                lane.wantsReady = true;
+                again(lane);
+            }
+            default -> fail(lane, send, result == 0 ? Errno.EPIPE.number() : -result, more);
+        }
+    }
+
+    private void again(Lane lane) {
+        if (closing) {
+            giveUp(lane, Errno.ECANCELED.number());
+        } else if (!lane.waiting.isEmpty()) {
+            ready.add(lane);
+        }
+    }
+
+    private void fail(Lane lane, SocketSend send, int errno, boolean more) {
+        lane.waiting.remove();
+        send.failed(errno, more);
+        giveUp(lane, errno);
+    }
+
+    private void giveUp(Lane lane, int errno) {
+        for (SocketSend send = lane.waiting.poll(); send != null; send = lane.waiting.poll()) {
+            send.giveUp(errno);
+            settle(lane, send);
+        }
+    }
+
+    private void takeSlot(Lane lane, SocketSend send) {
+        int slot;
+        if (freeSlots.isEmpty()) {
+            slot = slots.size();
+            slots.add(new Slot(lane, send));
+        } else {
+            slot = freeSlots.pop();
+            slots.set(slot, new Slot(lane, send));
+        }
+        slotOf.put(send, slot);
+    }
+
+    Lane lane(PosixSocket socket) {
+        return lanes.get(socket);
+    }
+
+    /// Gives the slot back once no completion will name it.
+    private void settle(Lane lane, SocketSend send) {
+        if (!send.isDone()) {
+            return;
+        }
+        Integer slot = slotOf.remove(send);
+        if (slot != null) {
+            slots.set(slot, null);
+            freeSlots.push(slot);
+            doneSinceAsked++;
+            lane.done();
+        }
+    }
+
+    private void checkOwner() {
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("outbox belongs to another thread: owner=" + owner.getName());
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.bulla.interop.posix;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.NativeIoVec;
+import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.refcount.KernelSend;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/// One buffer on its way through one socket, whose memory the kernel may read after it accepted the bytes.
+///
+/// It owns the handle: whatever the outcome, the handle is closed once, when the kernel has done with the
+/// memory. Its questions are answered to any thread.
+public final class SocketSend {
+
+    private static final long MOST_BYTES = 1 << 30;
+    private static final int SCRATCH_ENTRIES = 64;
+
+    final PosixSocket socket;
+    final KernelSend kernel;
+    private final Arena arena;
+    private final NativeIoVecCursor cursor;
+    private final MemorySegment header;
+    private volatile SendPath path;
+
+    /// A send of the calling thread's.
+    ///
+    /// @param handle closed if this fails
+    SocketSend(PosixSocket socket, SealedBuffer handle) {
+        Arena memory = Arena.ofConfined();
+        try {
+            this.cursor = NativeIoVecCursor.of(NativeIoVec.of(handle.iovec(), memory), memory, SCRATCH_ENTRIES);
+            this.header = memory.allocate(Call.MSGHDR_BYTES, 8);
+        } catch (Throwable failure) {
+            memory.close();
+            handle.close();
+            throw failure;
+        }
+        this.socket = socket;
+        this.arena = memory;
+        this.kernel = new KernelSend(handle, cursor.remaining());
+        releaseIfEnded();
+    }
+
+    /// The bytes that the next call offers.
+    MemorySegment window() {
+        return cursor.window(Libc.IOV_MAX, MOST_BYTES);
+    }
+
+    int windowEntries() {
+        return cursor.windowEntries();
+    }
+
+    /// The next window behind a message header, good until the kernel was given the call.
+    MemorySegment message() {
+        header.set(ADDRESS, Call.MSGHDR_IOV, window());
+        header.set(JAVA_LONG, Call.MSGHDR_IOVLEN, windowEntries());
+        return header;
+    }
+
+    void begin(SendPath next) {
+        kernel.begin();
+        path = next;
+    }
+
+    void accepted(long bytes, boolean notificationFollows) {
+        cursor.advance(bytes);
+        kernel.accepted(bytes, notificationFollows);
+        releaseIfEnded();
+    }
+
+    void failed(int errno, boolean notificationFollows) {
+        kernel.failed(errno, notificationFollows);
+        releaseIfEnded();
+    }
+
+    void giveUp(int errno) {
+        kernel.giveUp(errno);
+        releaseIfEnded();
+    }
+
+    /// Tells whether no further call is made for it: the socket accepted all bytes, or it failed.
+    ///
+    /// @return true from then on
+    public boolean isEnded() {
+        return kernel.isEnded();
+    }
+
+    /// Tells whether the kernel has done with the memory, and the handle is closed.
+    ///
+    /// @return true some time after [#isEnded()]
+    public boolean isDone() {
+        return kernel.isDone();
+    }
+
+    /// Why it failed.
+    ///
+    /// @return `null` if all bytes were accepted, or it has not ended
+    public PosixException failure() {
+        return kernel.isEnded() && kernel.error() != 0
+                ? PosixException.of("send", kernel.error(), "remaining=" + kernel.remaining() + " path=" + path)
+                : null;
+    }
+
+    /// How the last call gave the kernel its bytes.
+    ///
+    /// @return `null` before the first call
+    public SendPath path() {
+        return path;
+    }
+
+    @Override
+    public String toString() {
+        return "SocketSend[" + kernel + " path=" + path + "]";
+    }
+
+    /// The image is needed for calls only.
+    private void releaseIfEnded() {
+        if (kernel.isEnded()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.bulla.interop.posix;
+
+/// The calls of one socket whose notifications have not come, by number.
+///
+/// The kernel numbers the successful `MSG_ZEROCOPY` calls of a socket from 0 on, modulo 2^32, and tells of them
+/// in ranges, mostly but not always in order.
+///
+/// ```
+/// oldest            next          numbers, wrapping; slot = number & (capacity - 1)
+///   | a | a | - | b |             one send may have made several calls; - was notified before its elders
+/// ```
+final class UnnotifiedCalls {
+
+    private SocketSend[] slots = new SocketSend[16];
+    private int oldest;
+    private int next;
+
+    /// @param first the number of the first call
+    UnnotifiedCalls(int first) {
+        this.oldest = first;
+        this.next = first;
+    }
+
+    /// The next successful call is one of `send`.
+    void add(SocketSend send) {
+        if (size() == slots.length) {
+            grow();
+        }
+        slots[slot(next++)] = send;
+    }
+
+    /// Ends a range of calls, both ends included.
+    ///
+    /// @return how many
+    /// @throws IllegalStateException if a call of the range is not known, or was notified before
+    int notified(int low, int high) {
+        int count = high - low + 1;
+        for (int i = 0; i < count; i++) {
+            int number = low + i;
+            // unsigned: numbers wrap
+            boolean known = Integer.compareUnsigned(number - oldest, size()) < 0;
+            if (!known || slots[slot(number)] == null) {
+                throw new IllegalStateException("notification of no such call: number="
+                        + Integer.toUnsignedString(number) + " oldest=" + Integer.toUnsignedString(oldest)
+                        + " next=" + Integer.toUnsignedString(next));
+            }
+            SocketSend send = slots[slot(number)];
+            slots[slot(number)] = null;
+            while (oldest != next && slots[slot(oldest)] == null) {
+                oldest++;
+            }
+            send.kernel.notified();
+        }
+        return count;
+    }
+
+    boolean isEmpty() {
+        return oldest == next;
+    }
+
+    private int size() {
+        return next - oldest;
+    }
+
+    private int slot(int number) {
+        return number & slots.length - 1;
+    }
+
+    private void grow() {
+        SocketSend[] old = slots;
+        slots = new SocketSend[2 * old.length];
+        for (int number = oldest; number != next; number++) {
+            slots[slot(number)] = old[number & old.length - 1];
+        }
+    }
+}

@@ -1,0 +1,247 @@
+package io.bulla.interop.posix;
+
+import io.bulla.buffer.SealedBuffer;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// Sends sealed buffers over one TCP socket with `MSG_ZEROCOPY`: the kernel sends from the buffer's own memory
+/// and says on the socket's error queue when it has done with it.
+///
+/// A send owns its handle, which is closed at the last notification of the buffer's calls, not when the bytes
+/// are accepted. Notifications are taken up by [#reap()], [#finish(Duration)] and further sends: nobody takes
+/// them up by himself.
+///
+/// ```
+/// open --socket closed--> the kernel sends what it has; notifications still come     --close--> closed
+/// ```
+///
+/// The descriptor stays until [#close()], even when the socket is closed: without it nobody would ever hear
+/// that the memory is free. A peer that does not read keeps the memory, a plain close or not. [#close()] and
+/// [PosixSocket#abort()] take it back, and reset the connection.
+///
+/// Where the kernel may not lock so much memory, or has too many notifications to tell (`ENOBUFS`), that
+/// window goes out as a plain `sendmsg`, and [#plainCalls()] counts it. Callable from any thread; sends take
+/// turns.
+public final class ZeroCopySocket implements AutoCloseable {
+
+    private static final int SO_ZEROCOPY = 60;
+    private static final int MSG_ZEROCOPY = 0x4000000;
+    private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
+    private static final int LONGEST_POLL_MILLIS = 50;
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    // what the kernel reads stays reachable, also if the program forgets the socket: healing must not free it
+    private static final Set<ZeroCopySocket> OPEN = ConcurrentHashMap.newKeySet();
+
+    private final PosixSocket socket;
+    private final int fd;
+    private final ReentrantLock sending = new ReentrantLock();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    // below: under this object's lock
+    private final UnnotifiedCalls calls = new UnnotifiedCalls(0);
+    private long notifiedCalls;
+    private long copiedCalls;
+    private long plainCalls;
+
+    private ZeroCopySocket(PosixSocket socket, int fd) {
+        this.socket = socket;
+        this.fd = fd;
+    }
+
+    /// Takes a connected socket over, on which nobody has sent with `MSG_ZEROCOPY` before.
+    ///
+    /// @param socket closed with the result; the caller's if this fails
+    /// @return what sends on it
+    /// @throws PosixException with [Errno#EOPNOTSUPP] if it is a socket without zero copy, such as a unix
+    ///     socket: the kernel would copy in silence, and never notify; or if it is closed
+    public static ZeroCopySocket over(PosixSocket socket) throws PosixException {
+        int fd = socket.descriptor().enter("setsockopt");
+        int result = Call.current().setsockopt(fd, Libc.SOL_SOCKET, SO_ZEROCOPY, 1);
+        if (result < 0) {
+            socket.descriptor().leave();
+            throw PosixException.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
+        }
+        ZeroCopySocket sender = new ZeroCopySocket(socket, fd);
+        OPEN.add(sender);
+        return sender;
+    }
+
+    /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted.
+    ///
+    /// @param handle of native memory; the send's from now on, closed by it when the kernel has done with the
+    ///     memory, or at once if nothing was sent
+    /// @return the send, to be asked whether it is done
+    /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
+    /// @throws PosixException if the socket is closed, or the system refuses
+    /// @throws IllegalArgumentException if a region lies on the heap
+    public SocketSend send(SealedBuffer handle) throws PosixException {
+        SocketSend send = new SocketSend(socket, handle);
+        sending.lock();
+        try {
+            while (!send.isEnded()) {
+                if (!call(send)) {
+                    Call.current().poll(fd, Libc.POLLOUT, -1);
+                }
+            }
+        } finally {
+            if (!send.isEnded()) {
+                send.giveUp(Errno.ECANCELED.number());
+            }
+            sending.unlock();
+        }
+        if (send.failure() != null) {
+            throw send.failure();
+        }
+        return send;
+    }
+
+    /// Takes up the notifications that are there.
+    ///
+    /// @return calls that the kernel has done with since it was asked last
+    /// @throws PosixException if the system refuses
+    public synchronized int reap() throws PosixException {
+        if (closed.get()) {
+            return 0;
+        }
+        long before = notifiedCalls;
+        ErrorQueue.drain(fd, this::notified);
+        return (int) (notifiedCalls - before);
+    }
+
+    /// Waits until the kernel has done with all that was sent.
+    ///
+    /// @param time how long at most
+    /// @return false if the time is over
+    /// @throws PosixException if the system refuses
+    public boolean finish(Duration time) throws PosixException {
+        long end = System.nanoTime() + time.toNanos();
+        while (!isFinished()) {
+            if (reap() > 0) {
+                continue;
+            }
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            // the error queue is told by POLLERR, which needs no asking
+            Call.current().poll(fd, (short) 0, (int) Math.min(LONGEST_POLL_MILLIS, left / 1_000_000));
+            if (reap() == 0) {
+                // a broken connection is always ready
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+        return true;
+    }
+
+    /// Tells whether the kernel has done with all that was sent, as far as notifications were taken up.
+    ///
+    /// @return true if no handle is kept for the kernel
+    public synchronized boolean isFinished() {
+        return calls.isEmpty();
+    }
+
+    /// Calls whose bytes the kernel copied after all, as it does on the loopback and where the network card
+    /// cannot gather. If that is most of them, plain sends are cheaper.
+    ///
+    /// @return at least 0
+    public synchronized long copiedCalls() {
+        return copiedCalls;
+    }
+
+    /// Calls that the kernel has done with.
+    ///
+    /// @return at least 0
+    public synchronized long notifiedCalls() {
+        return notifiedCalls;
+    }
+
+    /// Calls that were made without zero copy, for want of memory that may be locked.
+    ///
+    /// @return at least 0
+    public synchronized long plainCalls() {
+        return plainCalls;
+    }
+
+    /// Closes the socket. If the kernel still reads memory, what the peer has not taken is thrown away and the
+    /// connection reset, so that every handle is closed when this returns: ask [#finish(Duration)] first.
+    ///
+    /// @throws IllegalStateException if the kernel does not let go; the handles stay open, and it may be
+    ///     called again
+    @Override
+    public void close() {
+        if (closed.get()) {
+            return;
+        }
+        try {
+            if (!finish(Duration.ZERO)) {
+                socket.abort();
+            }
+            socket.close();
+            // a sender that waits is awake now, and fails
+            sending.lock();
+            sending.unlock();
+            if (!finish(Duration.ZERO)) {
+                PosixSocket.disconnect(fd);
+            }
+            if (!finish(KERNEL_LETS_GO)) {
+                throw new IllegalStateException("the kernel still reads what was sent: socket=" + fd);
+            }
+        } catch (PosixException refused) {
+            throw new IllegalStateException("the kernel does not tell what it reads: socket=" + fd, refused);
+        }
+        synchronized (this) {
+            if (closed.compareAndSet(false, true)) {
+                OPEN.remove(this);
+                socket.descriptor().leave();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ZeroCopySocket[" + socket + "]";
+    }
+
+    /// @return false if it would block
+    private synchronized boolean call(SocketSend send) throws PosixException {
+        reap();
+        if (closed.get()) {
+            send.giveUp(Errno.EBADF.number());
+            return true;
+        }
+        Call call = Call.current();
+        send.begin(SendPath.ZEROCOPY);
+        int flags = Libc.MSG_DONTWAIT | MSG_ZEROCOPY;
+        long result = call.sendmsg(fd, send.window(), send.windowEntries(), flags);
+        boolean zeroCopy = true;
+        if (result == -Errno.ENOBUFS.number()) {
+            send.kernel.notTaken(false);
+            send.begin(SendPath.SENDMSG);
+            zeroCopy = false;
+            plainCalls++;
+            result = call.sendmsg(fd, send.window(), send.windowEntries(), Libc.MSG_DONTWAIT);
+        }
+        if (result > 0) {
+            if (zeroCopy) {
+                calls.add(send);
+            }
+            send.accepted(result, zeroCopy);
+        } else if (result == -Libc.EAGAIN) {
+            send.kernel.notTaken(false);
+            return false;
+        } else {
+            send.failed((int) -result, false);
+        }
+        return true;
+    }
+
+    private void notified(int low, int high, boolean copied) {
+        int count = calls.notified(low, high);
+        notifiedCalls += count;
+        copiedCalls += copied ? count : 0;
+    }
+}
