@@ -238,6 +238,7 @@ class ManyPeersTest {
                 } else {
                     drive(number, cursor);
                 }
+                assertTrue(socket.awaitReadable(20_000), "no answer");
                 socket.setBlocking(true);
                 return socket.receive(answer) > 0;
             } catch (PosixException.PeerClosed closed) {
