@@ -175,6 +175,9 @@ class PosixErrorsTest {
         private OpensAll() {}
 
         public static void main(String[] args) throws PosixException {
+            // a class that is loaded later needs a descriptor, too
+            PosixException.of("warm", 32, "").errno();
+            PosixException.of("warm", 24, "").errno();
             List<PosixSocket> open = new ArrayList<>(List.of(PosixSocket.unixPair()));
             PosixSocket server = PosixSocket.listen(0);
             try {
