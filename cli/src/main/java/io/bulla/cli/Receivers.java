@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/// The processes of `bulla share`, and the sockets to them. None outlives this, however it ends: they are killed by
-/// `close()`, which a shutdown hook calls too, and end by themselves when their socket does.
+/// The processes of `bulla share`, and the sockets to them. None outlives this, however it ends: they are
+/// killed by `close()`, which a shutdown hook calls too, and end by themselves when their socket does.
 final class Receivers implements AutoCloseable {
 
     private static final int LOOK_MILLIS = 50;

@@ -22,8 +22,8 @@ import java.nio.file.Path;
 /// this one:                                       'G'         seal or bytes            'G'
 /// ```
 ///
-/// Each step is done by all before the next one: nothing is handed over before all wait for it, and nobody verifies
-/// before all hold the bytes, so that the first figure has neither a start nor a digest in it.
+/// Each step is done by all before the next one: nothing is handed over before all wait for it, and nobody
+/// verifies before all hold the bytes, so that the first figure has neither a start nor a digest in it.
 final class Share {
 
     static final byte HELD = 'H';

@@ -331,8 +331,10 @@ public final class PosixSocket implements AutoCloseable {
         return descriptor;
     }
 
-    /// Throws away what the peer has not taken, and resets the connection; not for unix sockets, which keep
-    /// nothing of the sender's. The descriptor stays, and with it the kernel's word on who reads what.
+    /// Throws away what the peer has not taken, and resets the connection: the shutdown in a close comes too
+    /// early for that, the peer would read the end of the stream as if all had been sent. Not for unix sockets,
+    /// which keep nothing of the sender's. The descriptor stays, and with it the kernel's word on who reads
+    /// what.
     static void disconnect(int fd) {
         Call call = Call.current();
         call.option.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
@@ -460,7 +462,6 @@ public final class PosixSocket implements AutoCloseable {
         return new IllegalArgumentException((region.isNative() ? "region is freed already" : "region lies on the heap")
                 + ": index=" + index + " byteSize=" + region.byteSize());
     }
-
 
     private PosixException failed(String call, long result) {
         return PosixException.of(call, (int) -result, descriptor.toString());
