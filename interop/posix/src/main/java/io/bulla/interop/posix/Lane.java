@@ -64,6 +64,11 @@ final class Lane {
     void abort() {
         socket.abort();
         // does nothing where abort has done so; it has not on a socket that was closed before
+        disconnect();
+    }
+
+    /// Resets the connection. While something is not done.
+    void disconnect() {
         PosixSocket.disconnect(fd);
     }
 }

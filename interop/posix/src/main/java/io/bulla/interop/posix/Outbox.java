@@ -57,7 +57,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// Queues a buffer.
     ///
     /// @param socket connected; nobody else sends on it meanwhile
-    /// @param handle of native memory; the send's from now on
+    /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
     /// @throws PosixException if the socket is closed; so is the handle then
     /// @throws IllegalArgumentException if a region lies on the heap; the handle is closed
@@ -65,7 +65,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
 
     /// Gives the kernel what is queued and takes up what it has done.
     ///
-    /// @param millis how long to wait if nothing is there; 0 not to wait
+    /// @param millis how long to wait if nothing is there; 0 not to wait, -1 for ever
     /// @return sends that are done since it was asked last
     /// @throws PosixException if the system refuses
     int progress(int millis) throws PosixException;

@@ -131,6 +131,8 @@ final class RingOutbox implements Outbox {
                     throw new IllegalStateException("the kernel still reads what was sent: sends=" + unfinished());
                 }
                 progress(10);
+                // again: some kernels refuse while a call waits on the socket
+                lanes.values().stream().filter(lane -> !lane.isFinished()).forEach(Lane::disconnect);
             }
         } catch (PosixException refused) {
             throw new IllegalStateException("the ring does not tell what it reads: sends=" + unfinished(), refused);

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 
 /// One buffer on its way through one socket, whose memory the kernel may read after it accepted the bytes.
 ///
-/// It owns the handle: whatever the outcome, the handle is closed once, when the kernel has done with the
-/// memory. Its questions are answered to any thread.
+/// It owns the buffer's handle, by a move: the one that was given is closed, its successor is closed once, when
+/// the kernel has done with the memory, whatever the outcome. Its questions are answered to any thread.
 public final class SocketSend {
 
     private static final long MOST_BYTES = 1 << 30;
@@ -30,18 +30,20 @@ public final class SocketSend {
     ///
     /// @param handle closed if this fails
     SocketSend(PosixSocket socket, SealedBuffer handle) {
+        // a handle that nobody else has: a stray close of the given one cannot free what the kernel reads
+        SealedBuffer own = handle.move(handle.tag());
         Arena memory = Arena.ofConfined();
         try {
-            this.cursor = NativeIoVecCursor.of(NativeIoVec.of(handle.iovec(), memory), memory, SCRATCH_ENTRIES);
+            this.cursor = NativeIoVecCursor.of(NativeIoVec.of(own.iovec(), memory), memory, SCRATCH_ENTRIES);
             this.header = memory.allocate(Call.MSGHDR_BYTES, 8);
         } catch (Throwable failure) {
             memory.close();
-            handle.close();
+            own.close();
             throw failure;
         }
         this.socket = socket;
         this.arena = memory;
-        this.kernel = new KernelSend(handle, cursor.remaining());
+        this.kernel = new KernelSend(own, cursor.remaining());
         releaseIfEnded();
     }
 

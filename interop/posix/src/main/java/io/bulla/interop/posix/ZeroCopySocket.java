@@ -72,8 +72,7 @@ public final class ZeroCopySocket implements AutoCloseable {
 
     /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted.
     ///
-    /// @param handle of native memory; the send's from now on, closed by it when the kernel has done with the
-    ///     memory, or at once if nothing was sent
+    /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
     /// @throws PosixException if the socket is closed, or the system refuses

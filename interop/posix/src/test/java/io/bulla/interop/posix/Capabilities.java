@@ -2,6 +2,7 @@ package io.bulla.interop.posix;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -10,7 +11,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// What a thread may do beyond others.
+/// What a thread may do, taken from it.
 final class Capabilities {
 
     private static final int VERSION_3 = 0x20080522;
@@ -32,6 +33,27 @@ final class Capabilities {
             sets.set(JAVA_INT, 0, sets.get(JAVA_INT, 0) & ~(1 << CAP_IPC_LOCK));
             int set = (int) capset.invokeExact(errno, header, sets);
             return got == 0 && set == 0;
+        }
+    }
+
+    /// The calling thread gets `EPERM` from one system call.
+    static boolean forbid(int number) throws Throwable {
+        MethodHandle prctl = Libc.variadic("prctl", 1, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment errno = arena.allocate(JAVA_INT);
+            // load the number; if it is this one, EPERM; else allow
+            int[][] program = {{0x20, 0}, {1 << 24 | 0x15, number}, {0x06, 0x00050001}, {0x06, 0x7fff0000}};
+            MemorySegment filter = arena.allocate(8L * program.length, 8);
+            for (int i = 0; i < program.length; i++) {
+                filter.setAtIndex(JAVA_INT, 2L * i, program[i][0]);
+                filter.setAtIndex(JAVA_INT, 2L * i + 1, program[i][1]);
+            }
+            MemorySegment all = arena.allocate(16, 8);
+            all.set(JAVA_INT, 0, program.length);
+            all.set(JAVA_LONG, 8, filter.address());
+            int noPrivileges = (int) prctl.invokeExact(errno, 38, 1L, 0L, 0L, 0L);
+            int filtered = (int) prctl.invokeExact(errno, 22, 2L, all.address(), 0L, 0L);
+            return noPrivileges == 0 && filtered == 0;
         }
     }
 

@@ -56,8 +56,11 @@ class OutboxTest {
     private SocketSend sentToAStuckPeer(byte[] bytes) throws PosixException {
         open(SendPath.URING_ZC);
         SealedBuffer buffer = fixture.buffer(bytes);
-        SocketSend send = outbox.send(fixture.sender, buffer.share());
+        SealedBuffer given = buffer.share();
+        SocketSend send = outbox.send(fixture.sender, given);
         buffer.close();
+        // the sender's own handle is another one
+        given.close();
         assertFalse(outbox.finish(A_MOMENT));
         assertEquals(SendPath.URING_ZC, send.path());
         assertTrue(send.isEnded());
@@ -244,6 +247,31 @@ class OutboxTest {
         assertTrue(refused.getCause() instanceof WrongThreadException, refused::toString);
         assertFalse(stranger.isOpen());
         assertEquals(0, outbox.unfinished());
+    }
+
+    /// As in a container: the system call filter, which is a thread's own, refuses io_uring.
+    @Test
+    void sendsByPlainCallsWhereTheRingIsForbidden() throws Exception {
+        outbox = Outbox.open();
+        CompletableFuture<SocketSend> sent = new CompletableFuture<>();
+        CompletableFuture<Boolean> filtered = new CompletableFuture<>();
+        SealedBuffer buffer = fixture.buffer(random(100));
+        Thread.ofPlatform().start(() -> {
+            try {
+                filtered.complete(Capabilities.forbid(425));
+                try (Outbox plain = Outbox.open()) {
+                    SocketSend send = plain.send(fixture.sender, buffer);
+                    assertTrue(plain.finish(SOON));
+                    assertEquals(SendPath.SENDMSG, plain.path());
+                    sent.complete(send);
+                }
+            } catch (Throwable failure) {
+                sent.completeExceptionally(failure);
+            }
+        });
+        Assumptions.assumeTrue(filtered.get(), "cannot filter system calls here");
+        assertEquals(SendPath.SENDMSG, sent.get(5, TimeUnit.SECONDS).path());
+        assertArrayEquals(random(100), receive(fixture.peer, 100));
     }
 
     @Test
