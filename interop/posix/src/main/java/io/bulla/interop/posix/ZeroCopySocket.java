@@ -70,7 +70,8 @@ public final class ZeroCopySocket implements AutoCloseable {
         return sender;
     }
 
-    /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted.
+    /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted. If it fails on
+    /// the way, the memory comes back as after a success: when the kernel has done with what it took.
     ///
     /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done

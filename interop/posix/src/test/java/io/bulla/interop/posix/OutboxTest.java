@@ -8,6 +8,7 @@ import static io.bulla.interop.posix.SendFixture.tcpPair;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +16,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,6 +157,20 @@ class OutboxTest {
         assertEquals(0, fixture.handles.open());
     }
 
+    /// A handle that nothing reaches may be healed, so the kernel's reach is kept for it.
+    @Test
+    void forgottenOutboxStaysReachableWhileTheKernelReads() throws Exception {
+        sentToAStuckPeer(random(MIB));
+        WeakReference<Outbox> forgotten = new WeakReference<>(outbox);
+        outbox = null;
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+            Thread.sleep(10);
+        }
+        outbox = forgotten.get();
+        assertNotNull(outbox);
+    }
+
     @Test
     void abortTakesTheMemoryBack() throws PosixException {
         SocketSend send = sentToAStuckPeer(random(MIB));
@@ -190,6 +206,7 @@ class OutboxTest {
         buffer.close();
         assertFalse(outbox.finish(A_MOMENT));
         assertEquals(6, outbox.unfinished());
+        assertEquals(path != SendPath.SENDMSG, Descriptors.mappings("io_uring") > 0);
         outbox.close();
         assertEquals(0, outbox.unfinished());
         assertTrue(sends.stream().allMatch(send -> send.isDone() && send.failure() != null));
