@@ -36,9 +36,7 @@ public final class BufferBuilder implements AutoCloseable {
     private static final int MAX_READ = 1 << 20;
     private static final int MAX_ASIDE = 64 << 10;
 
-    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LITTLE = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private enum State {
         WRITING,
@@ -127,7 +125,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putShort(short value) {
         long at = reserve(Short.BYTES);
-        memory.set(SHORT, at, value);
+        memory.set(BigEndian.SHORT, at, value);
         return this;
     }
 
@@ -138,7 +136,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putInt(int value) {
         long at = reserve(Integer.BYTES);
-        memory.set(INT, at, value);
+        memory.set(BigEndian.INT, at, value);
         return this;
     }
 
@@ -149,7 +147,86 @@ public final class BufferBuilder implements AutoCloseable {
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putLong(long value) {
         long at = reserve(Long.BYTES);
-        memory.set(LONG, at, value);
+        memory.set(BigEndian.LONG, at, value);
+        return this;
+    }
+
+    /// Writes the low bytes of a value, the lowest first.
+    ///
+    /// @param value its higher bytes are left out
+    /// @param length in bytes, 0 to 8
+    /// @return this builder
+    /// @throws IllegalArgumentException if `length` is outside
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putLow(long value, int length) {
+        if (length < 0 || length > Long.BYTES) {
+            throw new IllegalArgumentException("a long has eight bytes: length=" + length);
+        }
+        if (capacity - used >= Long.BYTES) {
+            memory.set(LITTLE, used, value);
+            used += length;
+            return this;
+        }
+        for (int i = 0; i < length; i++) {
+            putByte((byte) (value >>> 8 * i));
+        }
+        return this;
+    }
+
+    /// Writes values of two bytes each.
+    ///
+    /// @param values some of them are written
+    /// @param from index of the first
+    /// @param count how many
+    /// @return this builder
+    /// @throws IndexOutOfBoundsException if there are fewer
+    /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
+    public BufferBuilder putShorts(short[] values, int from, int count) {
+        Objects.checkFromIndexSize(from, count, values.length);
+        for (int done = 0; done < count; ) {
+            int now = roomFor(count - done, Short.BYTES);
+            BigEndian.put(memory, used, values, from + done, now);
+            used += (long) now * Short.BYTES;
+            done += now;
+        }
+        return this;
+    }
+
+    /// Writes values of four bytes each.
+    ///
+    /// @param values some of them are written
+    /// @param from index of the first
+    /// @param count how many
+    /// @return this builder
+    /// @throws IndexOutOfBoundsException if there are fewer
+    /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
+    public BufferBuilder putInts(int[] values, int from, int count) {
+        Objects.checkFromIndexSize(from, count, values.length);
+        for (int done = 0; done < count; ) {
+            int now = roomFor(count - done, Integer.BYTES);
+            BigEndian.put(memory, used, values, from + done, now);
+            used += (long) now * Integer.BYTES;
+            done += now;
+        }
+        return this;
+    }
+
+    /// Writes values of eight bytes each.
+    ///
+    /// @param values some of them are written
+    /// @param from index of the first
+    /// @param count how many
+    /// @return this builder
+    /// @throws IndexOutOfBoundsException if there are fewer
+    /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
+    public BufferBuilder putLongs(long[] values, int from, int count) {
+        Objects.checkFromIndexSize(from, count, values.length);
+        for (int done = 0; done < count; ) {
+            int now = roomFor(count - done, Long.BYTES);
+            BigEndian.put(memory, used, values, from + done, now);
+            used += (long) now * Long.BYTES;
+            done += now;
+        }
         return this;
     }
 
@@ -376,6 +453,15 @@ public final class BufferBuilder implements AutoCloseable {
             truncate(start);
             throw failure;
         }
+    }
+
+    /// Room for at least one of `count` values, none of which straddles two regions; says for how many.
+    private int roomFor(int count, int width) {
+        if (capacity - used < width) {
+            nextCapacity = Math.max(nextCapacity, Math.min((long) count * width, LARGEST));
+            ensureRoom(width);
+        }
+        return (int) Math.min(count, (capacity - used) / width);
     }
 
     private long reserve(int bytes) {

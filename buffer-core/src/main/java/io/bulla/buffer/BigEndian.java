@@ -1,0 +1,34 @@
+package io.bulla.buffer;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/// Runs of values into a region, big-endian. The loops count in `int`: with a `long` index the compiler would
+/// not turn them into vector instructions.
+final class BigEndian {
+
+    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private BigEndian() {}
+
+    static void put(MemorySegment memory, long at, short[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            memory.set(SHORT, at + (long) i * Short.BYTES, values[from + i]);
+        }
+    }
+
+    static void put(MemorySegment memory, long at, int[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            memory.set(INT, at + (long) i * Integer.BYTES, values[from + i]);
+        }
+    }
+
+    static void put(MemorySegment memory, long at, long[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            memory.set(LONG, at + (long) i * Long.BYTES, values[from + i]);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.bulla.buffer;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/// Runs of values are what single puts would have written, wherever a region ends.
+class BulkPutTest {
+
+    private static final int COUNT = 5000;
+
+    @Test
+    void runsOfValuesAreBigEndianAcrossRegions() {
+        short[] shorts = new short[COUNT];
+        int[] ints = new int[COUNT];
+        long[] longs = new long[COUNT];
+        ByteBuffer expected = ByteBuffer.allocate(COUNT * 14 + 3);
+        for (int i = 0; i < COUNT; i++) {
+            shorts[i] = (short) (i * 40503);
+            ints[i] = i * 0x9e3779b1;
+            longs[i] = i * 0x9e3779b97f4a7c15L;
+        }
+        expected.put((byte) 1);
+        for (short each : shorts) {
+            expected.putShort(each);
+        }
+        expected.put((byte) 2);
+        for (int each : ints) {
+            expected.putInt(each);
+        }
+        expected.put((byte) 3);
+        for (long each : longs) {
+            expected.putLong(each);
+        }
+        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            builder.putByte((byte) 1).putShorts(shorts, 0, 7).putShorts(shorts, 7, COUNT - 7);
+            builder.putByte((byte) 2).putInts(ints, 0, COUNT);
+            builder.putByte((byte) 3).putLongs(longs, 0, COUNT);
+            assertBytes(expected.array(), builder);
+        }
+    }
+
+    @Test
+    void lowBytesComeLowestFirst() {
+        byte[] expected = new byte[8 * 9 / 2 * 40];
+        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            int at = 0;
+            for (int round = 0; round < 40; round++) {
+                for (int length = 1; length <= 8; length++) {
+                    builder.putLow(0x0807060504030201L, length);
+                    for (int i = 1; i <= length; i++) {
+                        expected[at++] = (byte) i;
+                    }
+                }
+            }
+            assertBytes(expected, builder);
+        }
+    }
+
+    @Test
+    void rangesAreChecked() {
+        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            assertEquals(
+                    "a long has eight bytes: length=9",
+                    assertThrows(IllegalArgumentException.class, () -> builder.putLow(1, 9))
+                            .getMessage());
+            assertThrows(IndexOutOfBoundsException.class, () -> builder.putInts(new int[3], 2, 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> builder.putLongs(new long[3], -1, 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> builder.putShorts(new short[3], 0, 4));
+            assertEquals(0, builder.byteSize());
+        }
+    }
+
+    private static void assertBytes(byte[] expected, BufferBuilder builder) {
+        try (SealedBuffer buffer = builder.seal()) {
+            byte[] found = new byte[(int) buffer.byteSize()];
+            buffer.iovec().copyTo(0, MemorySegment.ofArray(found), found.length);
+            assertArrayEquals(expected, found);
+        }
+    }
+}
