@@ -2,20 +2,33 @@ package io.bulla.pack;
 
 /// What a message may announce. Checked before anything is allocated for it.
 ///
-/// @param maxCount values in one item
+/// @param maxCount values in one item, and in one array inside it
 /// @param maxStringBytes bytes of one string, its terminating zero included
-public record Limits(int maxCount, int maxStringBytes) {
+/// @param maxObjectBytes bytes of one byte object or nested buffer, which are views and cost no memory
+/// @param maxNesting how deep values may stand inside values
+/// @param maxElements values in one item, those inside composites and arrays included
+public record Limits(int maxCount, int maxStringBytes, long maxObjectBytes, int maxNesting, int maxElements) {
 
-    /// 16 Mi values an item, 16 MiB a string. Byte objects are views and need no limit of their own.
+    /// 16 Mi values an item, 16 MiB a string, byte objects of any size, 32 levels.
     public static final Limits DEFAULT = new Limits(1 << 24, 1 << 24);
 
     /// Checks the limits.
     ///
     /// @throws IllegalArgumentException if one is negative
     public Limits {
-        if (maxCount < 0 || maxStringBytes < 0) {
-            throw new IllegalArgumentException(
-                    "a limit is negative: maxCount=" + maxCount + " maxStringBytes=" + maxStringBytes);
+        if (maxCount < 0 || maxStringBytes < 0 || maxObjectBytes < 0 || maxNesting < 0 || maxElements < 0) {
+            throw new IllegalArgumentException("a limit is negative: maxCount=" + maxCount + " maxStringBytes="
+                    + maxStringBytes + " maxObjectBytes=" + maxObjectBytes + " maxNesting=" + maxNesting
+                    + " maxElements=" + maxElements);
         }
+    }
+
+    /// Limits on counts and strings; byte objects of any size, 32 levels, as many values as one item may have.
+    ///
+    /// @param maxCount values in one item
+    /// @param maxStringBytes bytes of one string
+    /// @throws IllegalArgumentException if one is negative
+    public Limits(int maxCount, int maxStringBytes) {
+        this(maxCount, maxStringBytes, Long.MAX_VALUE, 32, maxCount);
     }
 }

@@ -1,12 +1,66 @@
 package io.bulla.pack;
 
-/// The bytes are not what the reader asked for: wrong type, truncated, or over a limit. The reader is where it
-/// was.
+import java.util.Objects;
+
+/// The bytes are not what the reader asked for. The reader is where it was.
+///
+/// The message has the form `what is wrong: expected=… found=… offset=…`.
 public final class UnpackException extends RuntimeException {
 
-    private static final long serialVersionUID = 1;
+    private static final long serialVersionUID = 2;
 
-    UnpackException(String message) {
-        super(message);
+    /// Why.
+    public enum Reason {
+        /// The next item is of another type.
+        WRONG_TYPE,
+        /// The bytes end before the value does.
+        TRUNCATED,
+        /// The bytes announce more than the reader's [Limits], or its array, allow.
+        LIMIT,
+        /// The value was sent in a wider type and does not fit into the one it is read as.
+        NARROWING,
+        /// No writer of the format makes such bytes.
+        MALFORMED
+    }
+
+    private final Reason reason;
+    private final String expected;
+    private final String found;
+    private final long offset;
+
+    UnpackException(Reason reason, String what, Object expected, Object found, long offset) {
+        super(what + ": expected=" + expected + " found=" + found + " offset=" + offset);
+        this.reason = reason;
+        this.expected = Objects.toString(expected);
+        this.found = Objects.toString(found);
+        this.offset = offset;
+    }
+
+    /// Why the bytes were refused.
+    ///
+    /// @return the kind of trouble
+    public Reason reason() {
+        return reason;
+    }
+
+    /// What the reader asked for: a type, a number of bytes, a range.
+    ///
+    /// @return as in the message
+    public String expected() {
+        return expected;
+    }
+
+    /// What the bytes say.
+    ///
+    /// @return as in the message
+    public String found() {
+        return found;
+    }
+
+    /// Where.
+    ///
+    /// @return in bytes from the start of the buffer
+    public long offset() {
+        return offset;
     }
 }

@@ -1,26 +1,56 @@
 package io.bulla.pack;
 
+import java.util.Optional;
+
 /// A format as an explicit value: both sides must agree on it, for the bytes do not tell.
 ///
-/// OPAL DSS (Open MPI 4.1, `opal/dss`), all numbers big-endian:
-///
 /// ```
-/// item, not described:         COUNT:int32            values
-/// item, described:     INT32id COUNT:int32  TYPEid    values
+/// item, not described:       COUNT            block        COUNT   an INT32
+/// item, described:     INT32 COUNT TYPE       block        INT32, TYPE   tags
 ///
-/// INT32, INT64   4 or 8 bytes each            BOOL         UINT8id, then one byte each, 0 or 1
-/// STRING         LEN:int32 bytes 00           BYTE_OBJECT  SIZE:int32 bytes
-///                LEN counts the 00; LEN 0 is a null string, "" is LEN 1
+///                OPAL DSS               PMIX_3, PMIX_4_NATIVE    PMIX_4
+/// number         fixed width, big-endian                         flex128
+/// tag            1 byte                 2 bytes                  flex128 of 16 bits
+/// tagged again   BOOL INT UINT SIZE     INT UINT SIZE PID        PID
+/// in its block   PID STATUS
 /// ```
+///
+/// Every byte of both families is in `docs/wire-format.md`.
 public enum WireFormat {
-    /// OPAL DSS whose items carry no type tags: what an optimised Open MPI speaks.
-    OPAL_DSS(false),
-    /// OPAL DSS whose items carry type tags: what a debug Open MPI speaks.
-    OPAL_DSS_DESCRIBED(true);
+    /// OPAL DSS of Open MPI 4.1 whose items carry no type tags: what an optimised Open MPI speaks.
+    OPAL_DSS(1, 0, 255, FixedWidth.ENCODING, false),
+    /// OPAL DSS of Open MPI 4.1 whose items carry type tags: what a debug Open MPI speaks.
+    OPAL_DSS_DESCRIBED(1, 0, 255, FixedWidth.ENCODING, true),
+    /// OPAL DSS with the ids of 2012.
+    OPAL_DSS_2012(2, 1, 255, FixedWidth.ENCODING, false),
+    /// OPAL DSS with the ids of 2012, described.
+    OPAL_DSS_2012_DESCRIBED(2, 1, 255, FixedWidth.ENCODING, true),
+    /// PMIx 2.1 and 3 (modules v21 and v3): fixed width.
+    PMIX_3(3, 2, 46, FixedWidth.ENCODING, false),
+    /// PMIx 2.1 and 3, described.
+    PMIX_3_DESCRIBED(3, 2, 46, FixedWidth.ENCODING, true),
+    /// PMIx 4 to 6 (modules v4 to v61): flex128.
+    PMIX_4(4, 2, 255, Flex128.ENCODING, false),
+    /// PMIx 4 to 6, described.
+    PMIX_4_DESCRIBED(4, 2, 255, Flex128.ENCODING, true),
+    /// PMIx 4 and 5 run with `psquash=native`: fixed width.
+    PMIX_4_NATIVE(5, 2, 255, FixedWidth.ENCODING, false),
+    /// PMIx 4 and 5 run with `psquash=native`, described.
+    PMIX_4_NATIVE_DESCRIBED(5, 2, 255, FixedWidth.ENCODING, true);
 
+    private static final int PMIX = 2;
+
+    private final int code;
+    private final int idColumn;
+    private final int maxId;
+    private final Encoding encoding;
     private final boolean described;
 
-    WireFormat(boolean described) {
+    WireFormat(int code, int idColumn, int maxId, Encoding encoding, boolean described) {
+        this.code = code;
+        this.idColumn = idColumn;
+        this.maxId = maxId;
+        this.encoding = encoding;
         this.described = described;
     }
 
@@ -29,5 +59,84 @@ public enum WireFormat {
     /// @return true if a reader can peek and is told of a wrong type
     public boolean described() {
         return described;
+    }
+
+    /// The same format with or without type tags.
+    ///
+    /// @param describe whether items carry their type
+    /// @return this format or its twin
+    public WireFormat described(boolean describe) {
+        return describe == described ? this : values()[ordinal() ^ 1];
+    }
+
+    /// A number that never changes, for headers that name the format; the same for both twins.
+    ///
+    /// @return 1 to 127
+    public int code() {
+        return code;
+    }
+
+    /// The format of a code.
+    ///
+    /// @param code as [#code()] says
+    /// @param described whether items carry their type
+    /// @return nothing if no format has the code
+    public static Optional<WireFormat> ofCode(int code, boolean described) {
+        for (WireFormat format : values()) {
+            if (format.code == code && format.described == described) {
+                return Optional.of(format);
+            }
+        }
+        return Optional.empty();
+    }
+
+    int idColumn() {
+        return idColumn;
+    }
+
+    int maxId() {
+        return maxId;
+    }
+
+    Encoding encoding() {
+        return encoding;
+    }
+
+    boolean isPmix() {
+        return idColumn == PMIX;
+    }
+
+    Wire tagWire() {
+        return isPmix() ? Wire.UINT16 : Wire.UINT8;
+    }
+
+    /// How one value travels: the type says, but for type ids, of which OPAL's have one byte.
+    Wire wireOf(DataType type) {
+        return type == DataType.DATA_TYPE ? tagWire() : type.wire();
+    }
+
+    /// The tag of the sender's width at the start of a block, or `null`.
+    DataType sizeTag(DataType type) {
+        return switch (type) {
+            case BOOL -> isPmix() ? null : DataType.UINT8;
+            case STATUS -> isPmix() ? null : DataType.INT32;
+            case INT, UINT -> encoding == Flex128.ENCODING ? null : DataType.INT32;
+            case SIZE -> encoding == Flex128.ENCODING ? null : DataType.UINT64;
+            case PID -> DataType.UINT32;
+            default -> null;
+        };
+    }
+
+    /// The second tag that described OPAL writes for types that it packs as another type, or `null`.
+    DataType aliasTag(DataType type) {
+        if (!described || isPmix()) {
+            return null;
+        }
+        return switch (type) {
+            case JOBID, VPID -> DataType.UINT32;
+            case STATUS -> DataType.INT;
+            case DATA_TYPE -> DataType.UINT8;
+            default -> null;
+        };
     }
 }

@@ -2,11 +2,16 @@
 ///
 /// - [WireFormat][io.bulla.pack.WireFormat] names a format and whether its items describe themselves. Nothing is
 ///   guessed from the bytes.
+/// - [DataType][io.bulla.pack.DataType] names what a value is, and knows its id in each format.
 /// - [Packer][io.bulla.pack.Packer] writes one item per call into a builder; an item that fails leaves nothing
 ///   behind.
 /// - [Unpacker][io.bulla.pack.Unpacker] reads one item per call and owns the position, so any number of them can
 ///   read one buffer; a read that fails leaves it where it was and throws
 ///   [UnpackException][io.bulla.pack.UnpackException].
+/// - [Composite][io.bulla.pack.Composite] values are records: [Proc][io.bulla.pack.Proc],
+///   [Info][io.bulla.pack.Info], [Value][io.bulla.pack.Value] and others.
 /// - [Limits][io.bulla.pack.Limits] bound what a message may announce, checked before anything is allocated.
-/// - [DssType][io.bulla.pack.DssType] are the type ids of OPAL DSS.
+///
+/// Inside, an `Encoding` gives numbers their bytes, and the element and composite writers and readers put numbers
+/// and text together; both families share all of them.
 package io.bulla.pack;

@@ -26,24 +26,28 @@ class UnpackerTest {
             value = {
                 "int    | 09 00000001 0a 0000000000000001 | wrong type: expected=INT32 found=INT64 offset=5",
                 "int    | 0a 00000001 09 00000001         | wrong type: expected=INT32 found=INT64 offset=0",
-                "int    | 09 00000001 09 0000             | truncated: needed=4 remaining=2 offset=6",
-                "int    | 09 0000                         | truncated: needed=4 remaining=2 offset=1",
-                "int    | 09 00000002 09 00000001 00000002 | one value expected: count=2 offset=6",
-                "ints   | 09 ffffffff 09                  | count out of range: count=-1 max=1000 offset=0",
-                "ints   | 09 000003e9 09                  | count out of range: count=1001 max=1000 offset=0",
-                "ints   | 09 00000003 09 00000001         | truncated: needed=12 remaining=4 offset=6",
-                "string | 09 00000001 03 fffffffe         | string length out of range: length=-2 max=100 offset=6",
-                "string | 09 00000001 03 7fffffff         | string length out of range: length=2147483647 max=100 offset=6",
-                "string | 09 00000001 03 00000002 6161    | string without its terminating zero: length=2 offset=6",
-                "string | 09 00000001 03 00000002 ff00    | string is not UTF-8: length=2 offset=6",
-                "bytes  | 09 00000001 14 fffffffe         | byte object of negative size: size=-2 offset=6",
-                "bytes  | 09 00000001 14 00000003 aabb    | truncated: needed=3 remaining=2 offset=10",
-                "bool   | 09 00000001 02 09 01            | wrong type: expected=UINT8 found=INT32 offset=6",
+                "int    | 09 00000001 c8 00000001         | wrong type: expected=INT32 found=200 offset=5",
+                "int    | 09 00000001 09 0000             | truncated: expected=4 found=2 offset=6",
+                "int    | 09 0000                         | truncated: expected=4 found=2 offset=1",
+                "int    | 09 00000002 09 00000001 00000002 | one value expected: expected=1 found=2 offset=0",
+                "ints   | 09 ffffffff 09                  | count out of range: expected=0..1000 found=-1 offset=1",
+                "ints   | 09 000003e9 09                  | count out of range: expected=0..1000 found=1001 offset=1",
+                "ints   | 09 00000003 09 00000001         | truncated: expected=12 found=4 offset=6",
+                "string | 09 00000001 03 fffffffe         | string length out of range: expected=0..100 found=-2 offset=6",
+                "string | 09 00000001 03 7fffffff  | string length out of range: expected=0..100 found=2147483647 offset=6",
+                "string | 09 00000001 03 00000002 6161    | string without its terminating zero: expected=0 found=97 offset=6",
+                "string | 09 00000001 03 00000002 ff00    | string is not UTF-8: expected=UTF-8 found=2 bytes offset=6",
+                "string | 09 00000001 03 00000004 61006200 | string holds a zero byte: expected=3 found=1 offset=6",
+                "bytes  | 09 00000001 14 fffffffe  | byte object size out of range: expected=0..50 found=-2 offset=10",
+                "bytes  | 09 00000001 14 00000033  | byte object size out of range: expected=0..50 found=51 offset=10",
+                "bytes  | 09 00000001 14 00000003 aabb    | truncated: expected=3 found=2 offset=10",
+                "bool   | 09 00000001 02 03 01            | wrong type: expected=UINT8 found=STRING offset=6",
+                "bool   | 09 00000001 02 09 01            | truncated: expected=4 found=1 offset=7",
             })
     void failureNamesTheTroubleAndLeavesThePosition(String read, String hex, String message) {
         byte[] bytes = HexFormat.of().parseHex(hex.replace(" ", ""));
         try (SealedBuffer buffer = BufferBuilder.create(SOURCE).put(bytes).seal()) {
-            Unpacker unpacker = Unpacker.of(buffer, WireFormat.OPAL_DSS_DESCRIBED, new Limits(1000, 100));
+            Unpacker unpacker = Unpacker.of(buffer, WireFormat.OPAL_DSS_DESCRIBED, new Limits(1000, 100, 50, 3, 1000));
             Function<Unpacker, Object> call = switch (read) {
                 case "int" -> Unpacker::unpackInt32;
                 case "ints" -> Unpacker::unpackInt32s;

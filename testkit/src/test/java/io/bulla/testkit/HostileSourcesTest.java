@@ -35,8 +35,8 @@ class HostileSourcesTest {
             Packer packer = Packer.into(builder, WireFormat.OPAL_DSS).packString("before");
             long size = builder.byteSize();
             assertEquals(
-                    "stingy source refuses: requested=4096",
-                    assertThrows(IllegalStateException.class, () -> packer.packInt64(new long[300]))
+                    "stingy source refuses: requested=1048576",
+                    assertThrows(IllegalStateException.class, () -> packer.packInt64(new long[300_000]))
                             .getMessage());
             assertEquals(size, builder.byteSize());
             try (SealedBuffer buffer = builder.seal()) {

@@ -1,0 +1,28 @@
+package io.bulla.pack;
+
+import java.util.List;
+
+/// A program to start.
+///
+/// @param command or null
+/// @param arguments none of them null, the first is the name of the program
+/// @param environment `NAME=value`
+/// @param directory where it starts, or null
+/// @param maxProcesses how many
+/// @param info directives
+public record App(
+        String command,
+        List<String> arguments,
+        List<String> environment,
+        String directory,
+        int maxProcesses,
+        List<Info> info)
+        implements Composite {
+
+    /// Copies the lists.
+    public App {
+        arguments = List.copyOf(arguments);
+        environment = List.copyOf(environment);
+        info = List.copyOf(info);
+    }
+}

@@ -1,0 +1,221 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.pack.UnpackException.Reason;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+import java.nio.ByteOrder;
+
+/// A position in a sealed buffer and what lies there: bytes, numbers, tags, text. Every read asks the handle.
+abstract sealed class ByteCursor permits Unpacker {
+
+    static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    static final ValueLayout.OfLong LITTLE_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    final SealedBuffer buffer;
+    final WireFormat format;
+    final Limits limits;
+    final long end;
+    long position;
+
+    ByteCursor(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
+        this.buffer = buffer;
+        this.format = format;
+        this.limits = limits;
+        this.position = position;
+        this.end = end;
+    }
+
+    static UnpackException failed(Reason reason, String what, Object expected, Object found, long offset) {
+        return new UnpackException(reason, what, expected, found, offset);
+    }
+
+    final void need(long bytes) {
+        if (bytes > end - position) {
+            throw failed(Reason.TRUNCATED, "truncated", bytes, end - position, position);
+        }
+    }
+
+    final byte byteAt(long offset) {
+        return buffer.iovec().get(BYTE, offset);
+    }
+
+    final byte int8() {
+        need(Byte.BYTES);
+        byte value = byteAt(position);
+        position += Byte.BYTES;
+        return value;
+    }
+
+    final short int16() {
+        int high = int8();
+        return (short) (high << 8 | int8() & 0xff);
+    }
+
+    final int int32() {
+        need(Integer.BYTES);
+        int value = buffer.iovec().get(INT, position);
+        position += Integer.BYTES;
+        return value;
+    }
+
+    final long int64() {
+        need(Long.BYTES);
+        long value = buffer.iovec().get(LONG, position);
+        position += Long.BYTES;
+        return value;
+    }
+
+    /// Eight bytes of which the caller takes as many as it likes.
+    final long littleLong() {
+        return buffer.iovec().get(LITTLE_LONG, position);
+    }
+
+    final long number(Wire wire) {
+        return format.encoding().number(this, wire);
+    }
+
+    final int rawTag() {
+        return (int) number(format.tagWire());
+    }
+
+    final void tag(DataType expected) {
+        long start = position;
+        int found = rawTag();
+        if (found != expected.id(format)) {
+            throw failed(Reason.WRONG_TYPE, "wrong type", expected, DataType.nameOf(format, found), start);
+        }
+    }
+
+    final int count() {
+        long start = position;
+        long count = number(Wire.INT32);
+        if (count < 0 || count > limits.maxCount()) {
+            throw failed(
+                    count < 0 ? Reason.MALFORMED : Reason.LIMIT,
+                    "count out of range",
+                    "0.." + limits.maxCount(),
+                    count,
+                    start);
+        }
+        return (int) count;
+    }
+
+    /// Reads the tags before the values of a block, and tells how its values travel: as the format has it, or in
+    /// the sender's own width.
+    final Wire blockPrefix(DataType type) {
+        DataType alias = format.aliasTag(type);
+        if (alias != null) {
+            tag(alias);
+        }
+        DataType sizeTag = format.sizeTag(type);
+        if (sizeTag == null) {
+            return format.wireOf(type);
+        }
+        long start = position;
+        int found = rawTag();
+        if (found == sizeTag.id(format)) {
+            return format.wireOf(type);
+        }
+        DataType sent = DataType.ofId(format, found);
+        return switch (sent) {
+            case INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64 -> sent.wire();
+            case UINT8 -> Wire.UINT8;
+            case null, default ->
+                throw failed(Reason.WRONG_TYPE, "wrong type", sizeTag, DataType.nameOf(format, found), start);
+        };
+    }
+
+    /// A number that the sender had in another width. C casts it and loses bits in silence.
+    final long narrowed(DataType type, Wire sent) {
+        long start = position;
+        long value = number(sent);
+        boolean huge = sent == Wire.UINT64 && value < 0;
+        boolean fits = switch (type) {
+            case BOOL -> true;
+            case SIZE -> value >= 0 || huge;
+            case UINT, PID -> !huge && value >= Integer.MIN_VALUE && value <= 0xffff_ffffL;
+            default -> !huge && value >= Integer.MIN_VALUE && value <= Integer.MAX_VALUE;
+        };
+        if (!fits) {
+            throw failed(
+                    Reason.NARROWING,
+                    "value does not fit",
+                    type,
+                    huge ? Long.toUnsignedString(value) : Long.toString(value),
+                    start);
+        }
+        return value;
+    }
+
+    /// One number with the tags that a block of one has.
+    final long single(DataType type) {
+        Wire wire = blockPrefix(type);
+        return wire == format.wireOf(type) ? number(wire) : narrowed(type, wire);
+    }
+
+    /// A string of at most so many bytes, its terminating zero included.
+    final String string(int maxBytes) {
+        long start = position;
+        long length = number(Wire.INT32);
+        if (length == 0) {
+            return null;
+        }
+        if (length < 0 || length > maxBytes) {
+            throw failed(
+                    length < 0 ? Reason.MALFORMED : Reason.LIMIT,
+                    "string length out of range",
+                    "0.." + maxBytes,
+                    length,
+                    start);
+        }
+        need(length);
+        byte[] utf8 = new byte[(int) length];
+        copyTo(utf8);
+        position += length;
+        return Utf8.decoded(utf8, start);
+    }
+
+    /// Bytes behind their length, not copied.
+    final IoVec bytes(long length) {
+        long start = position;
+        if (length < 0 || length > limits.maxObjectBytes()) {
+            throw failed(
+                    length < 0 ? Reason.MALFORMED : Reason.LIMIT,
+                    "byte object size out of range",
+                    "0.." + limits.maxObjectBytes(),
+                    length,
+                    start);
+        }
+        need(length);
+        IoVec view = buffer.iovec().slice(position, length);
+        position += length;
+        return view;
+    }
+
+    /// The size that stands before the bytes of an object.
+    final long objectSize(DataType type) {
+        return format.isPmix() || type == DataType.BUFFER ? single(DataType.SIZE) : number(Wire.INT32);
+    }
+
+    final void copyTo(byte[] target) {
+        IoVec bytes = buffer.iovec();
+        if (bytes.regionCount() > 1) {
+            bytes = bytes.slice(position, target.length);
+            int done = 0;
+            for (int i = 0; i < bytes.regionCount(); i++) {
+                int step = (int) bytes.region(i).byteSize();
+                MemorySegment.copy(bytes.region(i), BYTE, 0, target, done, step);
+                done += step;
+            }
+        } else if (target.length > 0) {
+            MemorySegment.copy(bytes.region(0), BYTE, position, target, 0, target.length);
+        }
+        Reference.reachabilityFence(bytes);
+    }
+}

@@ -1,0 +1,131 @@
+package io.bulla.pack;
+
+import io.bulla.pack.UnpackException.Reason;
+import java.util.List;
+
+/// The fields of each composite, in the order of the C libraries.
+record CompositeReader(ElementReader elements, Unpacker in) {
+
+    private static final int NAMESPACE = Proc.MAX_NAMESPACE_BYTES + 1;
+    private static final int KEY = Composite.MAX_KEY_BYTES + 1;
+
+    Composite read(DataType type) {
+        return switch (type) {
+            case TIMEVAL -> new Timeval(in.number(Wire.INT64), in.number(Wire.INT64));
+            case NAME -> (Name) elements.one(DataType.NAME);
+            case PROC -> proc();
+            case VALUE -> value();
+            case KVAL -> new Kval(name("key", KEY), value());
+            case INFO -> info();
+            case PDATA -> new Pdata(proc(), name("key", KEY), value());
+            case BUFFER -> new NestedBuffer(in.nestedMode(), in.bytes(in.objectSize(type)));
+            case DATA_ARRAY -> array();
+            case PROC_INFO -> new ProcInfo(proc(), string(), string(), (int) in.single(DataType.PID), in.int8());
+            case QUERY -> new Query(strings(in.number(Wire.INT32)), infos());
+            case ENVAR -> new Envar(string(), string(), in.int8());
+            case APP ->
+                new App(
+                        string(),
+                        strings(in.single(DataType.INT)),
+                        strings(in.number(Wire.INT32)),
+                        string(),
+                        (int) in.single(DataType.INT),
+                        infos());
+            case COORD -> new Coord(in.int8(), list(Integer.class, DataType.UINT32, in.single(DataType.SIZE)));
+            case GEOMETRY ->
+                new Geometry(
+                        in.single(DataType.SIZE),
+                        string(),
+                        string(),
+                        list(Coord.class, DataType.COORD, in.single(DataType.SIZE)));
+            case DEVICE_DIST ->
+                new DeviceDistance(string(), string(), in.number(Wire.UINT64), (short) in.number(Wire.UINT16), (short)
+                        in.number(Wire.UINT16));
+            case ENDPOINT -> new Endpoint(string(), string(), in.bytes(in.objectSize(type)));
+            case REGATTR ->
+                new RegAttr(string(), name("key", KEY), (short) in.number(Wire.UINT16), strings(in.number(Wire.INT32)));
+            default -> throw new AssertionError(type);
+        };
+    }
+
+    private Proc proc() {
+        return new Proc(name("name space", NAMESPACE), (int) in.number(Wire.UINT32));
+    }
+
+    private Info info() {
+        return new Info(name("key", KEY), (int) in.number(Wire.UINT32), value());
+    }
+
+    private Value value() {
+        DataType type = type(DataType.DATA_TYPE);
+        if (in.format.described() && !in.format.isPmix()) {
+            in.tag(type);
+        }
+        return new Value(type, elements.one(type));
+    }
+
+    private DataArray array() {
+        DataType type = type(DataType.DATA_TYPE);
+        long start = in.position;
+        int count = count(in.single(DataType.SIZE), start);
+        if (type == DataType.UNDEF && count > 0) {
+            throw ByteCursor.failed(Reason.MALFORMED, "values of no type", 0, count, start);
+        }
+        return new DataArray(type, count == 0 ? List.of() : elements.block(type, count));
+    }
+
+    private DataType type(DataType as) {
+        long start = in.position;
+        int id = (int) in.single(as);
+        DataType type = DataType.ofId(in.format, id);
+        if (type == null) {
+            throw ByteCursor.failed(Reason.MALFORMED, "unknown type", "a type of " + in.format, id, start);
+        }
+        return type;
+    }
+
+    private String string() {
+        return in.string(in.limits.maxStringBytes());
+    }
+
+    /// Text that C keeps in an array and that is never null.
+    private String name(String what, int maxBytes) {
+        long start = in.position;
+        String name = in.string(Math.min(maxBytes, in.limits.maxStringBytes()));
+        if (name == null) {
+            throw ByteCursor.failed(Reason.MALFORMED, what + " is a null string", "text", null, start);
+        }
+        return name;
+    }
+
+    private List<String> strings(long count) {
+        long start = in.position;
+        List<String> texts = list(String.class, DataType.STRING, count);
+        if (texts.contains(null)) {
+            throw ByteCursor.failed(Reason.MALFORMED, "null string in a list", "text", null, start);
+        }
+        return texts;
+    }
+
+    private List<Info> infos() {
+        return list(Info.class, DataType.INFO, in.single(DataType.SIZE));
+    }
+
+    private <T> List<T> list(Class<T> each, DataType type, long count) {
+        return elements.block(type, count(count, in.position)).stream()
+                .map(each::cast)
+                .toList();
+    }
+
+    private int count(long count, long offset) {
+        if (count < 0 || count > in.limits.maxCount()) {
+            throw ByteCursor.failed(
+                    count < 0 ? Reason.MALFORMED : Reason.LIMIT,
+                    "count out of range",
+                    "0.." + in.limits.maxCount(),
+                    Long.toUnsignedString(count),
+                    offset);
+        }
+        return (int) count;
+    }
+}

@@ -1,0 +1,11 @@
+package io.bulla.pack;
+
+/// How far a device is.
+///
+/// @param uuid of the device, or null
+/// @param osName of the device, or null
+/// @param deviceType see [DataType#DEVTYPE]
+/// @param least smallest distance, without a sign
+/// @param most largest distance, without a sign
+public record DeviceDistance(String uuid, String osName, long deviceType, short least, short most)
+        implements Composite {}

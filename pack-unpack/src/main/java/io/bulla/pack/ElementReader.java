@@ -1,0 +1,115 @@
+package io.bulla.pack;
+
+import io.bulla.pack.UnpackException.Reason;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/// Reads the boxed values of one item, block after block, and counts them and how deep they stand.
+final class ElementReader {
+
+    private final Unpacker in;
+    private final CompositeReader composites;
+    private int depth;
+    private long elements;
+
+    ElementReader(Unpacker in) {
+        this.in = in;
+        this.composites = new CompositeReader(this, in);
+    }
+
+    /// Boxed values of a block, as [DataType#javaClass] says.
+    List<Object> block(DataType type, int count) {
+        elements += count;
+        if (elements > in.limits.maxElements()) {
+            throw ByteCursor.failed(
+                    Reason.LIMIT,
+                    "too many values in one item",
+                    "0.." + in.limits.maxElements(),
+                    elements,
+                    in.position);
+        }
+        if (type == DataType.NAME) {
+            return names(count);
+        }
+        Wire wire = in.blockPrefix(type);
+        in.need(count * leastBytes(type, wire));
+        if (type.wire() == Wire.MARK) {
+            mark();
+            return Collections.nCopies(count, null);
+        }
+        List<Object> values = new ArrayList<>(Math.min(count, 1024));
+        for (int i = 0; i < count; i++) {
+            values.add(element(type, wire));
+        }
+        return values;
+    }
+
+    /// The only value of a block.
+    Object one(DataType type) {
+        return block(type, 1).getFirst();
+    }
+
+    private Object element(DataType type, Wire wire) {
+        return switch (type.wire()) {
+            case NOTHING, MARK -> null;
+            case ZERO -> zero();
+            case FLOAT -> in.floatText();
+            case DOUBLE -> in.doubleText();
+            case STRING -> in.string(type);
+            case BYTES -> in.bytes(in.objectSize(type));
+            case COMPOSITE -> composite(type);
+            default -> type.wire().box(wire == in.format.wireOf(type) ? in.number(wire) : in.narrowed(type, wire));
+        };
+    }
+
+    private Object composite(DataType type) {
+        if (depth == in.limits.maxNesting()) {
+            throw ByteCursor.failed(Reason.LIMIT, "nested too deep", in.limits.maxNesting(), depth + 1, in.position);
+        }
+        depth++;
+        Object value = composites.read(type);
+        depth--;
+        return value;
+    }
+
+    private List<Object> names(int count) {
+        in.need((long) count * Long.BYTES);
+        elements += count;
+        List<Object> jobs = block(DataType.JOBID, count);
+        List<Object> vpids = block(DataType.VPID, count);
+        List<Object> names = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            names.add(new Name((Integer) jobs.get(i), (Integer) vpids.get(i)));
+        }
+        return names;
+    }
+
+    /// The fewest bytes that a value takes: what a count can be checked against before anything is allocated.
+    private long leastBytes(DataType type, Wire wire) {
+        return switch (type.wire()) {
+            case NOTHING -> 0;
+            case MARK -> 0;
+            case ZERO, COMPOSITE -> 1;
+            case FLOAT, DOUBLE, STRING, BYTES -> in.format.encoding().leastBytes(Wire.INT32);
+            default -> in.format.encoding().leastBytes(wire);
+        };
+    }
+
+    private void mark() {
+        long start = in.position;
+        byte found = in.int8();
+        if (found != 1) {
+            throw ByteCursor.failed(Reason.MALFORMED, "wrong mark of a pointer", 1, found & 0xff, start);
+        }
+    }
+
+    private Object zero() {
+        long start = in.position;
+        byte found = in.int8();
+        if (found != 0) {
+            throw ByteCursor.failed(Reason.MALFORMED, "null is not zero", 0, found & 0xff, start);
+        }
+        return null;
+    }
+}

@@ -1,0 +1,129 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.iovec.IoVec;
+import java.util.List;
+
+/// Writes values, one block after the other: the tags that a block has, then its values.
+final class ElementWriter {
+
+    private final BufferBuilder out;
+    private final WireFormat format;
+    private final FloatText floats;
+
+    ElementWriter(BufferBuilder out, WireFormat format, FloatText floats) {
+        this.out = out;
+        this.format = format;
+        this.floats = floats;
+    }
+
+    void number(Wire wire, long value) {
+        format.encoding().put(out, wire, value);
+    }
+
+    void tag(DataType type) {
+        number(format.tagWire(), type.id(format));
+    }
+
+    /// The tags before the values of a block.
+    void blockPrefix(DataType type) {
+        DataType alias = format.aliasTag(type);
+        if (alias != null) {
+            tag(alias);
+        }
+        DataType size = format.sizeTag(type);
+        if (size != null) {
+            tag(size);
+        }
+    }
+
+    /// One number with the tags that a block of one has.
+    void single(DataType type, long value) {
+        blockPrefix(type);
+        number(format.wireOf(type), value);
+    }
+
+    void string(String text) {
+        if (text == null) {
+            number(Wire.INT32, 0);
+            return;
+        }
+        int size = Utf8.byteSize(text);
+        number(Wire.INT32, size + 1L);
+        Utf8.put(out, text, size);
+        out.putByte((byte) 0);
+    }
+
+    void text(double value) {
+        string(floats.of(value));
+    }
+
+    void text(float value) {
+        string(floats.of(value));
+    }
+
+    /// The size that stands before the bytes of an object.
+    void objectSize(DataType type, long size) {
+        if (format.isPmix() || type == DataType.BUFFER) {
+            single(DataType.SIZE, size);
+            return;
+        }
+        if (size > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(
+                    "a DSS byte object has a 32-bit size: byteSize=" + size + " max=" + Integer.MAX_VALUE);
+        }
+        number(Wire.INT32, size);
+    }
+
+    void object(DataType type, IoVec bytes) {
+        objectSize(type, bytes.byteSize());
+        out.put(bytes);
+    }
+
+    void block(DataType type, List<?> values) {
+        if (type == DataType.NAME) {
+            block(
+                    DataType.JOBID,
+                    values.stream().map(name -> ((Name) name).job()).toList());
+            block(
+                    DataType.VPID,
+                    values.stream().map(name -> ((Name) name).vpid()).toList());
+            return;
+        }
+        blockPrefix(type);
+        if (type.wire() == Wire.MARK) {
+            out.putByte((byte) 1);
+            return;
+        }
+        for (Object value : values) {
+            type.check(value);
+            element(type, value);
+        }
+    }
+
+    private void element(DataType type, Object value) {
+        switch (type.wire()) {
+            case NOTHING, MARK -> {}
+            case ZERO -> out.putByte((byte) 0);
+            case FLOAT -> text((Float) value);
+            case DOUBLE -> text((Double) value);
+            case STRING -> string(checked(type, (String) value));
+            case BYTES -> object(type, (IoVec) value);
+            case COMPOSITE -> new CompositeWriter(this, out, format).put((Composite) value);
+            default -> number(format.wireOf(type), checkedNumber(type, value));
+        }
+    }
+
+    static String checked(DataType type, String text) {
+        return type == DataType.PROC_NSPACE ? Utf8.checked("name space", text, Proc.MAX_NAMESPACE_BYTES) : text;
+    }
+
+    /// A type id has one byte in OPAL.
+    long checkedNumber(DataType type, Object value) {
+        long number = type.wire().unbox(value);
+        if (format.wireOf(type) == Wire.UINT8 && number > 0xff) {
+            throw new IllegalArgumentException("type id does not fit into a byte: id=" + number);
+        }
+        return number;
+    }
+}

@@ -1,0 +1,28 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.BufferBuilder;
+
+/// The bytes of numbers: all that the two families do differently below their grammar.
+sealed interface Encoding permits FixedWidth, Flex128 {
+
+    /// Writes one number.
+    void put(BufferBuilder out, Wire wire, long value);
+
+    /// Reads one number; unsigned ones come without a sign.
+    long number(ByteCursor in, Wire wire);
+
+    /// The fewest bytes that a number takes.
+    int leastBytes(Wire wire);
+
+    void putShorts(BufferBuilder out, Wire wire, short[] values, int from, int count);
+
+    void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count);
+
+    void putLongs(BufferBuilder out, Wire wire, long[] values, int from, int count);
+
+    void shorts(ByteCursor in, Wire wire, short[] target, int from, int count);
+
+    void ints(ByteCursor in, Wire wire, int[] target, int from, int count);
+
+    void longs(ByteCursor in, Wire wire, long[] target, int from, int count);
+}

@@ -1,0 +1,8 @@
+package io.bulla.pack;
+
+/// A change to an environment.
+///
+/// @param name of the variable, or null
+/// @param value what to set or add, or null
+/// @param separator between what is there and what is added
+public record Envar(String name, String value, byte separator) implements Composite {}

@@ -1,0 +1,122 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.iovec.IoVec;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+
+/// Every number at its type's width, big-endian: OPAL DSS, PMIx up to 3, PMIx 4 when it does not squash.
+final class FixedWidth implements Encoding {
+
+    static final FixedWidth ENCODING = new FixedWidth();
+
+    private FixedWidth() {}
+
+    @Override
+    public void put(BufferBuilder out, Wire wire, long value) {
+        switch (wire.width()) {
+            case 1 -> out.putByte((byte) value);
+            case 2 -> out.putShort((short) value);
+            case 4 -> out.putInt((int) value);
+            default -> out.putLong(value);
+        }
+    }
+
+    @Override
+    public long number(ByteCursor in, Wire wire) {
+        return switch (wire) {
+            case BOOL, UINT8 -> in.int8() & 0xff;
+            case INT8 -> in.int8();
+            case INT16 -> in.int16();
+            case UINT16 -> in.int16() & 0xffff;
+            case INT32 -> in.int32();
+            case UINT32 -> in.int32() & 0xffff_ffffL;
+            default -> in.int64();
+        };
+    }
+
+    @Override
+    public int leastBytes(Wire wire) {
+        return wire.width();
+    }
+
+    @Override
+    public void putShorts(BufferBuilder out, Wire wire, short[] values, int from, int count) {
+        out.putShorts(values, from, count);
+    }
+
+    @Override
+    public void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count) {
+        out.putInts(values, from, count);
+    }
+
+    @Override
+    public void putLongs(BufferBuilder out, Wire wire, long[] values, int from, int count) {
+        out.putLongs(values, from, count);
+    }
+
+    @Override
+    public void shorts(ByteCursor in, Wire wire, short[] target, int from, int count) {
+        in.need((long) count * Short.BYTES);
+        IoVec bytes = in.buffer.iovec();
+        if (bytes.regionCount() == 1) {
+            read(bytes.region(0), in.position, target, from, count);
+            in.position += (long) count * Short.BYTES;
+            Reference.reachabilityFence(bytes);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target[from + i] = in.int16();
+        }
+    }
+
+    @Override
+    public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
+        in.need((long) count * Integer.BYTES);
+        IoVec bytes = in.buffer.iovec();
+        if (bytes.regionCount() == 1) {
+            read(bytes.region(0), in.position, target, from, count);
+            in.position += (long) count * Integer.BYTES;
+            Reference.reachabilityFence(bytes);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target[from + i] = in.int32();
+        }
+    }
+
+    @Override
+    public void longs(ByteCursor in, Wire wire, long[] target, int from, int count) {
+        in.need((long) count * Long.BYTES);
+        IoVec bytes = in.buffer.iovec();
+        if (bytes.regionCount() == 1) {
+            read(bytes.region(0), in.position, target, from, count);
+            in.position += (long) count * Long.BYTES;
+            Reference.reachabilityFence(bytes);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            target[from + i] = in.int64();
+        }
+    }
+
+    // the loops count in int: with a long index they would not become vector instructions
+
+    private static void read(MemorySegment region, long at, short[] target, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            target[from + i] = region.get(ByteCursor.SHORT, at + (long) i * Short.BYTES);
+        }
+    }
+
+    private static void read(MemorySegment region, long at, int[] target, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            target[from + i] = region.get(ByteCursor.INT, at + (long) i * Integer.BYTES);
+        }
+    }
+
+    private static void read(MemorySegment region, long at, long[] target, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            target[from + i] = region.get(ByteCursor.LONG, at + (long) i * Long.BYTES);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.bulla.pack;
+
+import io.bulla.pack.UnpackException.Reason;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.regex.Pattern;
+
+/// How floating-point numbers become text, for both families send them so.
+public enum FloatText {
+    /// Six decimals, as C's `%f`: the same bytes as C, and as lossy. 1e-7 becomes 0.000000.
+    STRICT {
+        @Override
+        String finite(double value, String shortest) {
+            String text = new BigDecimal(value)
+                    .setScale(6, RoundingMode.HALF_EVEN)
+                    .abs()
+                    .toPlainString();
+            return Double.doubleToRawLongBits(value) < 0 ? "-" + text : text;
+        }
+    },
+    /// The shortest text that reads back as the same number. C reads it exactly, for it reads with `strtod`.
+    LOSSLESS {
+        @Override
+        String finite(double value, String shortest) {
+            return shortest;
+        }
+    };
+
+    /// The longest text of a `double` with six decimals, a sign and the terminating zero is 318 bytes.
+    static final int MAX_BYTES = 512;
+
+    private static final Pattern NUMBER = Pattern.compile(
+            "[+-]?(?:(?:\\d+[.,]?\\d*|[.,]\\d+)(?:[eE][+-]?\\d+)?|0[xX](?:\\p{XDigit}+\\.?\\p{XDigit}*|\\.\\p{XDigit}+)(?:[pP][+-]?\\d+)?)");
+    private static final Pattern SPECIAL = Pattern.compile("[+-]?(?:nan|inf|infinity)", Pattern.CASE_INSENSITIVE);
+
+    String of(double value) {
+        return text(value, Double.toString(value));
+    }
+
+    String of(float value) {
+        return text(value, Float.toString(value));
+    }
+
+    abstract String finite(double value, String shortest);
+
+    private String text(double value, String shortest) {
+        if (Double.isNaN(value)) {
+            return "nan";
+        }
+        if (Double.isInfinite(value)) {
+            return value > 0 ? "inf" : "-inf";
+        }
+        return finite(value, shortest);
+    }
+
+    /// What C's `strtod` reads, if it reads the whole of it; a comma is taken from a peer in such a locale.
+    static double parseDouble(String text, long offset) {
+        return special(text, offset) ? specialValue(text) : Double.parseDouble(javaText(text));
+    }
+
+    static float parseFloat(String text, long offset) {
+        return special(text, offset) ? (float) specialValue(text) : Float.parseFloat(javaText(text));
+    }
+
+    private static boolean special(String text, long offset) {
+        if (text == null) {
+            throw ByteCursor.failed(Reason.MALFORMED, "number is a null string", "text", null, offset);
+        }
+        boolean special = SPECIAL.matcher(text).matches();
+        if (!special && !NUMBER.matcher(text).matches()) {
+            throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", text, offset);
+        }
+        return special;
+    }
+
+    private static double specialValue(String text) {
+        boolean negative = text.startsWith("-");
+        char first = text.charAt(negative || text.startsWith("+") ? 1 : 0);
+        double value = first == 'n' || first == 'N' ? Double.NaN : Double.POSITIVE_INFINITY;
+        return negative ? -value : value;
+    }
+
+    private static String javaText(String text) {
+        boolean hex = text.indexOf('x') >= 0 || text.indexOf('X') >= 0;
+        // Java wants the exponent that C may leave out
+        return hex && text.indexOf('p') < 0 && text.indexOf('P') < 0 ? text + "p0" : text.replace(',', '.');
+    }
+}

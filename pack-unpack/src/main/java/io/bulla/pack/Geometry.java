@@ -1,0 +1,17 @@
+package io.bulla.pack;
+
+import java.util.List;
+
+/// Where a device is in its fabrics.
+///
+/// @param fabric index, without a sign
+/// @param uuid of the device, or null
+/// @param osName of the device, or null
+/// @param coordinates one for each view
+public record Geometry(long fabric, String uuid, String osName, List<Coord> coordinates) implements Composite {
+
+    /// Copies the list.
+    public Geometry {
+        coordinates = List.copyOf(coordinates);
+    }
+}

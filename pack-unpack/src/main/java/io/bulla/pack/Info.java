@@ -1,0 +1,17 @@
+package io.bulla.pack;
+
+/// A directive, or a piece of information.
+///
+/// @param key at most 511 bytes
+/// @param flags its directives
+/// @param value its type and data
+public record Info(String key, int flags, Value value) implements Composite {
+
+    /// Checks the fields.
+    ///
+    /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
+    public Info {
+        Utf8.checked("key", key, MAX_KEY_BYTES);
+        java.util.Objects.requireNonNull(value, "value");
+    }
+}

@@ -1,0 +1,16 @@
+package io.bulla.pack;
+
+/// A key and a value: a `pmix_kval_t`, or an `opal_value_t`.
+///
+/// @param key at most 511 bytes
+/// @param value its type and data
+public record Kval(String key, Value value) implements Composite {
+
+    /// Checks the fields.
+    ///
+    /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
+    public Kval {
+        Utf8.checked("key", key, MAX_KEY_BYTES);
+        java.util.Objects.requireNonNull(value, "value");
+    }
+}

@@ -1,0 +1,7 @@
+package io.bulla.pack;
+
+/// A process of Open MPI.
+///
+/// @param job its job
+/// @param vpid its number in the job
+public record Name(int job, int vpid) implements Composite {}

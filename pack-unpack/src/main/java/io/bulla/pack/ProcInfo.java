@@ -1,0 +1,10 @@
+package io.bulla.pack;
+
+/// What is known of a process. Its exit code is not sent.
+///
+/// @param proc which
+/// @param host where it runs, or null
+/// @param executable what it runs, or null
+/// @param pid its number there
+/// @param state its state
+public record ProcInfo(Proc proc, String host, String executable, int pid, byte state) implements Composite {}

@@ -1,0 +1,7 @@
+package io.bulla.pack;
+
+/// `struct timeval`.
+///
+/// @param seconds since 1970
+/// @param microseconds 0 to 999999
+public record Timeval(long seconds, long microseconds) implements Composite {}

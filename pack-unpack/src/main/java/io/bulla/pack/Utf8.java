@@ -1,0 +1,118 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.pack.UnpackException.Reason;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/// Text as C keeps it: UTF-8 without a zero byte inside. Packing allocates nothing.
+final class Utf8 {
+
+    private static final int BMP_BYTES = 3;
+
+    private Utf8() {}
+
+    /// Bytes of the text; refuses what a C reader would cut, and what is not Unicode.
+    static int byteSize(String text) {
+        long size = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            if (unit == 0) {
+                throw new IllegalArgumentException("string holds U+0000: index=" + i + " length=" + text.length());
+            }
+            if (Character.isSurrogate(unit)) {
+                checkPair(text, i++);
+                size += BMP_BYTES + 1;
+            } else {
+                size += unit < 0x80 ? 1 : unit < 0x800 ? 2 : BMP_BYTES;
+            }
+        }
+        if (size >= Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("string too long: byteSize=" + size);
+        }
+        return (int) size;
+    }
+
+    /// Refuses text that a C struct has no room for.
+    static String checked(String what, String text, int maxBytes) {
+        if (text == null) {
+            throw new IllegalArgumentException(what + " is null");
+        }
+        int size = byteSize(text);
+        if (size > maxBytes) {
+            throw new IllegalArgumentException(
+                    what + " too long, C would cut it: byteSize=" + size + " max=" + maxBytes);
+        }
+        return text;
+    }
+
+    static void put(BufferBuilder out, String text, int byteSize) {
+        int at = 0;
+        if (byteSize == text.length()) {
+            for (; at + Long.BYTES <= byteSize; at += Long.BYTES) {
+                out.putLong(eight(text, at));
+            }
+        }
+        for (; at < text.length(); at++) {
+            char unit = text.charAt(at);
+            if (unit < 0x80) {
+                out.putByte((byte) unit);
+            } else if (Character.isHighSurrogate(unit)) {
+                putPoint(out, Character.toCodePoint(unit, text.charAt(++at)), BMP_BYTES + 1);
+            } else {
+                putPoint(out, unit, unit < 0x800 ? 2 : BMP_BYTES);
+            }
+        }
+    }
+
+    /// The text of bytes that end in a zero.
+    static String decoded(byte[] utf8, long offset) {
+        int length = utf8.length - 1;
+        if (utf8[length] != 0) {
+            throw ByteCursor.failed(
+                    Reason.MALFORMED, "string without its terminating zero", 0, utf8[length] & 0xff, offset);
+        }
+        String text = new String(utf8, 0, length, StandardCharsets.UTF_8);
+        int zero = text.indexOf(0);
+        if (zero >= 0) {
+            throw ByteCursor.failed(Reason.MALFORMED, "string holds a zero byte", length, zero, offset);
+        }
+        if (text.indexOf('\ufffd') >= 0) {
+            checkStrictly(utf8, length, offset);
+        }
+        return text;
+    }
+
+    /// U+FFFD may stand in the text itself, or for bytes that are none.
+    private static void checkStrictly(byte[] utf8, int length, long offset) {
+        try {
+            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8, 0, length));
+        } catch (CharacterCodingException e) {
+            throw ByteCursor.failed(Reason.MALFORMED, "string is not UTF-8", "UTF-8", (length + 1) + " bytes", offset);
+        }
+    }
+
+    private static long eight(String ascii, int at) {
+        long word = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            word = word << Byte.SIZE | ascii.charAt(at + i);
+        }
+        return word;
+    }
+
+    private static void putPoint(BufferBuilder out, int point, int bytes) {
+        int lead = 0xf00 >> bytes & 0xff;
+        out.putByte((byte) (lead | point >>> 6 * (bytes - 1)));
+        for (int i = bytes - 2; i >= 0; i--) {
+            out.putByte((byte) (0x80 | point >>> 6 * i & 0x3f));
+        }
+    }
+
+    private static void checkPair(String text, int at) {
+        if (at + 1 == text.length() || !Character.isSurrogatePair(text.charAt(at), text.charAt(at + 1))) {
+            throw new IllegalArgumentException(
+                    "string holds half a surrogate pair: index=" + at + " length=" + text.length());
+        }
+    }
+}
