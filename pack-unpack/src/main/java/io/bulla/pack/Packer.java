@@ -361,6 +361,26 @@ public final class Packer {
         return boxed(type, Arrays.asList(values));
     }
 
+    WireFormat format() {
+        return format;
+    }
+
+    <T> void packCoded(int id, Codec<T> codec, List<T> values) {
+        long start = builder.byteSize();
+        try {
+            header(id, values.size());
+            for (T value : values) {
+                long before = builder.byteSize();
+                codec.pack(this, value);
+                if (builder.byteSize() == before) {
+                    throw new IllegalStateException("codec packs nothing: id=" + id);
+                }
+            }
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
+    }
+
     private Packer boxed(DataType type, List<?> values) {
         long start = builder.byteSize();
         try {
@@ -378,7 +398,10 @@ public final class Packer {
     }
 
     private void header(DataType type, int count) {
-        int id = type.id(format);
+        header(type.id(format), count);
+    }
+
+    private void header(int id, int count) {
         if (format.described()) {
             elements.tag(DataType.INT32);
             elements.number(Wire.INT32, count);

@@ -3,6 +3,7 @@ package io.bulla.pack;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
+import java.util.ArrayList;
 import java.util.List;
 
 /// Reads typed items out of a sealed buffer, one per call, and owns the position.
@@ -472,6 +473,53 @@ public final class Unpacker extends ByteCursor {
             position = start;
             throw failure;
         }
+    }
+
+    /// Unpacks one item of exactly one value of any type.
+    Object one(DataType type) {
+        long start = position;
+        try {
+            one(begin(type, type.javaClass()), start);
+            return new ElementReader(this).one(type);
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
+    }
+
+    <T> List<T> unpackCoded(int id, Class<T> type, Codec<T> codec) {
+        long start = position;
+        try {
+            int count = beginCoded(id, type);
+            // a codec packs at least one byte
+            need(count);
+            List<T> values = new ArrayList<>(Math.min(count, 1024));
+            for (int i = 0; i < count; i++) {
+                long before = position;
+                values.add(codec.unpack(this));
+                if (position == before) {
+                    throw new IllegalStateException("codec unpacks nothing: id=" + id);
+                }
+            }
+            return values;
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
+    }
+
+    private int beginCoded(int id, Class<?> type) {
+        if (!format.described()) {
+            return count();
+        }
+        tag(DataType.INT32);
+        int count = count();
+        long start = position;
+        int found = rawTag();
+        if (found != id) {
+            throw failed(Reason.WRONG_TYPE, "wrong type", type.getSimpleName(), DataType.nameOf(format, found), start);
+        }
+        return count;
     }
 
     String string(DataType type) {

@@ -1,0 +1,43 @@
+package io.bulla.pack;
+
+import java.lang.invoke.MethodHandles;
+
+/// How a value of a type of one's own is packed: as items, one after the other.
+///
+/// A codec is stateless; any number of threads may use it. It packs at least one item.
+///
+/// ```java
+/// record Job(String name, int ranks) {}
+/// Codec<Job> codec = Codec.ofRecord(MethodHandles.lookup(), Job.class);
+/// ```
+///
+/// @param <T> the values
+public interface Codec<T> {
+
+    /// Packs the items of one value. What it throws undoes the whole call that it is part of.
+    ///
+    /// @param packer into the same builder, in the same format
+    /// @param value what to pack
+    void pack(Packer packer, T value);
+
+    /// Unpacks the items of one value.
+    ///
+    /// @param unpacker at the first of them
+    /// @return the value
+    /// @throws UnpackException if the items are others
+    T unpack(Unpacker unpacker);
+
+    /// A codec for a record: an item for each component, in their order.
+    ///
+    /// Components may be `boolean`, `byte`, `short`, `int`, `long`, `float`, `double`, `String`, `int[]`, `long[]`,
+    /// a [Composite], or a record of such components.
+    ///
+    /// @param lookup may see the record's constructor and accessors
+    /// @param record has at least one component
+    /// @param <R> the record
+    /// @return a codec
+    /// @throws IllegalArgumentException if a component is of another type, or the lookup may not see them
+    static <R extends Record> Codec<R> ofRecord(MethodHandles.Lookup lookup, Class<R> record) {
+        return new RecordCodec<>(lookup, record);
+    }
+}

@@ -1,0 +1,136 @@
+package io.bulla.pack;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/// The types of one's own that two ends agreed on, for one format: an id, a class and a codec each.
+///
+/// An immutable value; nothing is registered globally. Values are packed as the format's own types are: a count,
+/// the id where items are described, then the items of each value.
+///
+/// Ids start where the format's own end: at 100 in OPAL (its `DYNAMIC`) up to 254, at 501 in PMIx up to 65535.
+public final class CodecRegistry {
+
+    private static final int FIRST_OF_OPAL = 100;
+    private static final int LAST_OF_OPAL = 254;
+    private static final int FIRST_OF_PMIX = 501;
+    private static final int LAST_OF_PMIX = 0xffff;
+
+    private record Entry<T>(int id, Class<T> type, Codec<T> codec) {}
+
+    private final WireFormat format;
+    private final Map<Class<?>, Entry<?>> byType;
+    private final Map<Integer, Entry<?>> byId;
+
+    private CodecRegistry(WireFormat format, Map<Class<?>, Entry<?>> byType, Map<Integer, Entry<?>> byId) {
+        this.format = format;
+        this.byType = byType;
+        this.byId = byId;
+    }
+
+    /// A registry without a type.
+    ///
+    /// @param format what its types are packed in
+    /// @return an empty registry
+    public static CodecRegistry of(WireFormat format) {
+        return new CodecRegistry(format, Map.of(), Map.of());
+    }
+
+    /// This registry and one type more.
+    ///
+    /// @param id not taken, and outside the format's own
+    /// @param type not taken
+    /// @param codec how its values are packed
+    /// @param <T> the values
+    /// @return another registry
+    /// @throws IllegalArgumentException if the id is outside, or the id or the type is taken
+    public <T> CodecRegistry with(int id, Class<T> type, Codec<T> codec) {
+        int first = format.isPmix() ? FIRST_OF_PMIX : FIRST_OF_OPAL;
+        int last = format.isPmix() ? LAST_OF_PMIX : LAST_OF_OPAL;
+        if (id < first || id > last) {
+            throw new IllegalArgumentException("id is not free for types of one's own: id=" + id + " first=" + first
+                    + " last=" + last + " format=" + format);
+        }
+        if (byId.containsKey(id) || byType.containsKey(type)) {
+            throw new IllegalArgumentException("id or type is taken: id=" + id + " type=" + type.getSimpleName());
+        }
+        Entry<T> entry = new Entry<>(id, type, codec);
+        Map<Class<?>, Entry<?>> types = new HashMap<>(byType);
+        Map<Integer, Entry<?>> ids = new HashMap<>(byId);
+        types.put(type, entry);
+        ids.put(id, entry);
+        return new CodecRegistry(format, types, ids);
+    }
+
+    /// Packs one item.
+    ///
+    /// @param packer in this registry's format
+    /// @param type of all values
+    /// @param values any number
+    /// @param <T> the values
+    /// @throws IllegalArgumentException if the type is not registered, or the format another
+    /// @throws IllegalStateException if the codec packs nothing
+    public <T> void pack(Packer packer, Class<T> type, List<T> values) {
+        Entry<T> entry = entry(type);
+        checkFormat(packer.format());
+        packer.packCoded(entry.id(), entry.codec(), values);
+    }
+
+    /// Unpacks one item.
+    ///
+    /// @param unpacker in this registry's format
+    /// @param type what it should be
+    /// @param <T> the values
+    /// @return its values
+    /// @throws IllegalArgumentException if the type is not registered, or the format another
+    /// @throws UnpackException if the next item is something else or is malformed
+    public <T> List<T> unpack(Unpacker unpacker, Class<T> type) {
+        Entry<T> entry = entry(type);
+        checkFormat(unpacker.format);
+        return unpacker.unpackCoded(entry.id(), type, entry.codec());
+    }
+
+    /// Unpacks the next item, whatever it is, if it says its type.
+    ///
+    /// @param unpacker in this registry's format, described
+    /// @return its values: of a registered type, or as [DataType#javaClass] says
+    /// @throws IllegalArgumentException if the format is another
+    /// @throws IllegalStateException if items are not described
+    /// @throws UnpackException if the type is unknown here, or the item is malformed
+    public List<?> unpackNext(Unpacker unpacker) {
+        checkFormat(unpacker.format);
+        if (!format.described()) {
+            throw new IllegalStateException("item does not say its type: format=" + format);
+        }
+        ItemHeader next = unpacker.peek();
+        if (next.type() != null) {
+            return unpacker.unpack(next.type());
+        }
+        Entry<?> entry = byId.get(next.typeId());
+        if (entry == null) {
+            throw ByteCursor.failed(
+                    UnpackException.Reason.MALFORMED,
+                    "unknown type",
+                    "a type of " + format,
+                    next.typeId(),
+                    unpacker.position());
+        }
+        return unpack(unpacker, entry.type());
+    }
+
+    @SuppressWarnings("unchecked")
+    private <T> Entry<T> entry(Class<T> type) {
+        Entry<?> entry = byType.get(type);
+        if (entry == null) {
+            throw new IllegalArgumentException("type is not registered: type=" + type.getSimpleName());
+        }
+        return (Entry<T>) entry;
+    }
+
+    private void checkFormat(WireFormat other) {
+        if (other != format) {
+            throw new IllegalArgumentException("registry of another format: registry=" + format + " given=" + other);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package io.bulla.pack;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class EnvelopeTest {
+
+    private static final byte[] CHECK = "123456789".getBytes(StandardCharsets.US_ASCII);
+
+    /// 0xe3069283 is the check value of CRC-32C in every catalogue.
+    @Test
+    void headerIsAsTheRulerShows() {
+        assertEquals(
+                "4275456e" + "01048000" + "0000000000000009" + "e3069283"
+                        + headerCrc("4275456e010480000000000000000009e3069283")
+                        + HexFormat.of().formatHex(CHECK),
+                HexFormat.of().formatHex(wrapped(WireFormat.PMIX_4_DESCRIBED, CHECK)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyFormatIsReadBack(WireFormat format) {
+        try (SealedBuffer whole = Packed.cut(wrapped(format, CHECK), 3, 11, 26)) {
+            Envelope envelope = Envelope.of(whole, 9);
+            assertEquals(new Envelope(format, 9, 0xe3069283), envelope);
+            try (SealedBuffer items = envelope.items(whole)) {
+                assertEquals(Packed.vector(CHECK), items.iovec());
+            }
+        }
+    }
+
+    @Test
+    void codesAreForGood() {
+        assertEquals(1, WireFormat.OPAL_DSS.code());
+        assertEquals(2, WireFormat.OPAL_DSS_2012.code());
+        assertEquals(3, WireFormat.PMIX_3.code());
+        assertEquals(4, WireFormat.PMIX_4.code());
+        assertEquals(5, WireFormat.PMIX_4_NATIVE.code());
+        for (WireFormat format : WireFormat.values()) {
+            assertEquals(
+                    format, WireFormat.ofCode(format.code(), format.described()).orElseThrow());
+            assertEquals(
+                    !format.described(), format.described(!format.described()).described());
+            assertEquals(format.code(), format.described(!format.described()).code());
+        }
+    }
+
+    @Test
+    void itemsAreNotCopied() {
+        try (SealedBuffer items = Packed.sealed(CHECK);
+                SealedBuffer whole = Envelope.wrap(Packed.SOURCE, WireFormat.PMIX_4, items)) {
+            assertEquals(
+                    items.iovec().region(0).address(), whole.iovec().region(1).address());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "42756c6101048000000000000000000000000000 | not an envelope: expected=4275456e found=42756c61 offset=0",
+                "4275456e02048000000000000000000000000000 | unknown version of envelope: expected=1 found=2 offset=4",
+                "4275456e01048100000000000000000000000000 | unknown flags: expected=0 found=256 offset=6",
+                "4275456e01048001000000000000000000000000 | unknown flags: expected=0 found=1 offset=6",
+                "4275456e01068000000000000000000000000000 | unknown format: expected=1..5 found=6 offset=5",
+                "4275456e01048000000000000000006500000000 | too many bytes of items: expected=0..100 found=101 offset=8",
+                "4275456e01048000ffffffffffffffff00000000 | too many bytes of items: expected=0..100 found=-1 offset=8",
+                "4275456e01048000000000000000000100000000 | length differs from the envelope's: expected=1 found=0 offset=24",
+                "4275456e01048000000000000000000000000001 | items damaged: expected=1 found=0 offset=24",
+            })
+    void headerThatCannotBeIsRefused(String header, String message) {
+        byte[] bytes = Packed.ofHex(header + headerCrc(header));
+        try (SealedBuffer whole = Packed.sealed(bytes)) {
+            assertEquals(
+                    message,
+                    assertThrows(UnpackException.class, () -> Envelope.of(whole, 100))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void everyDamagedByteIsSeen() {
+        byte[] whole = wrapped(WireFormat.OPAL_DSS, CHECK);
+        for (int at = 0; at < whole.length; at++) {
+            byte[] damaged = whole.clone();
+            damaged[at] ^= 0x10;
+            try (SealedBuffer buffer = Packed.sealed(damaged)) {
+                assertThrows(UnpackException.class, () -> Envelope.of(buffer, 100), "byte " + at);
+            }
+            try (SealedBuffer buffer = Packed.sealed(Arrays.copyOf(whole, at))) {
+                UnpackException.Reason reason = assertThrows(UnpackException.class, () -> Envelope.of(buffer, 100))
+                        .reason();
+                assertEquals(UnpackException.Reason.TRUNCATED, reason);
+            }
+        }
+        try (SealedBuffer buffer = Packed.sealed(Arrays.copyOf(whole, whole.length + 1))) {
+            assertEquals(
+                    "length differs from the envelope's: expected=9 found=10 offset=24",
+                    assertThrows(UnpackException.class, () -> Envelope.of(buffer, 100))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void headerIsEnoughToKnowWhatComes() {
+        IoVec header = Packed.vector(Arrays.copyOf(wrapped(WireFormat.PMIX_3, CHECK), Envelope.BYTES));
+        Envelope envelope = Envelope.ofHeader(header, 9);
+        assertEquals(9, envelope.length());
+        assertTrue(assertThrows(UnpackException.class, () -> Envelope.ofHeader(header, 8))
+                .getMessage()
+                .startsWith("too many bytes of items: "));
+        assertNotEquals(0, envelope.checksum());
+    }
+
+    private static byte[] wrapped(WireFormat format, byte[] items) {
+        try (SealedBuffer sealed = Packed.sealed(items);
+                SealedBuffer whole = Envelope.wrap(Packed.SOURCE, format, sealed)) {
+            return Packed.bytes(whole.iovec());
+        }
+    }
+
+    private static String headerCrc(String hex) {
+        CRC32C crc = new CRC32C();
+        crc.update(ByteBuffer.wrap(Packed.ofHex(hex)));
+        return HexFormat.of().toHexDigits((int) crc.getValue());
+    }
+}
