@@ -5,6 +5,7 @@ import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
+import java.nio.channels.WritableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -307,6 +309,20 @@ public final class BufferBuilder implements AutoCloseable {
             truncate(start);
             throw failure;
         }
+    }
+
+    /// A stream that appends to this builder, for libraries that write to one. What it is given is copied at once.
+    ///
+    /// @return a stream for the builder's thread; after the seal it throws as [#putByte(byte)] does
+    public OutputStream asOutputStream() {
+        return new BuilderSink(this);
+    }
+
+    /// A channel that appends to this builder and takes whatever it is given. What it is given is copied at once.
+    ///
+    /// @return a channel for the builder's thread; after the seal it throws as [#putByte(byte)] does
+    public WritableByteChannel asChannel() {
+        return new BuilderSink(this);
     }
 
     /// Drops everything after the first `byteSize` bytes: how a writer above takes back an item that failed
