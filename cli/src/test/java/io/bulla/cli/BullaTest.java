@@ -131,7 +131,7 @@ class BullaTest {
         usage("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
         usage("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
         usage("Missing required parameter: 'FILE'", "xcast");
-        usage("no command given: xcast, share");
+        usage("no command given: xcast, share, explain");
     }
 
     @Test

@@ -8,13 +8,32 @@ import java.util.List;
 /// Reads the boxed values of one item, block after block, and counts them and how deep they stand.
 final class ElementReader {
 
+    /// Sees what is read, in the order of its bytes; a block and a composite are seen before what is in them.
+    interface Watcher {
+
+        /// A block starts here.
+        void block(long offset, int depth, DataType type, int count);
+
+        /// The next value of the innermost block was read from here.
+        void value(long offset, int depth, DataType type, Object value);
+
+        /// A composite starts here.
+        void composite(long offset, int depth, DataType type);
+    }
+
     private final Unpacker in;
+    private final Watcher watcher;
     private final CompositeReader composites;
     private int depth;
     private long elements;
 
     ElementReader(Unpacker in) {
+        this(in, null);
+    }
+
+    ElementReader(Unpacker in, Watcher watcher) {
         this.in = in;
+        this.watcher = watcher;
         this.composites = new CompositeReader(this, in);
     }
 
@@ -32,6 +51,9 @@ final class ElementReader {
         if (type == DataType.NAME) {
             return names(count);
         }
+        if (watcher != null) {
+            watcher.block(in.position, depth, type, count);
+        }
         Wire wire = in.blockPrefix(type);
         in.need(count * leastBytes(type, wire));
         if (type.wire() == Wire.MARK) {
@@ -40,7 +62,12 @@ final class ElementReader {
         }
         List<Object> values = new ArrayList<>(Math.min(count, 1024));
         for (int i = 0; i < count; i++) {
-            values.add(element(type, wire));
+            long start = in.position;
+            Object value = element(type, wire);
+            values.add(value);
+            if (watcher != null) {
+                watcher.value(start, depth, type, value);
+            }
         }
         return values;
     }
@@ -66,6 +93,9 @@ final class ElementReader {
     private Object composite(DataType type) {
         if (depth == in.limits.maxNesting()) {
             throw ByteCursor.failed(Reason.LIMIT, "nested too deep", in.limits.maxNesting(), depth + 1, in.position);
+        }
+        if (watcher != null) {
+            watcher.composite(in.position, depth, type);
         }
         depth++;
         Object value = composites.read(type);

@@ -475,6 +475,27 @@ public final class Unpacker extends ByteCursor {
         }
     }
 
+    /// How many values the next item has, if it is of a type.
+    int countOf(DataType type) {
+        long start = position;
+        try {
+            return begin(type, type.javaClass());
+        } finally {
+            position = start;
+        }
+    }
+
+    /// Unpacks one item of any type under the eyes of a watcher.
+    List<Object> unpack(DataType type, ElementReader.Watcher watcher) {
+        long start = position;
+        try {
+            return new ElementReader(this, watcher).block(type, begin(type, type.javaClass()));
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
+    }
+
     /// Unpacks one item of exactly one value of any type.
     Object one(DataType type) {
         long start = position;

@@ -13,6 +13,7 @@
 /// - [Codec][io.bulla.pack.Codec] packs a type of one's own; a [CodecRegistry][io.bulla.pack.CodecRegistry] gives
 ///   it an id in a format.
 /// - [Envelope][io.bulla.pack.Envelope] says what the bytes behind it are, and whether they are whole.
+/// - [Explain][io.bulla.pack.Explain] shows what packed bytes say.
 /// - [Limits][io.bulla.pack.Limits] bound what a message may announce, checked before anything is allocated.
 ///
 /// Inside, an `Encoding` gives numbers their bytes, and the element and composite writers and readers put numbers

@@ -1,0 +1,151 @@
+package io.bulla.cli;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.DataType;
+import io.bulla.pack.Explain;
+import io.bulla.pack.WireFormat;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/// `bulla explain`: what packed bytes say, or where and why they are malformed.
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows what packed bytes say: an indented tree of offsets, types and values.",
+            "Exit status 1 when the bytes are malformed; the last line tells where and why."
+        })
+final class ExplainCommand implements Callable<Integer> {
+
+    enum Format {
+        OPAL_DSS(WireFormat.OPAL_DSS),
+        OPAL_DSS_2012(WireFormat.OPAL_DSS_2012),
+        PMIX3(WireFormat.PMIX_3),
+        PMIX4(WireFormat.PMIX_4),
+        PMIX4_NATIVE(WireFormat.PMIX_4_NATIVE);
+
+        private final WireFormat format;
+
+        Format(WireFormat format) {
+            this.format = format;
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--format",
+            required = true,
+            converter = FormatConverter.class,
+            description = "opal-dss, opal-dss-2012, pmix3, pmix4, or pmix4-native. Bytes do not tell it.")
+    private Format format;
+
+    @Option(names = "--described", description = "The items carry their types.")
+    private boolean described;
+
+    @Option(
+            names = "--types",
+            split = ",",
+            paramLabel = "TYPE",
+            description = "Types of the items, in order, where they carry none: INT32,STRING,INFO.")
+    private List<DataType> types;
+
+    @Parameters(
+            paramLabel = "INPUT",
+            description = "A file, if one of that name exists; else hex digits, an even number.")
+    private String input;
+
+    @Override
+    public Integer call() throws IOException {
+        if (described == (types != null)) {
+            throw usage("either --described or --types must say what the items are");
+        }
+        WireFormat wire = format.format.described(described);
+        try (SealedBuffer bytes = bytes()) {
+            boolean understood = described
+                    ? Explain.described(bytes, wire, spec.commandLine().getOut())
+                    : Explain.typed(bytes, wire, known(wire), spec.commandLine().getOut());
+            spec.commandLine().getOut().flush();
+            return understood ? 0 : 1;
+        }
+    }
+
+    private List<DataType> known(WireFormat wire) {
+        for (DataType type : types) {
+            if (!type.isIn(wire)) {
+                throw usage("type is unknown to the format: type=" + type + " format=" + format);
+            }
+        }
+        return types;
+    }
+
+    private SealedBuffer bytes() throws IOException {
+        Path file = file();
+        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            if (file == null) {
+                return builder.put(hex()).seal();
+            }
+            try (FileChannel channel = FileChannel.open(file)) {
+                return builder.readFully(channel, channel.size()).seal();
+            } catch (IOException failure) {
+                throw new IOException("cannot read " + file + ": " + failure.getMessage(), failure);
+            }
+        }
+    }
+
+    private Path file() {
+        try {
+            Path file = Path.of(input);
+            return Files.isRegularFile(file) ? file : null;
+        } catch (InvalidPathException noName) {
+            return null;
+        }
+    }
+
+    private byte[] hex() {
+        try {
+            return HexFormat.of().parseHex(input);
+        } catch (IllegalArgumentException e) {
+            throw usage("neither a file nor an even number of hex digits: input="
+                    + (input.length() > 60 ? input.substring(0, 60) + "..." : input));
+        }
+    }
+
+    private CommandLine.ParameterException usage(String message) {
+        return new CommandLine.ParameterException(spec.commandLine(), message);
+    }
+
+    static final class FormatConverter implements CommandLine.ITypeConverter<Format> {
+
+        @Override
+        public Format convert(String name) {
+            for (Format format : Format.values()) {
+                if (format.toString().equalsIgnoreCase(name)) {
+                    return format;
+                }
+            }
+            throw new CommandLine.TypeConversionException("no such format: given=" + name);
+        }
+    }
+}
