@@ -311,7 +311,8 @@ public final class BufferBuilder implements AutoCloseable {
         }
     }
 
-    /// A stream that appends to this builder, for libraries that write to one. What it is given is copied at once.
+    /// A stream that appends to this builder, for libraries that write to one. What it is given is copied at
+    /// once.
     ///
     /// @return a stream for the builder's thread; after the seal it throws as [#putByte(byte)] does
     public OutputStream asOutputStream() {
