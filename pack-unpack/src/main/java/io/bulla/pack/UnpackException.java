@@ -23,9 +23,13 @@ public final class UnpackException extends RuntimeException {
         MALFORMED
     }
 
+    /// What kind of fault.
     private final Reason reason;
+    /// What should stand there.
     private final String expected;
+    /// What stands there.
     private final String found;
+    /// Where, in bytes.
     private final long offset;
 
     UnpackException(Reason reason, String what, Object expected, Object found, long offset) {
