@@ -59,9 +59,24 @@ final class Flex128 implements Encoding {
     @Override
     public void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count) {
         boolean unsigned = wire.isUnsigned();
+        // several numbers go into one store: a word is filled, and written when the next one does not fit
+        long word = 0;
+        int used = 0;
         for (int i = from; i < from + count; i++) {
-            putFlex(out, unsigned ? values[i] & 0xffff_ffffL : zigzag(values[i]));
+            long value = unsigned ? values[i] & 0xffff_ffffL : zigzag(values[i]);
+            int length = value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : leastLength(value);
+            if (used + length > Long.BYTES) {
+                out.putLow(word, used);
+                word = 0;
+                used = 0;
+            }
+            long bytes = length == 1
+                    ? value
+                    : length == 2 ? value & 0x7f | 0x80 | value >>> 7 << 8 : spread(value) | flags(length);
+            word |= bytes << 8 * used;
+            used += length;
         }
+        out.putLow(word, used);
     }
 
     @Override
@@ -111,7 +126,9 @@ final class Flex128 implements Encoding {
             if (bits > 5 * Byte.SIZE) {
                 break;
             }
-            long value = gather(word & -1L >>> (Long.SIZE - bits));
+            long value = bits == 8
+                    ? word & 0x7f
+                    : bits == 16 ? word & 0x7f | word >>> 1 & 0x3f80 : gather(word & -1L >>> (Long.SIZE - bits));
             if (value >>> Integer.SIZE != 0 || isPadded(value, bits >>> 3)) {
                 break;
             }
@@ -127,8 +144,8 @@ final class Flex128 implements Encoding {
         if ((value & ~0x7fL) == 0) {
             out.putByte((byte) value);
         } else if (value >>> 56 == 0) {
-            int length = (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7;
-            out.putLow(spread(value) | FLAGS & (1L << 8 * (length - 1)) - 1, length);
+            int length = leastLength(value);
+            out.putLow(spread(value) | flags(length), length);
         } else {
             out.putLow(spread(value & -1L >>> 8) | FLAGS, Long.BYTES).putByte((byte) (value >>> 56));
         }
@@ -178,7 +195,12 @@ final class Flex128 implements Encoding {
     }
 
     private static int leastLength(long value) {
-        return Math.max(1, (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7);
+        return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
+    }
+
+    /// What says that another byte follows, in all but the last of up to eight.
+    private static long flags(int length) {
+        return FLAGS & (1L << 8 * (length - 1)) - 1;
     }
 
     private static long zigzag(long value) {
