@@ -13,6 +13,7 @@ public final class MemoryBudget {
     private static final LongAdder ADOPTED = new LongAdder();
 
     private final long limit;
+    // volatile: used is held under the limit by a compare-and-set; peak is raised after it, and may lag
     private final AtomicLong used = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
     private final LongAdder total = new LongAdder();

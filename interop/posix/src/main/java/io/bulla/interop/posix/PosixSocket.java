@@ -36,7 +36,9 @@ public final class PosixSocket implements AutoCloseable {
     private static final long MMSGHDR_BYTES = 64;
 
     private final Descriptor descriptor;
+    // volatile: one of several closers leaves the descriptor; the atomic step is all it needs
     private final AtomicBoolean closed = new AtomicBoolean();
+    // volatile: seen soon by the other threads; nothing else hangs on it
     private volatile boolean blocking = true;
 
     PosixSocket(int fd) {

@@ -40,6 +40,7 @@ public final class ZeroCopySocket implements AutoCloseable {
     private final PosixSocket socket;
     private final int fd;
     private final ReentrantLock sending = new ReentrantLock();
+    // volatile: one of several closers; the atomic step is all it needs
     private final AtomicBoolean closed = new AtomicBoolean();
     // below: under this object's lock
     private final UnnotifiedCalls calls = new UnnotifiedCalls(0);
