@@ -24,6 +24,7 @@ public final class SocketSend {
     private final Arena arena;
     private final NativeIoVecCursor cursor;
     private final MemorySegment header;
+    // volatile: seen soon by whoever asks; nothing else hangs on it
     private volatile SendPath path;
 
     /// A send of the calling thread's.
