@@ -132,6 +132,7 @@ final class Receivers implements AutoCloseable {
                 folder.resolve("socket").toString(),
                 Integer.toString(index),
                 options.send.name(),
+                Integer.toString(options.rounds),
                 Boolean.toString(index + 1 == options.failProcess));
     }
 

@@ -14,12 +14,14 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /// One file, handed to many processes.
 ///
 /// ```
 /// a receiver: starts, practises, connects: index        'G'                 'H', held         'V', verified, or 'X'
 /// this one:                                       'G'         seal or bytes            'G'
+///                                                  |_____ each round but the last ends here, and all let go
 /// ```
 ///
 /// Each step is done by all before the next one: nothing is handed over before all wait for it, and nobody
@@ -38,8 +40,10 @@ final class Share {
     /// What came of it.
     ///
     /// @param bytes of the file
-    /// @param heldNanos from the first hand-over until every process has said that it has the bytes
-    /// @param nanos from the first hand-over until every process has said that they are right, or wrong
+    /// @param heldNanos from the first hand-over until every process has said that it has the bytes: the median of
+    ///     the rounds
+    /// @param nanos from the first hand-over of the last round until every process has said that the bytes are
+    ///     right, or wrong
     /// @param verified processes whose digest was right
     record Outcome(long bytes, long heldNanos, long nanos, int verified) {}
 
@@ -57,7 +61,7 @@ final class Share {
                             ? SharedSeal.of(content.share(), FORMAT, guarded).withDigest()
                             : null) {
                 receivers.start();
-                return handOver(receivers, content, seal ? shared::sendTo : copying(content));
+                return handOver(receivers, options.rounds, content, seal ? shared::sendTo : copying(content));
             }
         }
     }
@@ -76,19 +80,25 @@ final class Share {
         };
     }
 
-    private static Outcome handOver(Receivers receivers, SealedBuffer content, HandOver one)
+    private static Outcome handOver(Receivers receivers, int rounds, SealedBuffer content, HandOver one)
             throws IOException, InterruptedException {
-        receivers.each(link -> link.send(GO));
-        receivers.each(Link::receiveByte);
-        Thread.sleep(QUIET_MILLIS);
-        long start = System.nanoTime();
-        receivers.each(link -> one.to(link.socket()));
-        receivers.each(Link::receiveByte);
-        long held = System.nanoTime();
-        receivers.each(link -> link.send(GO));
+        long[] held = new long[rounds];
+        long start = 0;
+        for (int round = 0; round < rounds; round++) {
+            receivers.each(link -> link.send(GO));
+            receivers.each(Link::receiveByte);
+            Thread.sleep(QUIET_MILLIS);
+            start = System.nanoTime();
+            receivers.each(link -> one.to(link.socket()));
+            receivers.each(Link::receiveByte);
+            held[round] = System.nanoTime() - start;
+            receivers.each(link -> link.send(GO));
+        }
         int[] verified = new int[1];
         receivers.each(link -> verified[0] += link.receiveByte() == VERIFIED ? 1 : 0);
-        return new Outcome(content.byteSize(), held - start, System.nanoTime() - start, verified[0]);
+        long nanos = System.nanoTime() - start;
+        Arrays.sort(held);
+        return new Outcome(content.byteSize(), held[rounds / 2], nanos, verified[0]);
     }
 
     private static SealedBuffer read(Path file, MemorySource source) throws IOException {

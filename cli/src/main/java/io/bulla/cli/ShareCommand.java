@@ -39,6 +39,13 @@ final class ShareCommand implements Callable<Integer> {
             description = "seal: a descriptor over a unix socket. copy: the bytes, into memory of each receiver's own.")
     Send send;
 
+    @Option(
+            names = "--rounds",
+            defaultValue = "1",
+            description =
+                    "Times to hand it over, to the same processes; they verify the last, the figure is the median.")
+    int rounds;
+
     @Option(names = "--timeout", defaultValue = "300", description = "Seconds until the command counts as failed.")
     int timeoutSeconds;
 
@@ -54,6 +61,7 @@ final class ShareCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         atLeast("--processes", 1, processes);
+        atLeast("--rounds", 1, rounds);
         atLeast("--timeout", 1, timeoutSeconds);
         if (failProcess < 0 || failProcess > processes) {
             throw new CommandLine.ParameterException(
@@ -64,8 +72,9 @@ final class ShareCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.printf(
                 Locale.ROOT,
-                "every process has the bytes, not yet verified: send=%s seconds=%.6f%n",
+                "every process has the bytes, not yet verified: send=%s rounds=%d seconds=%.6f%n",
                 send.name().toLowerCase(Locale.ROOT),
+                rounds,
                 outcome.heldNanos() / 1e9);
         out.printf(
                 Locale.ROOT,

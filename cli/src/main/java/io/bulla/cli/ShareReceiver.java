@@ -19,19 +19,20 @@ final class ShareReceiver {
 
     private ShareReceiver() {}
 
-    /// @param args path of the socket, index of this process, how it is sent, whether to die on the way
+    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way
     public static void main(String[] args) {
         try {
             Practice.run();
             try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
                 Link link = new Link(socket);
                 link.sendLong(Long.parseLong(args[1]));
-                link.send(link.receiveByte());
-                boolean die = Boolean.parseBoolean(args[3]);
-                if (ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL) {
-                    receiveSeal(link, die);
-                } else {
-                    receiveCopy(link, die);
+                HandOver how = ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL
+                        ? ShareReceiver::receiveSeal
+                        : ShareReceiver::receiveCopy;
+                boolean die = Boolean.parseBoolean(args[4]);
+                for (int left = Integer.parseInt(args[3]); left > 0; left--) {
+                    link.send(link.receiveByte());
+                    how.receive(link, left == 1, die);
                 }
             }
         } catch (IOException | RuntimeException failure) {
@@ -40,19 +41,29 @@ final class ShareReceiver {
         }
     }
 
-    private static void receiveSeal(Link link, boolean die) throws IOException {
+    private interface HandOver {
+        void receive(Link link, boolean last, boolean die) throws IOException;
+    }
+
+    private static void receiveSeal(Link link, boolean last, boolean die) throws IOException {
         try (SharedSeal seal = SharedSeal.receiveFrom(link.socket(), Long.MAX_VALUE)) {
             held(link, die);
-            try {
-                seal.verify();
-                link.send(Share.VERIFIED);
-            } catch (SealRefusedException differs) {
-                link.send(Share.DIFFERS);
+            if (last) {
+                link.send(verdict(seal));
             }
         }
     }
 
-    private static void receiveCopy(Link link, boolean die) throws IOException {
+    private static byte verdict(SharedSeal seal) throws IOException {
+        try {
+            seal.verify();
+            return Share.VERIFIED;
+        } catch (SealRefusedException differs) {
+            return Share.DIFFERS;
+        }
+    }
+
+    private static void receiveCopy(Link link, boolean last, boolean die) throws IOException {
         long length = link.receiveLong();
         byte[] digest = link.receive(DIGEST);
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
@@ -61,7 +72,9 @@ final class ShareReceiver {
             link.receiveInto(target.asSlice(0, length));
             try (SealedBuffer buffer = SealedBuffer.adopt(source.seal(region, length), region::release)) {
                 held(link, die);
-                link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+                if (last) {
+                    link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+                }
             }
         }
     }

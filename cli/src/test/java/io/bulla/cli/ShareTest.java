@@ -69,10 +69,19 @@ class ShareTest {
             assertEquals(0, run("share", "--processes=3", "--send=" + send, file.toString()), () -> err);
             assertTrue(
                     out.matches("every process has the bytes, not yet verified: send=" + send
-                            + " seconds=\\d+\\.\\d{6}\nshare: processes=3 bytes=300000 verified=3"
+                            + " rounds=1 seconds=\\d+\\.\\d{6}\nshare: processes=3 bytes=300000 verified=3"
                             + " seconds=\\d+\\.\\d{6}\n"),
                     out);
             assertEquals("", err);
+        }
+    }
+
+    @Test
+    void lastOfSeveralRoundsIsVerified() {
+        for (String send : new String[] {"seal", "copy"}) {
+            assertEquals(0, run("share", "--processes=2", "--rounds=3", "--send=" + send, file.toString()), () -> err);
+            assertTrue(out.contains("send=" + send + " rounds=3 "), out);
+            assertTrue(out.contains("share: processes=2 bytes=300000 verified=2 "), out);
         }
     }
 
@@ -131,6 +140,7 @@ class ShareTest {
     @Test
     void usageErrorsHaveStatusTwo() {
         usage("--processes must be at least 1: given=0", "share", "--processes=0", file.toString());
+        usage("--rounds must be at least 1: given=0", "share", "--rounds=0", file.toString());
         usage("--timeout must be at least 1: given=0", "share", "--timeout=0", file.toString());
         usage(
                 "--fail-process is not a process: fail-process=17 processes=16",
