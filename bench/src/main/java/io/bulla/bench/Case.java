@@ -1,8 +1,6 @@
 package io.bulla.bench;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,7 +96,7 @@ record Case(String name, String unit, Meter meter) {
         return new Case(
                 main.getSimpleName() + "[" + String.join(",", args) + "]",
                 unit,
-                _ -> Double.parseDouble(lastLine(main, args)));
+                _ -> Double.parseDouble(lines(main, args).getLast()));
     }
 
     /// A number that needs no repetition.
@@ -135,10 +133,12 @@ record Case(String name, String unit, Meter meter) {
         return results.iterator().next().getBenchmarkResults().iterator().next();
     }
 
-    private static String lastLine(Class<?> main, String... args) throws IOException, InterruptedException {
+    /// Runs a program of ours and returns what it prints.
+    static List<String> lines(Class<?> main, String... args) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 QUIET,
+                "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),
                 main.getName()));
@@ -146,17 +146,12 @@ record Case(String name, String unit, Meter meter) {
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        String last = "";
-        try (BufferedReader out =
-                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = out.readLine(); line != null; line = out.readLine()) {
-                last = line;
-            }
-        }
+        List<String> lines = process.inputReader(StandardCharsets.UTF_8).lines().toList();
         int status = process.waitFor();
-        if (status != 0) {
-            throw new IOException("program failed: main=" + main.getName() + " status=" + status);
+        if (status != 0 || lines.isEmpty()) {
+            throw new IOException(
+                    "program failed: main=" + main.getName() + " status=" + status + " lines=" + lines.size());
         }
-        return last;
+        return lines;
     }
 }

@@ -35,6 +35,9 @@ final class PosixGoals {
                         NO_BYTES)));
         fanOut(goals, "unix-fan-out-64-256k", 1 << 18, 0.25);
         fanOut(goals, "unix-fan-out-64-4m", 1 << 22, 0.2);
+        Case small = HandOver.of("seal", 1 << 12);
+        goals.add(Goal.atMost(0.01, "hand-over-64-4m", HandOver.of("seal", 1 << 22), HandOver.of("copy", 1 << 22)));
+        goals.add(Goal.atMost(2, "hand-over-64-4k-to-64m", HandOver.of("seal", 1 << 26), small));
         return goals;
     }
 
