@@ -30,8 +30,8 @@ import java.lang.invoke.VarHandle;
 /// Belongs to the thread that opened it.
 final class Ring implements AutoCloseable {
 
+    static final byte OP_WRITEV = 2;
     static final byte OP_POLL_ADD = 6;
-    static final byte OP_SENDMSG = 9;
     static final byte OP_ASYNC_CANCEL = 14;
     static final byte OP_SENDMSG_ZC = 48;
     static final int CQE_MORE = 2;

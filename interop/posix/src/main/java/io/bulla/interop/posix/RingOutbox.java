@@ -50,11 +50,11 @@ final class RingOutbox implements Outbox {
     /// @throws PosixException if the kernel has no such ring
     static RingOutbox open(SendPath best) throws PosixException {
         Ring ring = new Ring(ENTRIES);
-        if (!ring.supports(Ring.OP_SENDMSG)
+        if (!ring.supports(Ring.OP_WRITEV)
                 || !ring.supports(Ring.OP_POLL_ADD)
                 || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
             ring.close();
-            throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=SENDMSG");
+            throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=WRITEV");
         }
         RingOutbox outbox = new RingOutbox(ring, best == SendPath.URING_ZC && ring.supports(Ring.OP_SENDMSG_ZC));
         OPEN.add(outbox);
@@ -214,12 +214,19 @@ final class RingOutbox implements Outbox {
         boolean withoutCopy = zeroCopy && lane.zeroCopy;
         send.begin(withoutCopy ? SendPath.URING_ZC : SendPath.URING);
         lane.busy = true;
-        request.set(JAVA_BYTE, Ring.SQE_OPCODE, withoutCopy ? Ring.OP_SENDMSG_ZC : Ring.OP_SENDMSG);
         request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
-        request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.message().address());
-        request.set(JAVA_INT, Ring.SQE_LENGTH, 1);
-        request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.MSG_NOSIGNAL);
         request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(send));
+        if (withoutCopy) {
+            request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_SENDMSG_ZC);
+            request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.message().address());
+            request.set(JAVA_INT, Ring.SQE_LENGTH, 1);
+            request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.MSG_NOSIGNAL);
+        } else {
+            // no message header between the ring and the image
+            request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_WRITEV);
+            request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.window().address());
+            request.set(JAVA_INT, Ring.SQE_LENGTH, send.windowEntries());
+        }
     }
 
     /// A socket that does not wait by itself: the kernel is asked to tell when it is ready.
