@@ -17,6 +17,13 @@ final class Capabilities {
     private static final int VERSION_3 = 0x20080522;
     private static final int CAP_IPC_LOCK = 14;
 
+    private static final int LOAD = 0x20;
+    private static final int EQUAL = 0x15;
+    private static final int RETURN = 0x06;
+    private static final int REFUSE = 0x00050001;
+    private static final int ALLOW = 0x7fff0000;
+    private static final int FIFTH_ARGUMENT = 48;
+
     private Capabilities() {}
 
     /// The calling thread may no longer lock more memory than the limit says.
@@ -38,11 +45,29 @@ final class Capabilities {
 
     /// The calling thread gets `EPERM` from one system call.
     static boolean forbid(int number) throws Throwable {
+        // load the number; if it is this one, EPERM; else allow
+        return filter(new int[][] {{LOAD, 0}, {1 << 24 | EQUAL, number}, {RETURN, REFUSE}, {RETURN, ALLOW}});
+    }
+
+    /// The calling thread gets `EPERM` for mappings of files; the JVM's own have none.
+    static boolean forbidMappingFiles() throws Throwable {
+        int mmap = System.getProperty("os.arch").equals("aarch64") ? 222 : 9;
+        // load the number; if it is mmap, load the descriptor; if there is one, EPERM; else allow
+        return filter(new int[][] {
+            {LOAD, 0},
+            {3 << 24 | EQUAL, mmap},
+            {LOAD, FIFTH_ARGUMENT},
+            {1 << 16 | EQUAL, -1},
+            {RETURN, REFUSE},
+            {RETURN, ALLOW}
+        });
+    }
+
+    /// @param program of a socket filter over a system call: each instruction's code and jumps, and its operand
+    private static boolean filter(int[][] program) throws Throwable {
         MethodHandle prctl = Libc.variadic("prctl", 1, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            // load the number; if it is this one, EPERM; else allow
-            int[][] program = {{0x20, 0}, {1 << 24 | 0x15, number}, {0x06, 0x00050001}, {0x06, 0x7fff0000}};
             MemorySegment filter = arena.allocate(8L * program.length, 8);
             for (int i = 0; i < program.length; i++) {
                 filter.setAtIndex(JAVA_INT, 2L * i, program[i][0]);
