@@ -24,6 +24,7 @@ final class Libc {
 
     static final int AF_UNIX = 1;
     static final int AF_INET = 2;
+    static final int AF_INET6 = 10;
     static final int SOCK_STREAM = 1;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;

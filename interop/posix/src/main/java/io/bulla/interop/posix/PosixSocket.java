@@ -1,7 +1,6 @@
 package io.bulla.interop.posix;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
@@ -12,8 +11,8 @@ import io.bulla.iovec.NativeIoVecCursor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -30,9 +29,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class PosixSocket implements AutoCloseable {
 
     private static final long MOST_BYTES = 1 << 30;
-    private static final int BACKLOG = 128;
     private static final int SOCKADDR_BYTES = 16;
-    private static final long LONGEST_PATH = 107;
     private static final long MMSGHDR_BYTES = 64;
 
     private final Descriptor descriptor;
@@ -64,8 +61,19 @@ public final class PosixSocket implements AutoCloseable {
     /// @throws PosixException if nobody listens there, or the system refuses
     public static PosixSocket connect(Path path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment address = unixAddress(arena, path);
-            return connected(Libc.AF_UNIX, address, "path=" + path);
+            return new PosixSocket(Endpoint.of(arena, path).connect());
+        }
+    }
+
+    /// Connects over TCP, IPv4 or IPv6.
+    ///
+    /// @param host resolved
+    /// @return a connected socket, without Nagle's delay
+    /// @throws PosixException if nobody listens there, or the system refuses
+    /// @throws IllegalArgumentException if the name was not resolved
+    public static PosixSocket connect(InetSocketAddress host) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            return new PosixSocket(Endpoint.of(arena, host).connect());
         }
     }
 
@@ -75,12 +83,7 @@ public final class PosixSocket implements AutoCloseable {
     /// @return a connected socket, without Nagle's delay
     /// @throws PosixException if nobody listens there, or the system refuses
     public static PosixSocket connect(int port) throws PosixException {
-        try (Arena arena = Arena.ofConfined()) {
-            PosixSocket socket = connected(Libc.AF_INET, loopback(arena, port), "port=" + port);
-            Call.current().setsockopt(socket.descriptor.enter("setsockopt"), Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
-            socket.descriptor.leave();
-            return socket;
-        }
+        return connect(Endpoint.loopback(port));
     }
 
     /// Listens on a unix socket. The file stays when the socket is closed.
@@ -90,7 +93,19 @@ public final class PosixSocket implements AutoCloseable {
     /// @throws PosixException if the system refuses
     public static PosixSocket listen(Path path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
-            return listening(Libc.AF_UNIX, unixAddress(arena, path), "path=" + path);
+            return new PosixSocket(Endpoint.of(arena, path).listen());
+        }
+    }
+
+    /// Listens on a TCP port, IPv4 or IPv6.
+    ///
+    /// @param host an address of this host, or the wildcard; port 0 for any that is free, see [#port()]
+    /// @return a socket to [#accept] on
+    /// @throws PosixException if the port is taken, or the system refuses
+    /// @throws IllegalArgumentException if the name was not resolved
+    public static PosixSocket listen(InetSocketAddress host) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            return new PosixSocket(Endpoint.of(arena, host).listen());
         }
     }
 
@@ -100,9 +115,7 @@ public final class PosixSocket implements AutoCloseable {
     /// @return a socket to [#accept] on
     /// @throws PosixException if the port is taken, or the system refuses
     public static PosixSocket listen(int port) throws PosixException {
-        try (Arena arena = Arena.ofConfined()) {
-            return listening(Libc.AF_INET, loopback(arena, port), "port=" + port);
-        }
+        return listen(Endpoint.loopback(port));
     }
 
     /// Waits for a connection.
@@ -185,8 +198,7 @@ public final class PosixSocket implements AutoCloseable {
         int fd = descriptor.enter("sendmsg");
         try {
             MemorySegment window = cursor.window(Libc.IOV_MAX, MOST_BYTES);
-            int flags = blocking ? 0 : Libc.MSG_DONTWAIT;
-            return took("sendmsg", Call.current().sendmsg(fd, window, cursor.windowEntries(), flags), cursor);
+            return took("sendmsg", Call.current().sendmsg(fd, window, cursor.windowEntries(), flags()), cursor);
         } finally {
             descriptor.leave();
         }
@@ -211,8 +223,7 @@ public final class PosixSocket implements AutoCloseable {
                 headers.set(JAVA_LONG, count * MMSGHDR_BYTES + Call.MSGHDR_IOVLEN, cursors[count].windowEntries());
                 whole = cursors[count].windowBytes() == cursors[count].remaining();
             }
-            int flags = Libc.MSG_NOSIGNAL | (blocking ? 0 : Libc.MSG_DONTWAIT);
-            long sent = count == 0 ? 0 : Call.current().sendmmsg(fd, headers, count, flags);
+            long sent = count == 0 ? 0 : Call.current().sendmmsg(fd, headers, count, flags() | Libc.MSG_NOSIGNAL);
             if (sent < 0 && sent != -Libc.EAGAIN) {
                 throw failed("sendmmsg", sent);
             }
@@ -240,7 +251,7 @@ public final class PosixSocket implements AutoCloseable {
     public void send(SealedBuffer handle) throws PosixException {
         try (handle) {
             IoVec bytes = handle.iovec();
-            send(bytes);
+            WholeSend.send(this, bytes);
             Reference.reachabilityFence(bytes);
         }
     }
@@ -259,7 +270,7 @@ public final class PosixSocket implements AutoCloseable {
         }
         int fd = descriptor.enter("recv");
         try {
-            long result = Call.current().recv(fd, target, target.byteSize(), blocking ? 0 : Libc.MSG_DONTWAIT);
+            long result = Call.current().recv(fd, target, target.byteSize(), flags());
             if (result < 0 && result != -Libc.EAGAIN) {
                 throw failed("recv", result);
             }
@@ -348,47 +359,6 @@ public final class PosixSocket implements AutoCloseable {
         return "PosixSocket[" + descriptor + (isOpen() ? " open" : " closed") + "]";
     }
 
-    private void send(IoVec bytes) throws PosixException {
-        Call call = Call.current();
-        int region = 0;
-        long inRegion = 0;
-        while (region < bytes.regionCount()) {
-            int count = 0;
-            long skipped = inRegion;
-            for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
-                MemorySegment memory = bytes.region(i);
-                if (!memory.isNative() || !memory.scope().isAlive()) {
-                    throw unreachable(i, memory);
-                }
-                call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
-                skipped = 0;
-            }
-            inRegion += sendScratch(call, count);
-            while (region < bytes.regionCount()
-                    && inRegion >= bytes.region(region).byteSize()) {
-                inRegion -= bytes.region(region++).byteSize();
-            }
-        }
-    }
-
-    private long sendScratch(Call call, int count) throws PosixException {
-        int fd = descriptor.enter("sendmsg");
-        try {
-            while (true) {
-                long result = call.sendmsg(fd, call.entries, count, blocking ? 0 : Libc.MSG_DONTWAIT);
-                if (result >= 0) {
-                    return result;
-                }
-                if (result != -Libc.EAGAIN) {
-                    throw failed("sendmsg", result);
-                }
-                call.poll(fd, Libc.POLLOUT, -1);
-            }
-        } finally {
-            descriptor.leave();
-        }
-    }
-
     private long took(String name, long result, NativeIoVecCursor cursor) throws PosixException {
         if (result == -Libc.EAGAIN) {
             return 0;
@@ -460,62 +430,13 @@ public final class PosixSocket implements AutoCloseable {
         }
     }
 
-    private static IllegalArgumentException unreachable(int index, MemorySegment region) {
-        return new IllegalArgumentException((region.isNative() ? "region is freed already" : "region lies on the heap")
-                + ": index=" + index + " byteSize=" + region.byteSize());
+    /// Flags of a call that waits only if this socket does.
+    int flags() {
+        return blocking ? 0 : Libc.MSG_DONTWAIT;
     }
 
-    private PosixException failed(String call, long result) {
+    PosixException failed(String call, long result) {
         return PosixException.of(call, (int) -result, descriptor.toString());
-    }
-
-    private static PosixSocket connected(int domain, MemorySegment address, String where) throws PosixException {
-        Call call = Call.current();
-        int fd = check("socket", call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC), where);
-        int result = call.connect(fd, address, (int) address.byteSize());
-        if (result < 0) {
-            call.close(fd);
-        }
-        check("connect", result, where);
-        return new PosixSocket(fd);
-    }
-
-    private static PosixSocket listening(int domain, MemorySegment address, String where) throws PosixException {
-        Call call = Call.current();
-        int fd = check("socket", call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC), where);
-        call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
-        int result = call.bind(fd, address, (int) address.byteSize());
-        if (result >= 0) {
-            result = call.listen(fd, BACKLOG);
-        }
-        if (result < 0) {
-            call.close(fd);
-        }
-        check("bind", result, where);
-        return new PosixSocket(fd);
-    }
-
-    private static MemorySegment unixAddress(Arena arena, Path path) {
-        byte[] bytes = path.toString().getBytes(StandardCharsets.UTF_8);
-        if (bytes.length > LONGEST_PATH) {
-            throw new IllegalArgumentException("path too long for a unix socket: bytes=" + bytes.length + " limit="
-                    + LONGEST_PATH + " path=" + path);
-        }
-        MemorySegment address = arena.allocate(2L + bytes.length + 1, 8);
-        address.set(JAVA_SHORT, 0, (short) Libc.AF_UNIX);
-        MemorySegment.copy(bytes, 0, address, JAVA_BYTE, 2, bytes.length);
-        return address;
-    }
-
-    private static MemorySegment loopback(Arena arena, int port) {
-        if (port < 0 || port > 0xffff) {
-            throw new IllegalArgumentException("no such TCP port: port=" + port);
-        }
-        MemorySegment address = arena.allocate(16, 8);
-        address.set(JAVA_SHORT, 0, (short) Libc.AF_INET);
-        address.set(JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 2, (short) port);
-        address.set(JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 4, 0x7f000001);
-        return address;
     }
 
     private static int check(String call, int result, String what) throws PosixException {

@@ -144,7 +144,7 @@ class PosixErrorsTest {
             assertTrue(unix.isOpen());
         }
         assertEquals(
-                "connect: Connection refused: errno=111 port=" + port,
+                "connect: Connection refused: errno=111 host=127.0.0.1 port=" + port,
                 fails(Errno.ECONNREFUSED, () -> PosixSocket.connect(port)).getMessage());
         assertEquals(
                 "connect: Connection refused: errno=111 path=" + path,
@@ -162,7 +162,7 @@ class PosixErrorsTest {
                 PosixSocket unix = PosixSocket.listen(path)) {
             int port = tcp.port();
             assertEquals(
-                    "bind: Address already in use: errno=98 port=" + port,
+                    "bind: Address already in use: errno=98 host=127.0.0.1 port=" + port,
                     fails(Errno.EADDRINUSE, () -> PosixSocket.listen(port)).getMessage());
             fails(Errno.EADDRINUSE, () -> PosixSocket.listen(path));
             assertTrue(unix.isOpen());
@@ -213,7 +213,7 @@ class PosixErrorsTest {
                 "ulimit -n 64", List.of("--enable-native-access=io.bulla.interop.posix"), Fork.module(OpensAll.class));
         assertEquals("""
                 socketpair: Too many open files: errno=24
-                socket: Too many open files: errno=24 port=?
+                socket: Too many open files: errno=24 host=127.0.0.1 port=?
                 accept4: Too many open files: errno=24 socket=?
                 goes on
                 """, fork.output());

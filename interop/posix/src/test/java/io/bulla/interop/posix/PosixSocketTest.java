@@ -18,6 +18,8 @@ import io.bulla.refcount.LeaseTally;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -275,7 +277,42 @@ class PosixSocketTest {
     }
 
     @Test
+    void connectsOverBothInternetProtocols() throws IOException {
+        for (String host : new String[] {"127.0.0.1", "::1"}) {
+            InetAddress address = InetAddress.getByName(host);
+            PosixSocket listener;
+            try {
+                listener = PosixSocket.listen(new InetSocketAddress(address, 0));
+            } catch (PosixException noSuchProtocol) {
+                assertEquals("::1", host, noSuchProtocol::getMessage);
+                continue;
+            }
+            InetSocketAddress where = new InetSocketAddress(address, listener.port());
+            try (listener;
+                    PosixSocket sender = PosixSocket.connect(where);
+                    PosixSocket receiver = listener.accept()) {
+                byte[] bytes = random(100_000);
+                CompletableFuture<byte[]> received =
+                        CompletableFuture.supplyAsync(() -> receive(receiver, bytes.length));
+                sender.send(BufferBuilder.create(source).put(bytes).seal());
+                assertArrayEquals(bytes, received.join());
+            }
+            PosixException refused = assertThrows(PosixException.class, () -> PosixSocket.connect(where));
+            assertEquals(
+                    "connect: Connection refused: errno=111 host=" + address.getHostAddress() + " port="
+                            + where.getPort(),
+                    refused.getMessage());
+        }
+    }
+
+    @Test
     void refusesByName() {
+        assertEquals(
+                "no such host: nowhere.invalid",
+                assertThrows(
+                                IllegalArgumentException.class,
+                                () -> PosixSocket.connect(InetSocketAddress.createUnresolved("nowhere.invalid", 1)))
+                        .getMessage());
         assertEquals(
                 "no such TCP port: port=65536",
                 assertThrows(IllegalArgumentException.class, () -> PosixSocket.connect(65536))

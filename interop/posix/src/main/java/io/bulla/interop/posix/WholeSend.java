@@ -1,0 +1,58 @@
+package io.bulla.interop.posix;
+
+import io.bulla.iovec.IoVec;
+import java.lang.foreign.MemorySegment;
+
+/// A send that waits until the peer has taken every byte, from the calling thread's scratch: it allocates
+/// nothing.
+final class WholeSend {
+
+    private WholeSend() {}
+
+    /// @param bytes whose memory the caller holds
+    static void send(PosixSocket socket, IoVec bytes) throws PosixException {
+        Call call = Call.current();
+        int region = 0;
+        long inRegion = 0;
+        while (region < bytes.regionCount()) {
+            int count = 0;
+            long skipped = inRegion;
+            for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
+                MemorySegment memory = bytes.region(i);
+                if (!memory.isNative() || !memory.scope().isAlive()) {
+                    throw unreachable(i, memory);
+                }
+                call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
+                skipped = 0;
+            }
+            inRegion += sendScratch(socket, call, count);
+            while (region < bytes.regionCount()
+                    && inRegion >= bytes.region(region).byteSize()) {
+                inRegion -= bytes.region(region++).byteSize();
+            }
+        }
+    }
+
+    private static long sendScratch(PosixSocket socket, Call call, int count) throws PosixException {
+        int fd = socket.descriptor().enter("sendmsg");
+        try {
+            while (true) {
+                long result = call.sendmsg(fd, call.entries, count, socket.flags());
+                if (result >= 0) {
+                    return result;
+                }
+                if (result != -Libc.EAGAIN) {
+                    throw socket.failed("sendmsg", result);
+                }
+                call.poll(fd, Libc.POLLOUT, -1);
+            }
+        } finally {
+            socket.descriptor().leave();
+        }
+    }
+
+    private static IllegalArgumentException unreachable(int index, MemorySegment region) {
+        return new IllegalArgumentException((region.isNative() ? "region is freed already" : "region lies on the heap")
+                + ": index=" + index + " byteSize=" + region.byteSize());
+    }
+}
