@@ -1,6 +1,7 @@
 /* The floor beneath a hand-over: 64 processes that do nothing else wait on a unix socket each, for the descriptor of a
  * sealed memory file, whose seals and size they look at before they map it, or for a copy of its bytes.
- * gcc -O2 -o hand_over hand_over.c && ./hand_over 4194304      prints both in ms, the medians of 15 rounds */
+ * gcc -O2 -o hand_over hand_over.c && ./hand_over 4194304      prints both in ms, the medians of 15 rounds,
+ * and what two of the calls take hot and cold */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -116,6 +117,24 @@ static int ascending(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+/* two of the receiver's calls by a thread that slept before, or not: prints the medians in us */
+static void cold(int fd, size_t length, int sleep_us) {
+    double seals[ROUNDS], map[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        if (sleep_us) usleep(sleep_us);
+        double start = now();
+        fcntl(fd, F_GET_SEALS);
+        double middle = now();
+        void *bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+        map[round] = (now() - middle) * 1e3;
+        seals[round] = (middle - start) * 1e3;
+        munmap(bytes, length);
+    }
+    qsort(seals, ROUNDS, sizeof(double), ascending);
+    qsort(map, ROUNDS, sizeof(double), ascending);
+    printf("slept=%dus fcntl=%.2f mmap=%.2f us\n", sleep_us, seals[ROUNDS / 2], map[ROUNDS / 2]);
+}
+
 int main(int argc, char **argv) {
     long length = argc > 1 ? atol(argv[1]) : 4 << 20;
     if (length < 1) {
@@ -131,6 +150,8 @@ int main(int argc, char **argv) {
     check(fcntl(fd, F_ADD_SEALS, SEALS) == 0, "seals");
     bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
     check(bytes != MAP_FAILED, "mmap");
+    cold(fd, length, 0);
+    cold(fd, length, 10000);
     int sockets[PROCESSES];
     for (int i = 0; i < PROCESSES; i++) {
         int pair[2];

@@ -38,6 +38,7 @@ final class PosixGoals {
         Case small = HandOver.of("seal", 1 << 12);
         goals.add(Goal.atMost(0.01, "hand-over-64-4m", HandOver.of("seal", 1 << 22), HandOver.of("copy", 1 << 22)));
         goals.add(Goal.atMost(2, "hand-over-64-4k-to-64m", HandOver.of("seal", 1 << 26), small));
+        goals.add(Goal.compare("hand-over-cold", coldReceive(10), coldReceive(0)));
         return goals;
     }
 
@@ -48,6 +49,10 @@ final class PosixGoals {
         goals.add(Goal.compare(name + "-pooled", shared, fanOut("copiedPooled", size)));
         goals.add(Goal.compare(name + "-in-turn", shared, fanOut("copiedInTurn", size)));
         goals.add(Goal.compare(name + "-floor", shared, fanOut("baseline", size)));
+    }
+
+    private static Case coldReceive(int sleepMillis) {
+        return Case.program("us", ColdReceive.class, Integer.toString(sleepMillis));
     }
 
     private static Case send(String method) {
