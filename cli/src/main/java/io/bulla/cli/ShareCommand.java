@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -60,13 +59,12 @@ final class ShareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        atLeast("--processes", 1, processes);
-        atLeast("--rounds", 1, rounds);
-        atLeast("--timeout", 1, timeoutSeconds);
+        Usage.atLeast(spec, "--processes", 1, processes);
+        Usage.atLeast(spec, "--rounds", 1, rounds);
+        Usage.atLeast(spec, "--timeout", 1, timeoutSeconds);
         if (failProcess < 0 || failProcess > processes) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(),
-                    "--fail-process is not a process: fail-process=" + failProcess + " processes=" + processes);
+            throw Usage.error(
+                    spec, "--fail-process is not a process: fail-process=" + failProcess + " processes=" + processes);
         }
         Share.Outcome outcome = Share.run(this);
         PrintWriter out = spec.commandLine().getOut();
@@ -85,12 +83,5 @@ final class ShareCommand implements Callable<Integer> {
                 outcome.nanos() / 1e9);
         out.flush();
         return outcome.verified() == processes ? 0 : 1;
-    }
-
-    private void atLeast(String option, int least, int given) {
-        if (given < least) {
-            throw new CommandLine.ParameterException(
-                    spec.commandLine(), option + " must be at least " + least + ": given=" + given);
-        }
     }
 }

@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -68,16 +67,16 @@ final class XcastCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        atLeast("--nodes", 1, nodes);
-        atLeast("--radix", 1, radix);
-        atLeast("--repeat", 1, repeat);
-        atLeast("--limit", 1, limit);
-        atLeast("--timeout", 1, timeoutSeconds);
+        Usage.atLeast(spec, "--nodes", 1, nodes);
+        Usage.atLeast(spec, "--radix", 1, radix);
+        Usage.atLeast(spec, "--repeat", 1, repeat);
+        Usage.atLeast(spec, "--limit", 1, limit);
+        Usage.atLeast(spec, "--timeout", 1, timeoutSeconds);
         if (port < 0 || port + nodes > 65535) {
-            throw usage("--port does not leave a port for every node: port=" + port + " nodes=" + nodes);
+            throw Usage.error(spec, "--port does not leave a port for every node: port=" + port + " nodes=" + nodes);
         }
         if (failNode < 0 || failNode > nodes) {
-            throw usage("--fail-node is not a node: fail-node=" + failNode + " nodes=" + nodes);
+            throw Usage.error(spec, "--fail-node is not a node: fail-node=" + failNode + " nodes=" + nodes);
         }
         PrintWriter out = spec.commandLine().getOut();
         try (Xcast xcast = new Xcast(this)) {
@@ -88,15 +87,5 @@ final class XcastCommand implements Callable<Integer> {
             }
         }
         return 0;
-    }
-
-    private void atLeast(String option, long least, long given) {
-        if (given < least) {
-            throw usage(option + " must be at least " + least + ": given=" + given);
-        }
-    }
-
-    private CommandLine.ParameterException usage(String message) {
-        return new CommandLine.ParameterException(spec.commandLine(), message);
     }
 }

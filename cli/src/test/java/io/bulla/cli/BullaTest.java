@@ -10,9 +10,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.io.RandomAccessFile;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -127,11 +125,11 @@ class BullaTest {
 
     @Test
     void usageErrorsHaveStatusTwo() {
-        usage("--nodes must be at least 1: given=0", "xcast", "--nodes=0", file.toString());
-        usage("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
-        usage("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
-        usage("Missing required parameter: 'FILE'", "xcast");
-        usage("no command given: xcast, share, explain");
+        Ran.refused("--nodes must be at least 1: given=0", "xcast", "--nodes=0", file.toString());
+        Ran.refused("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
+        Ran.refused("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
+        Ran.refused("Missing required parameter: 'FILE'", "xcast");
+        Ran.refused("no command given: xcast, share, explain");
     }
 
     @Test
@@ -189,18 +187,11 @@ class BullaTest {
         }
     }
 
-    private void usage(String message, String... args) {
-        assertEquals(2, run(args));
-        assertEquals(List.of("bulla: " + message), err.lines().limit(1).toList());
-    }
-
     private int run(String... args) {
-        StringWriter outText = new StringWriter();
-        StringWriter errText = new StringWriter();
-        int status = Bulla.run(args, new PrintWriter(outText, true), new PrintWriter(errText, true));
-        out = outText.toString();
-        err = errText.toString();
-        return status;
+        Ran ran = Ran.bulla(args);
+        out = ran.out();
+        err = ran.err();
+        return ran.status();
     }
 
     private long figure(String name) {

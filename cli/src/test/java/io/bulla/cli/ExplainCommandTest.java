@@ -4,11 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,19 +67,14 @@ class ExplainCommandTest {
     }
 
     private void usage(String message, String... args) {
-        String[] all = new String[args.length + 1];
-        all[0] = "explain";
-        System.arraycopy(args, 0, all, 1, args.length);
-        assertEquals(2, run(all));
-        assertEquals("bulla: " + message, err.lines().findFirst().orElse(""));
+        Ran.refused(
+                message, Stream.concat(Stream.of("explain"), Stream.of(args)).toArray(String[]::new));
     }
 
     private int run(String... args) {
-        StringWriter outText = new StringWriter();
-        StringWriter errText = new StringWriter();
-        int status = Bulla.run(args, new PrintWriter(outText, true), new PrintWriter(errText, true));
-        out = outText.toString();
-        err = errText.toString();
-        return status;
+        Ran ran = Ran.bulla(args);
+        out = ran.out();
+        err = ran.err();
+        return ran.status();
     }
 }

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -139,16 +137,16 @@ class ShareTest {
 
     @Test
     void usageErrorsHaveStatusTwo() {
-        usage("--processes must be at least 1: given=0", "share", "--processes=0", file.toString());
-        usage("--rounds must be at least 1: given=0", "share", "--rounds=0", file.toString());
-        usage("--timeout must be at least 1: given=0", "share", "--timeout=0", file.toString());
-        usage(
+        Ran.refused("--processes must be at least 1: given=0", "share", "--processes=0", file.toString());
+        Ran.refused("--rounds must be at least 1: given=0", "share", "--rounds=0", file.toString());
+        Ran.refused("--timeout must be at least 1: given=0", "share", "--timeout=0", file.toString());
+        Ran.refused(
                 "--fail-process is not a process: fail-process=17 processes=16",
                 "share",
                 "--fail-process=17",
                 file.toString());
-        usage("Missing required parameter: 'FILE'", "share");
-        usage("Unknown option: '--nodes=3'", "share", "--nodes=3", file.toString());
+        Ran.refused("Missing required parameter: 'FILE'", "share");
+        Ran.refused("Unknown option: '--nodes=3'", "share", "--nodes=3", file.toString());
     }
 
     @Test
@@ -166,17 +164,10 @@ class ShareTest {
         assertTrue(out.contains("--processes") && out.contains("--send"), out);
     }
 
-    private void usage(String message, String... args) {
-        assertEquals(2, run(args));
-        assertEquals(List.of("bulla: " + message), err.lines().limit(1).toList());
-    }
-
     private int run(String... args) {
-        StringWriter outText = new StringWriter();
-        StringWriter errText = new StringWriter();
-        int status = Bulla.run(args, new PrintWriter(outText, true), new PrintWriter(errText, true));
-        out = outText.toString();
-        err = errText.toString();
-        return status;
+        Ran ran = Ran.bulla(args);
+        out = ran.out();
+        err = ran.err();
+        return ran.status();
     }
 }
