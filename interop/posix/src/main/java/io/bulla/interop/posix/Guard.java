@@ -16,6 +16,8 @@ public enum Guard {
     /// @return the stronger one, if it can
     /// @throws UnsupportedOperationException if it has no memory files, or native access is not enabled
     public static Guard ofKernel() {
+        // here: an error in an initializer would come wrapped
+        NativeAccess.linker();
         return OfKernel.GUARD;
     }
 

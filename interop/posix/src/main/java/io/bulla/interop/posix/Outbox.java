@@ -24,6 +24,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// An outbox on the best path that the kernel has.
     ///
     /// @return one whose [#path()] says which
+    /// @throws UnsupportedOperationException if native access is not enabled
     static Outbox open() {
         return open(SendPath.URING_ZC);
     }
@@ -34,7 +35,10 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// @return one whose [#path()] says which
     /// @throws IllegalArgumentException if `best` is [SendPath#ZEROCOPY], which belongs to one socket: see
     ///     [ZeroCopySocket]
+    /// @throws UnsupportedOperationException if native access is not enabled
     static Outbox open(SendPath best) {
+        // here: an error in an initializer would come wrapped
+        NativeAccess.linker();
         if (best == SendPath.ZEROCOPY) {
             throw new IllegalArgumentException("not a path of an outbox: path=" + best);
         }

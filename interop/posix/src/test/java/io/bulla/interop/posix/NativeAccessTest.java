@@ -2,7 +2,10 @@ package io.bulla.interop.posix;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// What a program hears that was not started for native access: each time that it asks, and what to do.
@@ -13,17 +16,25 @@ class NativeAccessTest {
     private static final String MODULE =
             "native access is not enabled: start the JVM with --enable-native-access=io.bulla.interop.posix";
 
-    /// Opens a pair of sockets, twice, and says what came of it.
-    static final class TwoPairs {
+    private interface Door {
+        void open() throws IOException;
+    }
 
-        private TwoPairs() {}
+    /// Comes in by the door that is named, twice, and says what came of it.
+    static final class Twice {
 
-        public static void main(String[] args) throws PosixException {
+        private static final Map<String, Door> DOORS = Map.of(
+                "socket", PosixSocket::unixPair,
+                "guard", Guard::ofKernel,
+                "memory", MemfdSource::create,
+                "outbox", () -> Outbox.open().close());
+
+        private Twice() {}
+
+        public static void main(String[] args) throws IOException {
             for (int i = 0; i < 2; i++) {
                 try {
-                    for (PosixSocket socket : PosixSocket.unixPair()) {
-                        socket.close();
-                    }
+                    DOORS.get(args[0]).open();
                     System.out.println("opened");
                 } catch (UnsupportedOperationException refused) {
                     System.out.println(refused.getMessage());
@@ -33,20 +44,25 @@ class NativeAccessTest {
     }
 
     private static void says(String line, List<String> options, List<String> program) throws Exception {
-        Fork fork = Fork.run("true", options, program);
-        assertEquals((line + "\n").repeat(2), fork.output());
-        assertEquals(0, fork.status());
+        for (String door : Twice.DOORS.keySet()) {
+            Fork fork = Fork.run(
+                    "true",
+                    options,
+                    Stream.concat(program.stream(), Stream.of(door)).toList());
+            assertEquals((line + "\n").repeat(2), fork.output(), door);
+            assertEquals(0, fork.status());
+        }
     }
 
     @Test
     void withoutTheOption() throws Exception {
-        says(UNNAMED, List.of(), Fork.classPath(TwoPairs.class));
-        says(MODULE, List.of(), Fork.module(TwoPairs.class));
+        says(UNNAMED, List.of(), Fork.classPath(Twice.class));
+        says(MODULE, List.of(), Fork.module(Twice.class));
     }
 
     @Test
     void denied() throws Exception {
-        says(MODULE, List.of("--illegal-native-access=deny"), Fork.module(TwoPairs.class));
+        says(MODULE, List.of("--illegal-native-access=deny"), Fork.module(Twice.class));
     }
 
     @Test
@@ -54,6 +70,6 @@ class NativeAccessTest {
         says(
                 "opened",
                 List.of("--illegal-native-access=deny", "--enable-native-access=io.bulla.interop.posix"),
-                Fork.module(TwoPairs.class));
+                Fork.module(Twice.class));
     }
 }
