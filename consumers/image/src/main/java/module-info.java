@@ -1,0 +1,3 @@
+module com.example.image {
+    requires io.bulla.pack;
+}

@@ -1,0 +1,4 @@
+module com.example.modules {
+    requires io.bulla.interop.posix;
+    requires io.bulla.pack;
+}
