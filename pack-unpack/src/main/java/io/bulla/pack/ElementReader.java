@@ -56,9 +56,9 @@ final class ElementReader {
         }
         Wire wire = in.blockPrefix(type);
         in.need(count * leastBytes(type, wire));
-        if (type.wire() == Wire.MARK) {
-            mark();
-            return Collections.nCopies(count, null);
+        if (type.wire() == Wire.MARK || type.wire() == Wire.NOTHING) {
+            // no byte answers for each of these values, so neither memory nor time is spent on each
+            return withoutBytes(type, count);
         }
         List<Object> values = new ArrayList<>(Math.min(count, 1024));
         for (int i = 0; i < count; i++) {
@@ -79,7 +79,6 @@ final class ElementReader {
 
     private Object element(DataType type, Wire wire) {
         return switch (type.wire()) {
-            case NOTHING, MARK -> null;
             case ZERO -> zero();
             case FLOAT -> in.floatText();
             case DOUBLE -> in.doubleText();
@@ -118,12 +117,20 @@ final class ElementReader {
     /// The fewest bytes that a value takes: what a count can be checked against before anything is allocated.
     private long leastBytes(DataType type, Wire wire) {
         return switch (type.wire()) {
-            case NOTHING -> 0;
-            case MARK -> 0;
+            case NOTHING, MARK -> 0;
             case ZERO, COMPOSITE -> 1;
             case FLOAT, DOUBLE, STRING, BYTES -> in.format.encoding().leastBytes(Wire.INT32);
             default -> in.format.encoding().leastBytes(wire);
         };
+    }
+
+    private List<Object> withoutBytes(DataType type, int count) {
+        if (type.wire() == Wire.MARK) {
+            mark();
+        } else if (watcher != null && count > 0) {
+            watcher.value(in.position, depth, type, null);
+        }
+        return Collections.nCopies(count, null);
     }
 
     private void mark() {

@@ -24,7 +24,6 @@ public final class Explain {
 
     private static final Limits LIMITS = new Limits(1 << 20, 1 << 20);
     private static final int MOST_VALUES = 16;
-    private static final int MOST_CHARACTERS = 60;
     private static final int MOST_BYTES = 24;
 
     private final Appendable out;
@@ -106,10 +105,23 @@ public final class Explain {
         boolean understood = true;
         if (type == DataType.BUFFER && unpacker.peek().count() == 1) {
             Unpacker nested = unpacker.fork().unpackBuffer();
-            understood = !nested.format.described() || new Explain(out, indent + 2).items(nested);
+            understood = !nested.format.described() || new Explain(out, indent + 2).nested(nested);
         }
         unpacker.skip(type);
         return understood;
+    }
+
+    /// Each level is a call: without a limit, a message could end the stack.
+    private boolean nested(Unpacker unpacker) {
+        int depth = indent / 2;
+        if (depth > LIMITS.maxNesting() && unpacker.remaining() > 0) {
+            line(
+                    unpacker.position(),
+                    0,
+                    "malformed: nested too deep: expected=" + LIMITS.maxNesting() + " found=" + depth);
+            return false;
+        }
+        return items(unpacker);
     }
 
     private boolean malformed(UnpackException malformed) {
@@ -137,24 +149,9 @@ public final class Explain {
         };
     }
 
-    /// A string on one line of any terminal: control characters escaped, the rest cut.
     private static String quoted(String text) {
-        StringBuilder quoted = new StringBuilder("\"");
-        text.codePoints().limit(MOST_CHARACTERS).forEach(point -> {
-            if (point == '"' || point == '\\') {
-                quoted.append('\\').appendCodePoint(point);
-            } else if (Character.isISOControl(point)
-                    || Character.getType(point) == Character.FORMAT
-                    || !Character.isDefined(point)) {
-                quoted.append(String.format("\\u{%x}", point));
-            } else {
-                quoted.appendCodePoint(point);
-            }
-        });
         int length = text.codePointCount(0, text.length());
-        return quoted.append('"')
-                .append(length > MOST_CHARACTERS ? "... " + length + " characters" : "")
-                .toString();
+        return '"' + Utf8.printable(text) + (Utf8.isLong(length) ? "\"... " + length + " characters" : "\"");
     }
 
     private static String hex(IoVec bytes) {

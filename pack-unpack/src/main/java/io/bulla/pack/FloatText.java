@@ -68,7 +68,7 @@ public enum FloatText {
         }
         boolean special = SPECIAL.matcher(text).matches();
         if (!special && !NUMBER.matcher(text).matches()) {
-            throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", text, offset);
+            throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", Utf8.printable(text), offset);
         }
         return special;
     }

@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 final class Utf8 {
 
     private static final int BMP_BYTES = 3;
+    private static final int MOST_SHOWN = 60;
 
     private Utf8() {}
 
@@ -107,6 +108,28 @@ final class Utf8 {
         for (int i = bytes - 2; i >= 0; i--) {
             out.putByte((byte) (0x80 | point >>> 6 * i & 0x3f));
         }
+    }
+
+    /// Text on one line of any terminal: what could steer it is escaped, and the rest of long text cut.
+    static String printable(String text) {
+        StringBuilder shown = new StringBuilder();
+        text.codePoints().limit(MOST_SHOWN).forEach(point -> {
+            if (point == '"' || point == '\\') {
+                shown.append('\\').appendCodePoint(point);
+            } else if (Character.isISOControl(point)
+                    || Character.getType(point) == Character.FORMAT
+                    || !Character.isDefined(point)) {
+                shown.append(String.format("\\u{%x}", point));
+            } else {
+                shown.appendCodePoint(point);
+            }
+        });
+        return shown.toString();
+    }
+
+    /// Whether [#printable] cuts.
+    static boolean isLong(int codePoints) {
+        return codePoints > MOST_SHOWN;
     }
 
     private static void checkPair(String text, int at) {

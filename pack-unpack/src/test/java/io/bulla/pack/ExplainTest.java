@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -121,6 +122,44 @@ class ExplainTest {
                 described(WireFormat.PMIX_4_DESCRIBED, true, bytes).lines().toList();
         assertTrue(lines.get(1).endsWith(", 0, ... 984 more"), lines.get(1));
         assertTrue(lines.get(3).endsWith("yyy\"... 100 characters"), lines.get(3));
+    }
+
+    /// What stands in the bytes must not steer the terminal that it is shown on, in whatever line it is shown.
+    @Test
+    void textInAnErrorIsEscapedAsAnyOther() {
+        byte[] bytes = Packed.bytes(WireFormat.PMIX_4_DESCRIBED, packer -> packer.packString("1\u001b[2J\n"));
+        bytes[2] = (byte) DataType.FLOAT.id(WireFormat.PMIX_4_DESCRIBED);
+        assertEquals("""
+                0  FLOAT x1
+                3  malformed: text is not a number: expected=number found=1\\u{1b}[2J\\u{a} offset=3
+                """, described(WireFormat.PMIX_4_DESCRIBED, false, bytes));
+    }
+
+    /// Some six bytes a level: a message of a mebibyte would end the stack of the thread that explains it.
+    @Test
+    void buffersInBuffersAreExplainedDownToALimit() {
+        WireFormat format = WireFormat.PMIX_4_DESCRIBED;
+        byte[] bytes = {};
+        for (int level = 0; level < 40; level++) {
+            byte[] inner = bytes;
+            bytes = Packed.bytes(format, packer -> packer.pack(new NestedBuffer(true, Packed.vector(inner))));
+        }
+        List<String> lines = described(format, false, bytes).lines().toList();
+        assertEquals(2 * 33 + 1, lines.size());
+        assertTrue(lines.getLast().matches("\\d+ +malformed: nested too deep: expected=32 found=33"), lines.getLast());
+    }
+
+    /// A few bytes of count announce a million values that have none.
+    @Test
+    void valuesWithoutBytesCostNothing() {
+        byte[] item = Packed.ofHex("09 808080 01 00".replace(" ", ""));
+        assertEquals("0  UNDEF x1048576\n6    null\n", described(WireFormat.PMIX_4_DESCRIBED, true, item));
+        try (SealedBuffer buffer = Packed.sealed(item)) {
+            List<Object> values =
+                    Unpacker.of(buffer, WireFormat.PMIX_4_DESCRIBED).unpack(DataType.UNDEF);
+            assertEquals(Collections.nCopies(1 << 20, null), values);
+            assertEquals(Collections.nCopies(1, null).getClass(), values.getClass());
+        }
     }
 
     /// Any golden vector with any bytes changed, in any format: an answer, and never another exception.
