@@ -1,0 +1,113 @@
+package io.bulla.pack;
+
+import io.bulla.fuzz.FuzzInput;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/// Where the fuzzer starts from: what the C libraries wrote, what they were killed by, and what was worth keeping of
+/// former runs, each read by calls that suit it.
+public final class SeedInputs {
+
+    private static final int EXPLAIN = WireFormat.values().length;
+    private static final int ENVELOPE = EXPLAIN + 1;
+    private static final int FRAME = ENVELOPE + 1;
+    private static final int CALLS = 8;
+    private static final List<String> FRAMES = List.of(
+            "42756c610100000000000000000000030000000000000000", "42756c610102000000000007000000010000000000010000");
+
+    private final List<FuzzInput> inputs = new ArrayList<>();
+
+    private SeedInputs() {}
+
+    /// All of them, always the same.
+    ///
+    /// @return some thousand inputs
+    public static List<FuzzInput> all() {
+        SeedInputs seeds = new SeedInputs();
+        lines("/opal-dss-golden.tsv").forEach(c -> seeds.golden(WireFormat.OPAL_DSS, c));
+        lines("/pmix-golden.tsv").forEach(c -> seeds.golden(pmix(c[0], c[1]), c));
+        lines("/pmix-malformed.tsv")
+                .forEach(c -> seeds.add(
+                        WireFormat.PMIX_4.described(c[0].equals("F")),
+                        Integer.parseInt(c[3]),
+                        c.length > 5 ? c[5] : ""));
+        for (String header : FRAMES) {
+            seeds.inputs.add(FuzzInput.of(HexFormat.of().parseHex(header), FRAME, 40));
+        }
+        lines("/io/bulla/fuzz/corpus.tsv")
+                .forEach(c -> seeds.inputs.add(new FuzzInput(HexFormat.of().parseHex(c[0]))));
+        return seeds.inputs;
+    }
+
+    /// Writes each into a file.
+    ///
+    /// @param args a directory
+    /// @throws IOException from the directory
+    public static void main(String[] args) throws IOException {
+        Path directory = Files.createDirectories(Path.of(args[0]));
+        int number = 0;
+        for (FuzzInput input : all()) {
+            Files.write(directory.resolve("seed-" + number++), input.bytes());
+        }
+    }
+
+    private void golden(WireFormat plain, String[] c) {
+        WireFormat format = plain.described(c[2].equals("F"));
+        add(format, Integer.parseInt(c[5]), c[8]);
+        // the ids of 2012 differ from 16 on, the grammar does not
+        if (plain == WireFormat.OPAL_DSS) {
+            add(WireFormat.OPAL_DSS_2012.described(format.described()), Integer.parseInt(c[5]), c[8]);
+        }
+    }
+
+    private void add(WireFormat format, int id, String hex) {
+        byte[] message = HexFormat.of().parseHex(hex);
+        DataType known = DataType.ofId(format, id);
+        int type = known == null ? 0 : known.ordinal();
+        int call = inputs.size() % CALLS;
+        inputs.add(FuzzInput.of(message, format.ordinal(), inputs.size() * 7, call, type, call + 1, type, 1, type));
+        if (inputs.size() % 3 == 0) {
+            inputs.add(FuzzInput.of(message, EXPLAIN, format.ordinal(), type, type));
+        }
+        if (inputs.size() % 8 == 0) {
+            inputs.add(FuzzInput.of(enveloped(format, message), ENVELOPE, 16));
+        }
+    }
+
+    private static byte[] enveloped(WireFormat format, byte[] message) {
+        io.bulla.fuzz.ExactMemory memory = new io.bulla.fuzz.ExactMemory();
+        try (io.bulla.buffer.SealedBuffer items = memory.sealed(java.lang.foreign.MemorySegment.ofArray(message));
+                io.bulla.buffer.SealedBuffer whole = Envelope.wrap(memory, format, items);
+                InputStream stream = whole.iovec().asInputStream()) {
+            return stream.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static WireFormat pmix(String module, String squash) {
+        return switch (module) {
+            case "v21", "v3" -> WireFormat.PMIX_3;
+            default -> squash.equals("native") ? WireFormat.PMIX_4_NATIVE : WireFormat.PMIX_4;
+        };
+    }
+
+    private static List<String[]> lines(String resource) {
+        try (InputStream stream = SeedInputs.class.getResourceAsStream(resource)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.startsWith("#") && !line.isBlank())
+                    .map(line -> line.split("\t"))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
