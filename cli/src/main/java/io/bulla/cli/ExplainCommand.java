@@ -4,7 +4,9 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.DataType;
+import io.bulla.pack.Envelope;
 import io.bulla.pack.Explain;
+import io.bulla.pack.UnpackException;
 import io.bulla.pack.WireFormat;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -56,9 +58,11 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Option(
             names = "--format",
-            required = true,
             converter = FormatConverter.class,
-            description = "opal-dss, opal-dss-2012, pmix3, pmix4, or pmix4-native. Bytes do not tell it.")
+            description = {
+                "opal-dss, opal-dss-2012, pmix3, pmix4, or pmix4-native. Packed bytes do not tell it.",
+                "Without it, the input has to be an envelope, which does."
+            })
     private Format format;
 
     @Option(names = "--described", description = "The items carry their types.")
@@ -78,23 +82,52 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (described == (types != null)) {
-            throw usage("either --described or --types must say what the items are");
+        if (format == null && described) {
+            throw usage("--described needs --format; an envelope tells both");
         }
-        WireFormat wire = format.format.described(described);
+        if (format != null) {
+            checkTypes(described);
+        }
         try (SealedBuffer bytes = bytes()) {
-            boolean understood = described
-                    ? Explain.described(bytes, wire, spec.commandLine().getOut())
-                    : Explain.typed(bytes, wire, known(wire), spec.commandLine().getOut());
+            boolean understood =
+                    format == null ? enveloped(bytes) : explained(bytes, format.format.described(described));
             spec.commandLine().getOut().flush();
             return understood ? 0 : 1;
+        }
+    }
+
+    private boolean enveloped(SealedBuffer bytes) {
+        Envelope envelope;
+        try {
+            envelope = Envelope.of(bytes, Long.MAX_VALUE);
+        } catch (UnpackException malformed) {
+            spec.commandLine().getOut().println("malformed: " + malformed.getMessage());
+            return false;
+        }
+        checkTypes(envelope.format().described());
+        spec.commandLine().getOut().println("envelope of " + envelope.format() + ", " + envelope.length() + " bytes");
+        try (SealedBuffer items = envelope.items(bytes)) {
+            return explained(items, envelope.format());
+        }
+    }
+
+    private boolean explained(SealedBuffer items, WireFormat wire) {
+        return wire.described()
+                ? Explain.described(items, wire, spec.commandLine().getOut())
+                : Explain.typed(items, wire, known(wire), spec.commandLine().getOut());
+    }
+
+    private void checkTypes(boolean told) {
+        if (told == (types != null)) {
+            throw usage("either --described or --types must say what the items are");
         }
     }
 
     private List<DataType> known(WireFormat wire) {
         for (DataType type : types) {
             if (!type.isIn(wire)) {
-                throw usage("type is unknown to the format: type=" + type + " format=" + format);
+                throw usage(
+                        "type is unknown to the format: type=" + type + " format=" + (format == null ? wire : format));
             }
         }
         return types;

@@ -27,7 +27,7 @@ import java.util.Map;
 /// ```
 final class LaunchMessage {
 
-    private static final WireFormat FORMAT = WireFormat.OPAL_DSS_DESCRIBED;
+    static final WireFormat FORMAT = WireFormat.OPAL_DSS_DESCRIBED;
 
     /// A file too large for the format's 32-bit size starts here, in bytes.
     private static final long TOO_LARGE = 1L << 31;
@@ -77,8 +77,7 @@ final class LaunchMessage {
     ///
     /// @return number of files verified
     /// @throws io.bulla.pack.UnpackException if the bytes are not a launch message
-    static int verify(SealedBuffer message) throws IOException {
-        Unpacker unpacker = Unpacker.of(message, FORMAT);
+    static int verify(Unpacker unpacker) throws IOException {
         unpacker.unpackString();
         unpacker.unpackStrings();
         unpacker.unpackStrings();

@@ -4,6 +4,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.Limits;
 import io.bulla.pack.Packer;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.Unpacker;
@@ -119,7 +120,7 @@ final class Xcast implements AutoCloseable {
             before = meters.read();
             sendsBefore = sends();
             start = System.nanoTime();
-            nodes.getFirst().xcast(LAUNCH, message);
+            nodes.getFirst().xcast(LAUNCH, LaunchMessage.FORMAT, message);
             // the broadcast's own handle goes at once: the sends have theirs
         }
         try {
@@ -191,7 +192,7 @@ final class Xcast implements AutoCloseable {
         }
         String trouble = null;
         try {
-            LaunchMessage.verify(message.buffer());
+            LaunchMessage.verify(message.unpacker(Limits.DEFAULT));
         } catch (IOException | UnpackException failure) {
             trouble = failure.getMessage();
         }
@@ -212,13 +213,13 @@ final class Xcast implements AutoCloseable {
         try (BufferBuilder builder = BufferBuilder.create(meters.source())) {
             Packer.into(builder, FORMAT).packInt32(node.rank()).packString(trouble);
             try (SealedBuffer words = builder.seal()) {
-                node.send(ROOT, tag, words);
+                node.send(ROOT, tag, FORMAT, words);
             }
         }
     }
 
     private void acknowledged(Message message) {
-        Unpacker words = Unpacker.of(message.buffer(), FORMAT);
+        Unpacker words = message.unpacker(Limits.DEFAULT);
         events.add(new Event(words.unpackInt32(), words.unpackString(), System.nanoTime()));
     }
 

@@ -3,9 +3,17 @@ package io.bulla.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.Envelope;
+import io.bulla.pack.Packer;
+import io.bulla.pack.WireFormat;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,6 +48,28 @@ class ExplainCommandTest {
     }
 
     @Test
+    void envelopeTellsTheFormatItself(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("message");
+        try (ArenaSource memory = ArenaSource.create();
+                BufferBuilder builder = BufferBuilder.create(memory);
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            Packer.into(builder, WireFormat.PMIX_4_DESCRIBED).packInt32(1).packString("a");
+            try (SealedBuffer items = builder.seal()) {
+                Envelope.write(channel, WireFormat.PMIX_4_DESCRIBED, items);
+            }
+        }
+        assertEquals(0, run("explain", file.toString()), () -> err);
+        assertEquals("envelope of PMIX_4_DESCRIBED, 10 bytes\n0  INT32 x1\n3    1\n4  STRING x1\n7    \"a\"\n", out);
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[Envelope.BYTES] ^= 1;
+        Files.write(file, bytes);
+        assertEquals(1, run("explain", file.toString()));
+        assertTrue(out.startsWith("malformed: items damaged: "), out);
+        assertEquals(1, run("explain", "00"));
+        assertEquals("malformed: envelope truncated: expected=24 found=1 offset=0\n", out);
+    }
+
+    @Test
     void malformedBytesHaveStatusOneAndTheReason() {
         assertEquals(1, run("explain", "--format=pmix4", "--described", "09020980"));
         assertEquals("0  INT32 x1\n3  malformed: truncated number: expected=2 found=1 offset=3\n", out);
@@ -52,7 +82,7 @@ class ExplainCommandTest {
         usage("neither a file nor an even number of hex digits: input=xyzt", "--format=pmix4", "--described", "xyzt");
         usage("either --described or --types must say what the items are", "--format=pmix4", "00");
         usage("type is unknown to the format: type=NAME format=pmix4", "--format=pmix4", "--types=NAME", "00");
-        usage("Missing required option: '--format=<format>'", "--described", "00");
+        usage("--described needs --format; an envelope tells both", "--described", "00");
         usage(
                 "Invalid value for option '--format': no such format: given=pmix5",
                 "--format=pmix5",

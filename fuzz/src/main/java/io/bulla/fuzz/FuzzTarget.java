@@ -1,5 +1,7 @@
 package io.bulla.fuzz;
 
+import java.util.Arrays;
+
 /// Something that reads bytes of strangers.
 public interface FuzzTarget {
 
@@ -21,7 +23,7 @@ public interface FuzzTarget {
     /// @param values what to know when it does not hold
     static void claim(boolean holds, String what, Object... values) {
         if (!holds) {
-            throw new AssertionError(what + ": " + java.util.Arrays.deepToString(values));
+            throw new AssertionError(what + ": " + Arrays.deepToString(values));
         }
     }
 }

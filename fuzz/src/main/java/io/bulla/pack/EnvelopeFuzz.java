@@ -7,6 +7,10 @@ import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.ReadableByteChannel;
 
 /// An envelope: refused, or within the limit, with items that are there and whole.
 public final class EnvelopeFuzz implements FuzzTarget {
@@ -37,6 +41,7 @@ public final class EnvelopeFuzz implements FuzzTarget {
             Envelope checked = checked(whole, limit);
             Heap.claim(heap, MOST_HEAP);
             claim(checked == null || checked.equals(header), "header differs", header, checked);
+            read(whole, header, checked, limit);
             if (checked != null) {
                 try (SealedBuffer items = checked.items(whole);
                         SealedBuffer again = Envelope.wrap(memory, checked.format(), items)) {
@@ -45,6 +50,22 @@ public final class EnvelopeFuzz implements FuzzTarget {
                 }
             }
         }
+    }
+
+    /// From a channel, what follows the items is the next reader's; else it is as from a buffer.
+    private void read(SealedBuffer whole, Envelope header, Envelope checked, long limit) {
+        memory.taken();
+        ReadableByteChannel channel = whole.iovec().asChannel();
+        try (Enveloped read = Envelope.read(channel, memory, limit)) {
+            claim(header != null && read.items().byteSize() == header.length(), "read without a header", header);
+            claim(read.format() == header.format(), "format differs", header, read);
+            claim(checked != null || whole.byteSize() > Envelope.BYTES + header.length(), "damage not seen", header);
+        } catch (UnpackException | EOFException refused) {
+            claim(checked == null, "refused from a channel", refused);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        claim(memory.taken() <= Envelope.BYTES + Math.max(1, limit), "memory over the limit", limit);
     }
 
     private static Envelope header(SealedBuffer whole, long limit) {

@@ -1,9 +1,12 @@
 package io.bulla.pack;
 
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +23,7 @@ public final class SeedInputs {
     private static final int FRAME = ENVELOPE + 1;
     private static final int CALLS = 8;
     private static final List<String> FRAMES = List.of(
-            "42756c610100000000000000000000030000000000000000", "42756c610102000000000007000000010000000000010000");
+            "42756c610200000000000000000000030000000000000000", "42756c610202000000000007000000010000000000010000");
 
     private final List<FuzzInput> inputs = new ArrayList<>();
 
@@ -82,9 +85,9 @@ public final class SeedInputs {
     }
 
     private static byte[] enveloped(WireFormat format, byte[] message) {
-        io.bulla.fuzz.ExactMemory memory = new io.bulla.fuzz.ExactMemory();
-        try (io.bulla.buffer.SealedBuffer items = memory.sealed(java.lang.foreign.MemorySegment.ofArray(message));
-                io.bulla.buffer.SealedBuffer whole = Envelope.wrap(memory, format, items);
+        ExactMemory memory = new ExactMemory();
+        try (SealedBuffer items = memory.sealed(MemorySegment.ofArray(message));
+                SealedBuffer whole = Envelope.wrap(memory, format, items);
                 InputStream stream = whole.iovec().asInputStream()) {
             return stream.readAllBytes();
         } catch (IOException e) {

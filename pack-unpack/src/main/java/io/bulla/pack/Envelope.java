@@ -5,8 +5,12 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
+import java.io.EOFException;
+import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.WritableByteChannel;
 import java.util.zip.CRC32C;
 
 /// What stands before packed items in a file or on a wire, so that bytes tell what they are.
@@ -36,7 +40,6 @@ public record Envelope(WireFormat format, long length, int checksum) {
 
     private static final int MAGIC = 0x4275456e;
     private static final int VERSION = 1;
-    private static final int DESCRIBED = 0x80;
     private static final int CHECKED_BYTES = 20;
 
     /// Checks the fields.
@@ -56,7 +59,7 @@ public record Envelope(WireFormat format, long length, int checksum) {
     /// @return a handle that its holder closes
     public static SealedBuffer wrap(MemorySource source, WireFormat format, SealedBuffer items) {
         try (BufferBuilder header = BufferBuilder.ofCapacity(source, BYTES)) {
-            new Envelope(format, items.byteSize(), crc(items.iovec())).put(header);
+            header.put(around(format, items).header().array());
             try (SealedBuffer sealed = header.seal()) {
                 return SealedBuffer.concat(sealed, items);
             }
@@ -80,11 +83,12 @@ public record Envelope(WireFormat format, long length, int checksum) {
         if (words >>> 24 != VERSION) {
             throw ByteCursor.failed(Reason.MALFORMED, "unknown version of envelope", VERSION, words >>> 24, 4);
         }
-        if ((words & 0xffff & ~(DESCRIBED << 8)) != 0) {
-            throw ByteCursor.failed(Reason.MALFORMED, "unknown flags", 0, words & 0xffff & ~(DESCRIBED << 8), 6);
+        if ((words & 0xffff & ~(WireFormat.DESCRIBED << 8)) != 0) {
+            throw ByteCursor.failed(
+                    Reason.MALFORMED, "unknown flags", 0, words & 0xffff & ~(WireFormat.DESCRIBED << 8), 6);
         }
         int code = words >>> 16 & 0xff;
-        WireFormat format = WireFormat.ofCode(code, (words & DESCRIBED << 8) != 0)
+        WireFormat format = WireFormat.ofCode(code, (words & WireFormat.DESCRIBED << 8) != 0)
                 .orElseThrow(() -> ByteCursor.failed(Reason.MALFORMED, "unknown format", "1..5", code, 5));
         long length = bytes.get(ByteCursor.LONG, 8);
         if (length < 0 || length > maxLength) {
@@ -112,8 +116,65 @@ public record Envelope(WireFormat format, long length, int checksum) {
                     found,
                     BYTES);
         }
-        expect("items damaged", envelope.checksum, crc(bytes.slice(BYTES, found)), BYTES);
+        envelope.check(bytes.slice(BYTES, found));
         return envelope;
+    }
+
+    /// Writes items behind their header. They are not copied.
+    ///
+    /// @param channel a blocking channel, a file's for one
+    /// @param format how the items are packed
+    /// @param items stays the caller's
+    /// @return bytes written, the header's included
+    /// @throws IOException from the channel, or because it takes no more; a part may be written
+    public static long write(WritableByteChannel channel, WireFormat format, SealedBuffer items) throws IOException {
+        writeFully(channel, around(format, items).header());
+        IoVec bytes = items.iovec();
+        for (ByteBuffer view : bytes.asByteBuffers()) {
+            writeFully(channel, view);
+        }
+        Reference.reachabilityFence(bytes);
+        return BYTES + bytes.byteSize();
+    }
+
+    /// Reads a header, and then the items behind it into memory of their size. What stands behind them is left to
+    /// the next reader.
+    ///
+    /// @param channel a blocking channel
+    /// @param source where the memory comes from
+    /// @param maxLength the most bytes of items to take; no memory is taken for more
+    /// @return the items and what they are, to be closed
+    /// @throws UnpackException if the header is refused as in [#ofHeader], or the items are damaged
+    /// @throws EOFException if the channel ends before the items do
+    /// @throws IOException from the channel
+    public static Enveloped read(ReadableByteChannel channel, MemorySource source, long maxLength) throws IOException {
+        Envelope envelope = readHeader(channel, source, maxLength);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, envelope.length))) {
+            SealedBuffer items = builder.readFully(channel, envelope.length).seal();
+            try {
+                envelope.check(items.iovec());
+                return new Enveloped(envelope.format, items);
+            } catch (Throwable damaged) {
+                items.close();
+                throw damaged;
+            }
+        }
+    }
+
+    private static Envelope readHeader(ReadableByteChannel channel, MemorySource source, long maxLength)
+            throws IOException {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, BYTES);
+                SealedBuffer header = builder.readFully(channel, BYTES).seal()) {
+            return ofHeader(header.iovec(), maxLength);
+        }
+    }
+
+    private static void writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            if (channel.write(bytes) == 0) {
+                throw new IOException("channel takes no more: remaining=" + bytes.remaining());
+            }
+        }
     }
 
     /// The items of the buffer that this envelope was read from.
@@ -124,18 +185,21 @@ public record Envelope(WireFormat format, long length, int checksum) {
         return whole.slice(BYTES, length);
     }
 
-    private void put(BufferBuilder header) {
+    private static Envelope around(WireFormat format, SealedBuffer items) {
+        return new Envelope(format, items.byteSize(), crc(items.iovec()));
+    }
+
+    private ByteBuffer header() {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES)
                 .putInt(MAGIC)
                 .put((byte) VERSION)
-                .put((byte) format.code())
-                .put((byte) (format.described() ? DESCRIBED : 0))
+                .putShort((short) format.mark())
                 .put((byte) 0)
                 .putLong(length)
                 .putInt(checksum);
         CRC32C crc = new CRC32C();
         crc.update(bytes.array(), 0, CHECKED_BYTES);
-        header.put(bytes.putInt((int) crc.getValue()).array());
+        return bytes.putInt((int) crc.getValue()).flip();
     }
 
     private static int crc(IoVec bytes) {
@@ -145,6 +209,10 @@ public record Envelope(WireFormat format, long length, int checksum) {
         }
         Reference.reachabilityFence(bytes);
         return (int) crc.getValue();
+    }
+
+    private void check(IoVec items) {
+        expect("items damaged", checksum, crc(items), BYTES);
     }
 
     private static void expect(String what, int expected, int found, long offset) {

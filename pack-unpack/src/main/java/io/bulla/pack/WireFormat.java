@@ -38,6 +38,8 @@ public enum WireFormat {
     /// PMIx 4 and 5 run with `psquash=native`, described.
     PMIX_4_NATIVE_DESCRIBED(5, 2, 255, FixedWidth.ENCODING, true);
 
+    static final int DESCRIBED = 0x80;
+
     private static final int PMIX = 2;
 
     private final int code;
@@ -88,6 +90,21 @@ public enum WireFormat {
             }
         }
         return Optional.empty();
+    }
+
+    /// The two bytes by which headers name the format: code, then flags, of which 0x80 means described.
+    ///
+    /// @return 0x0100 to 0x7f80, without a sign
+    public int mark() {
+        return code << Byte.SIZE | (described ? DESCRIBED : 0);
+    }
+
+    /// The format that a header names.
+    ///
+    /// @param mark as [#mark()] says
+    /// @return nothing if no format has the mark
+    public static Optional<WireFormat> ofMark(int mark) {
+        return (mark & ~DESCRIBED & 0xff) == 0 ? ofCode(mark >>> Byte.SIZE, (mark & DESCRIBED) != 0) : Optional.empty();
     }
 
     int idColumn() {

@@ -12,7 +12,8 @@
 ///   [Info][io.bulla.pack.Info], [Value][io.bulla.pack.Value] and others.
 /// - [Codec][io.bulla.pack.Codec] packs a type of one's own; a [CodecRegistry][io.bulla.pack.CodecRegistry] gives
 ///   it an id in a format.
-/// - [Envelope][io.bulla.pack.Envelope] says what the bytes behind it are, and whether they are whole.
+/// - [Envelope][io.bulla.pack.Envelope] says what the bytes behind it are, and whether they are whole;
+///   [Enveloped][io.bulla.pack.Enveloped] is what was read from one.
 /// - [Explain][io.bulla.pack.Explain] shows what packed bytes say.
 /// - [Limits][io.bulla.pack.Limits] bound what a message may announce, checked before anything is allocated.
 ///

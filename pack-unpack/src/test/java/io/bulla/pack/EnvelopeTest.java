@@ -5,14 +5,28 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
+import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.LeaseTrace;
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Random;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -124,6 +138,93 @@ class EnvelopeTest {
                 .getMessage()
                 .startsWith("too many bytes of items: "));
         assertNotEquals(0, envelope.checksum());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"OPAL_DSS", "PMIX_4_DESCRIBED"})
+    void fileIsWrittenAndReadBack(WireFormat format, @TempDir Path folder) throws IOException {
+        Path file = folder.resolve("message");
+        byte[] bytes = new byte[300_000];
+        new Random(7).nextBytes(bytes);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                SealedBuffer items = Packed.cut(bytes, 7, 100_000);
+                SealedBuffer second = Packed.sealed(CHECK)) {
+            assertEquals(300_024, Envelope.write(channel, format, items));
+            assertEquals(33, Envelope.write(channel, format, second));
+        }
+        try (FileChannel channel = FileChannel.open(file)) {
+            try (Enveloped first = Envelope.read(channel, Packed.SOURCE, 300_000)) {
+                assertEquals(format, first.format());
+                assertEquals(Packed.vector(bytes), first.items().iovec());
+                assertEquals(1, first.items().iovec().regionCount());
+                assertEquals(300_000, first.unpacker(Limits.DEFAULT).remaining());
+            }
+            try (Enveloped second = Envelope.read(channel, Packed.SOURCE, 300_000)) {
+                assertEquals(Packed.vector(CHECK), second.items().iovec());
+            }
+            assertEquals(
+                    "channel ended early: wanted=24 read=0",
+                    assertThrows(EOFException.class, () -> Envelope.read(channel, Packed.SOURCE, 300_000))
+                            .getMessage());
+        }
+    }
+
+    /// Each of them leaves no memory taken, and the one that lies about its length takes none for it.
+    @Test
+    void fileThatIsNotWholeIsRefused() {
+        byte[] whole = wrapped(WireFormat.PMIX_4, CHECK);
+        assertEquals("channel ended early: wanted=24 read=23", refused(Arrays.copyOf(whole, 23), 9));
+        assertEquals("channel ended early: wanted=9 read=8", refused(Arrays.copyOf(whole, 32), 9));
+        assertEquals("too many bytes of items: expected=0..8 found=9 offset=8", refused(whole, 8));
+        byte[] damaged = whole.clone();
+        damaged[30] ^= 1;
+        assertTrue(refused(damaged, 9).startsWith("items damaged: expected=e3069283 found="));
+        String other = "4275456e02048000000000000000000000000000";
+        assertEquals(
+                "unknown version of envelope: expected=1 found=2 offset=4",
+                refused(Packed.ofHex(other + headerCrc(other)), 9));
+        String huge = "4275456e01048000" + "0000010000000000" + "00000000";
+        assertEquals(
+                "too many bytes of items: expected=0..4096 found=1099511627776 offset=8",
+                refused(Packed.ofHex(huge + headerCrc(huge)), 4096));
+    }
+
+    @Test
+    void channelThatTakesNoMoreIsAnError() throws IOException {
+        Pipe pipe = Pipe.open();
+        try (SealedBuffer items = Packed.sealed(new byte[1 << 20]);
+                Pipe.SinkChannel sink = pipe.sink();
+                Pipe.SourceChannel source = pipe.source()) {
+            sink.configureBlocking(false);
+            assertTrue(assertThrows(IOException.class, () -> Envelope.write(sink, WireFormat.PMIX_4, items))
+                    .getMessage()
+                    .startsWith("channel takes no more: remaining="));
+            assertTrue(source.isOpen());
+        }
+    }
+
+    private static String refused(byte[] bytes, long maxLength) {
+        LeaseTally handles = new LeaseTally();
+        long[] taken = {0};
+        MemorySource counting = new MemorySource() {
+
+            @Override
+            public Region allocate(long byteSize) {
+                taken[0] += byteSize;
+                return Packed.SOURCE.allocate(byteSize);
+            }
+
+            @Override
+            public LeaseTrace trace() {
+                return handles;
+            }
+        };
+        ReadableByteChannel channel = Channels.newChannel(new ByteArrayInputStream(bytes));
+        Exception refused = assertThrows(Exception.class, () -> Envelope.read(channel, counting, maxLength));
+        assertTrue(refused instanceof EOFException || refused instanceof UnpackException, refused.toString());
+        assertEquals(0, handles.open());
+        assertTrue(taken[0] <= Envelope.BYTES + maxLength, "taken=" + taken[0]);
+        return refused.getMessage();
     }
 
     private static byte[] wrapped(WireFormat format, byte[] items) {

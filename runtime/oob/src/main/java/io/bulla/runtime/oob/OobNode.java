@@ -4,6 +4,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.FrameFormat;
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.pack.WireFormat;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -135,7 +137,8 @@ public final class OobNode implements AutoCloseable {
         handlers.put(tag, handler);
     }
 
-    /// Sends a message to one peer, or to this node itself, which then gets the same bytes.
+    /// Sends bytes to one peer, or to this node itself, which then gets the same bytes; what they are, the receiver
+    /// has to know.
     ///
     /// @param peer rank of the receiver
     /// @param tag of the message
@@ -144,11 +147,28 @@ public final class OobNode implements AutoCloseable {
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if there is no such peer or the message is over the limit
     public CompletionStage<Delivery> send(int peer, int tag, SealedBuffer buffer) {
-        Objects.checkIndex(peer, size);
-        return start(peer, new Frame(Frame.Kind.DIRECT, tag, rank, checkedSize(buffer)), buffer);
+        return send(peer, tag, Optional.empty(), buffer);
     }
 
-    /// Sends a message to every other node, down the tree that starts here.
+    /// Sends packed items to one peer, as [#send(int, int, SealedBuffer)], and says how they are packed.
+    ///
+    /// @param peer rank of the receiver
+    /// @param tag of the message
+    /// @param format what the receiver finds in [Message#format()]
+    /// @param items stays the caller's
+    /// @return completes when the peer's socket has taken all bytes
+    /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
+    /// @throws IllegalArgumentException if there is no such peer or the message is over the limit
+    public CompletionStage<Delivery> send(int peer, int tag, WireFormat format, SealedBuffer items) {
+        return send(peer, tag, Optional.of(format), items);
+    }
+
+    private CompletionStage<Delivery> send(int peer, int tag, Optional<WireFormat> format, SealedBuffer buffer) {
+        Objects.checkIndex(peer, size);
+        return start(peer, new Frame(Frame.Kind.DIRECT, tag, rank, format, checkedSize(buffer)), buffer);
+    }
+
+    /// Sends bytes to every other node, down the tree that starts here; what they are, the receivers have to know.
     ///
     /// @param tag of the message
     /// @param buffer stays the caller's
@@ -157,8 +177,24 @@ public final class OobNode implements AutoCloseable {
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
     public CompletionStage<List<Delivery>> xcast(int tag, SealedBuffer buffer) {
+        return xcast(tag, Optional.empty(), buffer);
+    }
+
+    /// Sends packed items to every other node, as [#xcast(int, SealedBuffer)], and says how they are packed.
+    ///
+    /// @param tag of the message
+    /// @param format what the receivers find in [Message#format()]
+    /// @param items stays the caller's
+    /// @return completes when the sockets of this node's children have taken all bytes
+    /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
+    /// @throws IllegalArgumentException if the message is over the limit
+    public CompletionStage<List<Delivery>> xcast(int tag, WireFormat format, SealedBuffer items) {
+        return xcast(tag, Optional.of(format), items);
+    }
+
+    private CompletionStage<List<Delivery>> xcast(int tag, Optional<WireFormat> format, SealedBuffer buffer) {
         List<CompletableFuture<Delivery>> sends =
-                handOn(new Frame(Frame.Kind.XCAST, tag, rank, checkedSize(buffer)), buffer);
+                handOn(new Frame(Frame.Kind.XCAST, tag, rank, format, checkedSize(buffer)), buffer);
         return CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new))
                 .thenApply(all -> sends.stream().map(CompletableFuture::join).toList());
     }
@@ -250,7 +286,7 @@ public final class OobNode implements AutoCloseable {
         CompletableFuture<Delivery> completion = new CompletableFuture<>();
         SealedBuffer handle = frame.kind() == Frame.Kind.XCAST ? policy.outgoing(buffer) : buffer.share();
         if (peer == rank) {
-            dispatch(new Message(rank, frame.tag(), handle));
+            dispatch(new Message(rank, frame.tag(), frame.format(), handle));
             completion.complete(new Delivery(peer, frame.tag(), frame.length()));
         } else {
             links.computeIfAbsent(peer, p -> new PeerLink(this, p, loops.next()))
@@ -269,6 +305,10 @@ public final class OobNode implements AutoCloseable {
         } catch (RejectedExecutionException closed) {
             incoming.drop();
         }
+    }
+
+    private static Message message(Frame frame, SealedBuffer body) {
+        return new Message(frame.origin(), frame.tag(), frame.format(), body);
     }
 
     private void shutDownLoops() {
@@ -340,12 +380,12 @@ public final class OobNode implements AutoCloseable {
                     body.close();
                     context.pipeline().get(Connection.class).peer = frame.origin();
                 }
-                case DIRECT -> dispatch(new Message(frame.origin(), frame.tag(), body));
+                case DIRECT -> dispatch(message(frame, body));
                 case XCAST -> {
                     try {
                         handOn(frame, body);
                     } finally {
-                        dispatch(new Message(frame.origin(), frame.tag(), body));
+                        dispatch(message(frame, body));
                     }
                 }
             }

@@ -13,6 +13,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -124,7 +125,7 @@ final class PeerLink {
             return;
         }
         state = State.OPEN;
-        channel.write(header(new Frame(Frame.Kind.HELLO, 0, node.rank(), 0)));
+        channel.write(header(new Frame(Frame.Kind.HELLO, 0, node.rank(), Optional.empty(), 0)));
         for (Outgoing send = waiting.poll(); send != null; send = waiting.poll()) {
             write(send);
         }

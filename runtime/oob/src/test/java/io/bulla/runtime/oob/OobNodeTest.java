@@ -11,6 +11,9 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
+import io.bulla.pack.Limits;
+import io.bulla.pack.Packer;
+import io.bulla.pack.WireFormat;
 import io.bulla.refcount.LeaseTally;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -106,6 +109,39 @@ class OobNodeTest {
     }
 
     @Test
+    void formatTravelsWithTheBytesAlsoDownTheTree() throws Exception {
+        start(7);
+        BlockingQueue<String> formats = new LinkedBlockingQueue<>();
+        for (OobNode node : nodes) {
+            node.receive(
+                    8,
+                    message -> formats.add(message.format().orElseThrow() + " "
+                            + message.unpacker(Limits.DEFAULT).unpackString()));
+        }
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
+            Packer.into(builder, WireFormat.PMIX_4_DESCRIBED).packString("hello");
+            try (SealedBuffer message = builder.seal()) {
+                nodes.get(2).xcast(8, WireFormat.PMIX_4_DESCRIBED, message);
+                nodes.get(2).send(2, 8, WireFormat.PMIX_4_DESCRIBED, message);
+                for (int i = 0; i < 7; i++) {
+                    assertEquals("PMIX_4_DESCRIBED hello", formats.poll(10, TimeUnit.SECONDS));
+                }
+            }
+        }
+        BlockingQueue<String> refused = new LinkedBlockingQueue<>();
+        nodes.get(1)
+                .receive(
+                        9,
+                        message -> refused.add(
+                                assertThrows(IllegalStateException.class, () -> message.unpacker(Limits.DEFAULT))
+                                        .getMessage()));
+        try (SealedBuffer message = numbered(1, 4)) {
+            nodes.get(0).send(1, 9, message);
+        }
+        assertEquals("message does not say its format: origin=0 tag=9", refused.poll(10, TimeUnit.SECONDS));
+    }
+
+    @Test
     void handlerKeepsTheBytesByAShareAndMaySendThemOn() throws Exception {
         start(3);
         BlockingQueue<SealedBuffer> kept = new LinkedBlockingQueue<>();
@@ -183,7 +219,7 @@ class OobNodeTest {
         } catch (IOException reset) {
             assertNotNull(reset.getMessage());
         }
-        assertTrue(lost.poll(10, TimeUnit.SECONDS).contains("not a frame of version 1: magic=47455420"));
+        assertTrue(lost.poll(10, TimeUnit.SECONDS).contains("not a frame of version 2: magic=47455420"));
         messageArrives();
     }
 
@@ -192,13 +228,17 @@ class OobNodeTest {
         start(2);
         ByteBuffer header = ByteBuffer.allocate(Frame.BYTES)
                 .putInt(0, 0x42756c61)
-                .put(4, (byte) 1)
+                .put(4, (byte) 2)
                 .put(5, (byte) 2);
         refused(header.putInt(12, -7), "origin is not a node: origin=-7 nodes=2");
         refused(header.putInt(12, 2), "origin is not a node: origin=2 nodes=2");
         refused(header.putInt(12, 0).putLong(16, -1), "message over the limit: length=-1 limit=1048576");
         refused(header.putLong(16, 1 << 21), "message over the limit: length=2097152 limit=1048576");
-        refused(header.put(4, (byte) 2), "not a frame of version 1: magic=42756c61 version=2 kind=2 reserved=0");
+        header.putLong(16, 0);
+        refused(header.put(6, (byte) 6), "unknown format of a message: code=6 flags=00");
+        refused(header.putShort(6, (short) 0x0481), "unknown format of a message: code=4 flags=81");
+        refused(header.putShort(6, (short) 0x80), "unknown format of a message: code=0 flags=80");
+        refused(header.put(4, (byte) 1), "not a frame of version 2: magic=42756c61 version=1 kind=2");
         messageArrives();
     }
 
