@@ -1,4 +1,5 @@
 /// An immutable value of bytes: the one place where ownership and regions meet.
+@SuppressWarnings("requires-automatic")
 module io.bulla.buffer {
     requires transitive io.bulla.refcount;
     requires transitive io.bulla.iovec;
@@ -6,6 +7,8 @@ module io.bulla.buffer {
     requires static java.management;
     requires static jdk.management;
     requires static jdk.jfr;
+    // its interfaces, for BuilderDirectBuffer alone
+    requires static org.agrona;
 
     exports io.bulla.buffer;
 }

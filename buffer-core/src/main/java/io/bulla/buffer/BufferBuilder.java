@@ -386,6 +386,28 @@ public final class BufferBuilder implements AutoCloseable {
         }
     }
 
+    /// The memory of what was written, from `offset` to the end of the region that it lies in: for a sink that changes
+    /// what it wrote. Not to be kept across a write.
+    MemorySegment writtenFrom(long offset) {
+        IoVec.checkRange("written", offset, 1, checkedSize());
+        if (offset >= before) {
+            return memory.asSlice(offset - before, used - (offset - before));
+        }
+        int at = earlier.size() - 1;
+        while (earlier.get(at).start() > offset) {
+            at--;
+        }
+        Part part = earlier.get(at);
+        long from = offset - part.start();
+        return part.region().segment().asSlice(from, part.used() - from);
+    }
+
+    /// Bytes written to a builder that still writes.
+    long checkedSize() {
+        checkWriting();
+        return byteSize();
+    }
+
     private static boolean isOfTheJdk(ReadableByteChannel channel) {
         // those that scatter call no code of a user's; a channel around a stream does
         return channel instanceof ScatteringByteChannel && channel.getClass().getModule() == Object.class.getModule();

@@ -1,18 +1,13 @@
 package io.bulla.iovec;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import org.agrona.AsciiEncoding;
-import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
-/// A vector as Agrona's read interface, for codecs and publications that take a [DirectBuffer].
+/// A vector as Agrona's read interface, for codecs and publications that take a [org.agrona.DirectBuffer].
 ///
 /// Every read of its own goes through the JDK's segment: in range, of live memory, and without any JVM flag. It
 /// cannot be wrapped around something else. Offsets are `int`s, so at most 2 GiB.
@@ -23,14 +18,13 @@ import org.agrona.MutableDirectBuffer;
 ///
 /// Agrona is an optional dependency of this module: a program that uses this class requires it by itself.
 @SuppressWarnings("exports")
-public final class SealedDirectBuffer implements DirectBuffer {
+public final class SealedDirectBuffer implements DirectReads {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfChar CHAR = ValueLayout.JAVA_CHAR_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
-    private static final char LARGEST_ASCII = 127;
 
     private final IoVec vec;
     private final MemorySegment segment;
@@ -55,66 +49,10 @@ public final class SealedDirectBuffer implements DirectBuffer {
         return new SealedDirectBuffer(vec, segment);
     }
 
-    @Override
-    public void wrap(byte[] buffer) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(byte[] buffer, int offset, int length) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(ByteBuffer buffer) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(ByteBuffer buffer, int offset, int length) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(DirectBuffer buffer) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(DirectBuffer buffer, int offset, int length) {
-        throw sealed();
-    }
-
-    @Override
-    public void wrap(long address, int length) {
-        throw sealed();
-    }
-
     /// The address, for code that copies by itself. See the class comment.
     @Override
     public long addressOffset() {
         return segment.address();
-    }
-
-    /// No array lies beneath.
-    ///
-    /// @return `null`
-    @Override
-    public byte[] byteArray() {
-        return null;
-    }
-
-    /// No `ByteBuffer` lies beneath, or it could be wrapped again.
-    ///
-    /// @return `null`
-    @Override
-    public ByteBuffer byteBuffer() {
-        return null;
-    }
-
-    @Override
-    public int wrapAdjustment() {
-        return 0;
     }
 
     @Override
@@ -180,31 +118,6 @@ public final class SealedDirectBuffer implements DirectBuffer {
     }
 
     @Override
-    public double getDouble(int index, ByteOrder byteOrder) {
-        return Double.longBitsToDouble(getLong(index, byteOrder));
-    }
-
-    @Override
-    public double getDouble(int index) {
-        return Double.longBitsToDouble(getLong(index));
-    }
-
-    @Override
-    public float getFloat(int index, ByteOrder byteOrder) {
-        return Float.intBitsToFloat(getInt(index, byteOrder));
-    }
-
-    @Override
-    public float getFloat(int index) {
-        return Float.intBitsToFloat(getInt(index));
-    }
-
-    @Override
-    public void getBytes(int index, byte[] target) {
-        getBytes(index, target, 0, target.length);
-    }
-
-    @Override
     public void getBytes(int index, byte[] target, int offset, int length) {
         IoVec.checkRange("copy into target", offset, length, target.length);
         vec.copyTo(index, MemorySegment.ofArray(target).asSlice(offset, length), length);
@@ -220,133 +133,11 @@ public final class SealedDirectBuffer implements DirectBuffer {
     }
 
     @Override
-    public void getBytes(int index, ByteBuffer target, int length) {
-        int position = target.position();
-        getBytes(index, target, position, length);
-        target.position(position + length);
-    }
-
-    @Override
     public void getBytes(int index, ByteBuffer target, int targetOffset, int length) {
         IoVec.checkRange("copy into target", targetOffset, length, target.capacity());
         boundsCheck(index, length);
         target.put(targetOffset, segment.asSlice(index, length).asByteBuffer(), 0, length);
         Reference.reachabilityFence(vec);
-    }
-
-    @Override
-    public int parseNaturalIntAscii(int index, int length) {
-        boundsCheck(index, length);
-        return AsciiEncoding.parseIntAscii(natural(index, length), 0, length);
-    }
-
-    @Override
-    public long parseNaturalLongAscii(int index, int length) {
-        boundsCheck(index, length);
-        return AsciiEncoding.parseLongAscii(natural(index, length), 0, length);
-    }
-
-    @Override
-    public int parseIntAscii(int index, int length) {
-        boundsCheck(index, length);
-        return AsciiEncoding.parseIntAscii(latin1(index, length), 0, length);
-    }
-
-    @Override
-    public long parseLongAscii(int index, int length) {
-        boundsCheck(index, length);
-        return AsciiEncoding.parseLongAscii(latin1(index, length), 0, length);
-    }
-
-    @Override
-    public String getStringAscii(int index) {
-        return getStringAscii(index, getInt(index));
-    }
-
-    @Override
-    public String getStringAscii(int index, ByteOrder byteOrder) {
-        return getStringAscii(index, getInt(index, byteOrder));
-    }
-
-    @Override
-    public String getStringAscii(int index, int length) {
-        return getStringWithoutLengthAscii(index + STR_HEADER_LEN, length);
-    }
-
-    @Override
-    public int getStringAscii(int index, Appendable target) {
-        return getStringAscii(index, getInt(index), target);
-    }
-
-    @Override
-    public int getStringAscii(int index, Appendable target, ByteOrder byteOrder) {
-        return getStringAscii(index, getInt(index, byteOrder), target);
-    }
-
-    @Override
-    public int getStringAscii(int index, int length, Appendable target) {
-        boundsCheck(index, STR_HEADER_LEN + length);
-        return getStringWithoutLengthAscii(index + STR_HEADER_LEN, length, target);
-    }
-
-    @Override
-    public String getStringWithoutLengthAscii(int index, int length) {
-        return new String(bytes(index, length), StandardCharsets.US_ASCII);
-    }
-
-    @Override
-    public int getStringWithoutLengthAscii(int index, int length, Appendable target) {
-        boundsCheck(index, length);
-        String text = latin1(index, length);
-        try {
-            for (int i = 0; i < length; i++) {
-                char c = text.charAt(i);
-                target.append(c > LARGEST_ASCII ? '?' : c);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return length;
-    }
-
-    @Override
-    public String getStringUtf8(int index) {
-        return getStringUtf8(index, getInt(index));
-    }
-
-    @Override
-    public String getStringUtf8(int index, ByteOrder byteOrder) {
-        return getStringUtf8(index, getInt(index, byteOrder));
-    }
-
-    @Override
-    public String getStringUtf8(int index, int length) {
-        return getStringWithoutLengthUtf8(index + STR_HEADER_LEN, length);
-    }
-
-    @Override
-    public String getStringWithoutLengthUtf8(int index, int length) {
-        return new String(bytes(index, length), StandardCharsets.UTF_8);
-    }
-
-    /// As Agrona's buffers compare: by signed words of eight bytes in the machine's order, then by signed bytes.
-    @Override
-    public int compareTo(DirectBuffer other) {
-        int common = Math.min(capacity(), other.capacity());
-        int i = 0;
-        for (; i <= common - Long.BYTES; i += Long.BYTES) {
-            int difference = Long.compare(getLong(i), other.getLong(i));
-            if (difference != 0) {
-                return difference;
-            }
-        }
-        for (; i < common; i++) {
-            int difference = Byte.compare(getByte(i), other.getByte(i));
-            if (difference != 0) {
-                return difference;
-            }
-        }
-        return Integer.compare(capacity(), other.capacity());
     }
 
     /// Equal to another one of this class with the same bytes.
@@ -371,24 +162,6 @@ public final class SealedDirectBuffer implements DirectBuffer {
         }
     }
 
-    private byte[] bytes(int index, int length) {
-        boundsCheck(index, length);
-        byte[] bytes = new byte[length];
-        MemorySegment.copy(segment, BYTE, index, bytes, 0, length);
-        Reference.reachabilityFence(vec);
-        return bytes;
-    }
-
-    private String latin1(int index, int length) {
-        return new String(bytes(index, length), StandardCharsets.ISO_8859_1);
-    }
-
-    /// Digits only: a sign is an error here.
-    private String natural(int index, int length) {
-        String text = latin1(index, length);
-        return text.startsWith("-") ? "x" + text.substring(1) : text;
-    }
-
     private int fenced(int value) {
         Reference.reachabilityFence(vec);
         return value;
@@ -397,9 +170,5 @@ public final class SealedDirectBuffer implements DirectBuffer {
     private long fenced(long value) {
         Reference.reachabilityFence(vec);
         return value;
-    }
-
-    private static UnsupportedOperationException sealed() {
-        return new UnsupportedOperationException("a sealed buffer cannot be wrapped around other memory");
     }
 }

@@ -221,7 +221,7 @@ class SealedDirectBufferTest {
                     () -> buffer.wrap(buffer, 0, 1),
                     () -> buffer.wrap(1L, 1))) {
                 assertEquals(
-                        "a sealed buffer cannot be wrapped around other memory",
+                        "these bytes have their place: no wrapping around other memory",
                         assertThrows(UnsupportedOperationException.class, wrap).getMessage());
             }
             assertNotEquals(buffer, new UnsafeBuffer(new byte[3]));
