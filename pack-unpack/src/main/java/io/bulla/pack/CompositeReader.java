@@ -58,10 +58,10 @@ record CompositeReader(ElementReader elements, Unpacker in) {
 
     private Value value() {
         DataType type = type(DataType.DATA_TYPE);
-        if (in.format.described() && !in.format.isPmix()) {
-            in.tag(type);
+        if (in.format.isTaggedInValue(type)) {
+            in.tag(in.format.inValue(type));
         }
-        return new Value(type, elements.one(type));
+        return new Value(type, elements.one(in.format.inValue(type)));
     }
 
     private DataArray array() {

@@ -91,12 +91,14 @@ record CompositeWriter(ElementWriter elements, BufferBuilder out, WireFormat for
         DataType type = value.type();
         if (format.isPmix()) {
             refuseWhatCrashesC(type);
+        } else if (!format.opalValueHolds(type)) {
+            throw new IllegalArgumentException("C has no value of the type: type=" + type + " format=" + format);
         }
         elements.single(DataType.DATA_TYPE, type.id(format));
-        if (format.described() && !format.isPmix()) {
-            elements.tag(type);
+        if (format.isTaggedInValue(type)) {
+            elements.tag(format.inValue(type));
         }
-        elements.block(type, Collections.singletonList(value.data()));
+        elements.block(format.inValue(type), Collections.singletonList(value.data()));
     }
 
     /// The union of a C value has no room for these; readers up to 6.1.0 write past its end, and 4.2.2 packs the

@@ -34,18 +34,19 @@ public enum FloatText {
     private static final Pattern SPECIAL = Pattern.compile("[+-]?(?:nan|inf|infinity)", Pattern.CASE_INSENSITIVE);
 
     String of(double value) {
-        return text(value, Double.toString(value));
+        return text(value, Double.doubleToRawLongBits(value) < 0, Double.toString(value));
     }
 
     String of(float value) {
-        return text(value, Float.toString(value));
+        return text(value, Float.floatToRawIntBits(value) < 0, Float.toString(value));
     }
 
     abstract String finite(double value, String shortest);
 
-    private String text(double value, String shortest) {
+    private String text(double value, boolean negative, String shortest) {
         if (Double.isNaN(value)) {
-            return "nan";
+            // C prints the sign bit that a NaN has, too
+            return negative ? "-nan" : "nan";
         }
         if (Double.isInfinite(value)) {
             return value > 0 ? "inf" : "-inf";

@@ -144,6 +144,26 @@ public enum WireFormat {
         };
     }
 
+    /// What an `opal_value_t` of the format's release can be: `opal_dss_pack_value` and its reader know no other.
+    boolean opalValueHolds(DataType type) {
+        return switch (type) {
+            case BYTE, STRING, PID, INT, INT8, INT16, INT32, INT64, UINT, UINT8, UINT16, UINT32, UINT64, BYTE_OBJECT ->
+                true;
+            case BOOL, SIZE, FLOAT, DOUBLE, TIMEVAL, NAME, STATUS, ENVAR -> described(false) == OPAL_DSS;
+            default -> false;
+        };
+    }
+
+    /// The type of the block in a value: an `opal_value_t` sends a status as an INT.
+    DataType inValue(DataType type) {
+        return type == DataType.STATUS && !isPmix() ? DataType.INT : type;
+    }
+
+    /// Whether that block starts with its tag: in described OPAL all do, but for a byte object.
+    boolean isTaggedInValue(DataType type) {
+        return described && !isPmix() && type != DataType.BYTE_OBJECT;
+    }
+
     /// The second tag that described OPAL writes for types that it packs as another type, or `null`.
     DataType aliasTag(DataType type) {
         if (!described || isPmix()) {

@@ -1,5 +1,6 @@
 package io.bulla.pack;
 
+import io.bulla.iovec.IoVec;
 import java.util.Arrays;
 import java.util.List;
 
@@ -8,6 +9,9 @@ final class GoldenComposites {
 
     private static final Info INFO = new Info("my.key", 0, new Value(DataType.UINT32, 42));
     private static final Coord COORD = new Coord((byte) 1, List.of(1, 200, 0));
+
+    private static final Envar ENVAR = new Envar("PATH", "/bin", (byte) ':');
+    private static final IoVec THREE = Packed.vector((byte) 0, (byte) 1, (byte) -1);
 
     private GoldenComposites() {}
 
@@ -18,8 +22,17 @@ final class GoldenComposites {
             case "timeval_0" -> many(new Timeval(0, 0));
             case "name" -> many(new Name(77, 3));
             case "value_int32" -> many(new Kval("k", new Value(DataType.INT32, -2)));
+            case "value_status" -> many(new Kval("k", new Value(DataType.STATUS, -2)));
+            case "value_bo" -> many(new Kval("k", new Value(DataType.BYTE_OBJECT, THREE)));
+            case "value_envar" -> many(new Kval("k", new Value(DataType.ENVAR, ENVAR)));
+            case "kval" -> many(new Kval("k", new Value(DataType.INT32, -2)));
+            case "envar" -> many(ENVAR);
+            case "envar_null" -> many(new Envar(null, "", (byte) 0));
+            case "proc_info" -> many(new ProcInfo(new Proc("job-1", 3), "host", null, 4242, (byte) 4));
+            case "endpoint" -> many(new Endpoint("u", "o", THREE));
+            case "regattr" -> many(new RegAttr("PMIX_X", "pmix.x", (short) 14, List.of("line", "")));
             case "value_string" -> many(new Kval("k", Value.of("x")));
-            case "buffer_nested" ->
+            case "buffer_nested", "buffer_items" ->
                 many(new NestedBuffer(
                         format.described(), Packed.vector(Packed.bytes(format, packer -> packer.packInt32(1)))));
             case "proc_0" -> many(new Proc("job-1", 0));

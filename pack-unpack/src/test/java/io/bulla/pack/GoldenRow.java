@@ -53,6 +53,15 @@ record GoldenRow(
     /// What the C library was given, as Java holds it.
     List<Object> values() {
         return switch (id) {
+            case "none_bool",
+                    "none_name",
+                    "none_status",
+                    "none_data_type",
+                    "none_int",
+                    "none_uint",
+                    "none_size",
+                    "none_pid",
+                    "none_string" -> List.of();
             case "str_null" -> Collections.singletonList(null);
             case "pointer" -> Collections.singletonList(null);
             case "str_a" -> List.of("a");
@@ -78,7 +87,7 @@ record GoldenRow(
     }
 
     private static final String COMPOSITES =
-            "(timeval|proc_[0-9wa]|nspace|val_|value_|darray|info_uint32|pdata|app|query|coord|geometry|device_dist|dbuf|name|buffer_).*";
+            "(timeval|proc_[0-9wai]|nspace|val_|value_|darray|info_uint32|pdata|app|query|coord|geometry|device_dist|dbuf|name|buffer_|envar|kval|endpoint|regattr).*";
 
     private List<Object> numbers() {
         return Arrays.stream(value.replaceAll("[\\[\\]]", "").split(","))

@@ -58,6 +58,18 @@ class QuirksTest {
                         packer -> packer.packDouble(Double.NaN, Double.NEGATIVE_INFINITY, -0.0, 5e-324)));
     }
 
+    /// The sign bit is what `0.0 / 0.0` gives on x86.
+    @Test
+    void nanKeepsItsSign() {
+        float single = Float.intBitsToFloat(0xffc0_0000);
+        double wide = Double.longBitsToDouble(0xfff8_0000_0000_0000L);
+        assertEquals("02" + text("-nan"), Packed.hex(WireFormat.PMIX_4, packer -> packer.packFloat(single)));
+        assertEquals(
+                "04" + text("-nan") + text("nan"),
+                Packed.hex(WireFormat.PMIX_4, packer -> packer.packDouble(wide, Double.NaN)));
+        assertEquals(Double.NaN, FloatText.parseDouble("-nan", 0));
+    }
+
     @Test
     void losslessFloatsAreTheShortestTextThatReadsBack() {
         assertEquals(
@@ -142,6 +154,23 @@ class QuirksTest {
         refused(WireFormat.PMIX_3, message, packer -> packer.pack(value));
         refused(WireFormat.PMIX_4, message, packer -> packer.pack(new Info("k", 0, value)));
         refused(WireFormat.PMIX_4, message, packer -> packer.pack(DataArray.of(DataType.VALUE, value)));
+    }
+
+    /// `opal_dss_pack_value` answers `UNSUPPORTED TYPE`.
+    @Test
+    void opalValueThatCDoesNotKnowIsRefused() {
+        refusedAsOpalValue(WireFormat.OPAL_DSS, DataType.TIME, 1L);
+        refusedAsOpalValue(WireFormat.OPAL_DSS, DataType.JOBID, 1);
+        refusedAsOpalValue(WireFormat.OPAL_DSS, DataType.KVAL, new Kval("k", new Value(DataType.INT, 1)));
+        refusedAsOpalValue(WireFormat.OPAL_DSS_2012, DataType.BOOL, true);
+        refusedAsOpalValue(WireFormat.OPAL_DSS_2012, DataType.SIZE, 1L);
+    }
+
+    private static void refusedAsOpalValue(WireFormat format, DataType type, Object data) {
+        refused(
+                format,
+                "C has no value of the type: type=" + type + " format=" + format,
+                packer -> packer.pack(new Kval("k", new Value(type, data))));
     }
 
     @Test
