@@ -91,7 +91,7 @@ public enum DataType {
     PROC_RANK(-1, -1, 40, Wire.UINT32),
     /// Keys asked for, and qualifiers.
     QUERY(-1, -1, 41, Query.class),
-    /// A string, compressed: its size in the sender's byte order, then zlib.
+    /// A string, compressed: see [Compressed].
     COMPRESSED_STRING(-1, -1, 42, Wire.BYTES),
     /// A request about an allocation.
     ALLOC_DIRECTIVE(-1, -1, 43, Wire.INT8),
@@ -119,7 +119,7 @@ public enum DataType {
     DEVTYPE(-1, -1, 57, Wire.UINT64),
     /// How close a process is.
     LOCTYPE(-1, -1, 58, Wire.UINT16),
-    /// A byte object, compressed as [#COMPRESSED_STRING] is.
+    /// A byte object, compressed: see [Compressed].
     COMPRESSED_BYTE_OBJECT(-1, -1, 59, Wire.BYTES),
     /// A name space.
     PROC_NSPACE(-1, -1, 60, Wire.STRING),

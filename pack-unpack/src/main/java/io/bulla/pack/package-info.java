@@ -14,6 +14,7 @@
 ///   it an id in a format.
 /// - [Envelope][io.bulla.pack.Envelope] says what the bytes behind it are, and whether they are whole;
 ///   [Enveloped][io.bulla.pack.Enveloped] is what was read from one.
+/// - [Compressed][io.bulla.pack.Compressed] makes and inflates what PMIx compresses.
 /// - [Explain][io.bulla.pack.Explain] shows what packed bytes say.
 /// - [Limits][io.bulla.pack.Limits] bound what a message may announce, checked before anything is allocated.
 ///
