@@ -1,0 +1,7 @@
+package io.bulla.pack.oracle;
+
+import io.bulla.pack.DataType;
+import java.util.List;
+
+/// What one call packs.
+record Item(DataType type, List<Object> values) {}
