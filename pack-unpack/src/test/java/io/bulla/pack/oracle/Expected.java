@@ -3,6 +3,7 @@ package io.bulla.pack.oracle;
 import io.bulla.pack.App;
 import io.bulla.pack.DataArray;
 import io.bulla.pack.DataType;
+import io.bulla.pack.FloatText;
 import io.bulla.pack.Info;
 import io.bulla.pack.Kval;
 import io.bulla.pack.Pdata;
@@ -17,18 +18,19 @@ import java.util.List;
 
 /// What a value is after it was packed and unpacked.
 ///
-/// - A FLOAT or DOUBLE has six decimals, for it travels as `%f`.
+/// - A FLOAT or DOUBLE has six decimals, if it travels as `%f`.
 /// - A DATA_TYPE that C unpacks from flex128 went there as an unsigned and comes back as a signed number.
 ///
+/// @param floats how the first travels
 /// @param zigzagged whether the second holds
-record Expected(boolean zigzagged) {
+record Expected(FloatText floats, boolean zigzagged) {
 
     /// What Java unpacks.
-    static final Expected BY_JAVA = new Expected(false);
+    static final Expected BY_JAVA = new Expected(FloatText.STRICT, false);
 
     /// What C unpacks.
-    static Expected byC(WireFormat format) {
-        return new Expected(format.described(false) == WireFormat.PMIX_4);
+    static Expected byC(WireFormat format, FloatText floats) {
+        return new Expected(floats, format.described(false) == WireFormat.PMIX_4);
     }
 
     List<List<Object>> of(List<Item> items) {
@@ -43,8 +45,8 @@ record Expected(boolean zigzagged) {
 
     private Object of(DataType type, Object value) {
         return switch (value) {
-            case Float number -> Float.isFinite(number) ? (Object) Float.parseFloat(sixDecimals(number)) : number;
-            case Double number -> Double.isFinite(number) ? (Object) Double.parseDouble(sixDecimals(number)) : number;
+            case Float number when isRounded(number) -> Float.parseFloat(sixDecimals(number));
+            case Double number when isRounded(number) -> Double.parseDouble(sixDecimals(number));
             case Short id when type == DataType.DATA_TYPE -> dataType(id);
             case Value one -> value(one);
             case Kval pair -> new Kval(pair.key(), value(pair.value()));
@@ -64,6 +66,10 @@ record Expected(boolean zigzagged) {
                         infos(app.info()));
             case null, default -> value;
         };
+    }
+
+    private boolean isRounded(double number) {
+        return floats == FloatText.STRICT && Double.isFinite(number);
     }
 
     private short dataType(short id) {

@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.DataType;
+import io.bulla.pack.FloatText;
 import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
@@ -20,21 +21,24 @@ final class JavaLibrary implements Library {
 
     private final WireFormat format;
     private final boolean typed;
+    private final FloatText floats;
     /// What the values of the last [#unpack] borrow.
     private SealedBuffer read;
 
     /// @param format what it speaks
     /// @param typed whether it uses the call for a type where there is one, and not the one for all types
-    JavaLibrary(WireFormat format, boolean typed) {
+    /// @param floats how it writes floating-point numbers; C writes them as STRICT
+    JavaLibrary(WireFormat format, boolean typed, FloatText floats) {
         this.format = format;
         this.typed = typed;
+        this.floats = floats;
         this.read = BufferBuilder.create(SOURCE).seal();
     }
 
     @Override
     public byte[] pack(List<Item> items) {
         try (BufferBuilder builder = BufferBuilder.create(SOURCE)) {
-            Packer packer = Packer.into(builder, format);
+            Packer packer = Packer.into(builder, format, floats);
             for (Item item : items) {
                 if (typed) {
                     packTyped(packer, item);

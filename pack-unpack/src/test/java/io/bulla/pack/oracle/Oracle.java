@@ -2,6 +2,7 @@ package io.bulla.pack.oracle;
 
 import io.bulla.pack.Compressed;
 import io.bulla.pack.DataType;
+import io.bulla.pack.FloatText;
 import io.bulla.pack.Limits;
 import io.bulla.pack.WireFormat;
 import java.util.Arrays;
@@ -18,11 +19,13 @@ import java.util.Set;
 final class Oracle {
 
     private static final int MOST_REPORTS = 5;
+    private static final Set<DataType> FLOATS = EnumSet.of(DataType.FLOAT, DataType.DOUBLE);
 
     private final WireFormat format;
     private final long seed;
     private final CLibrary c;
     private final List<JavaLibrary> java;
+    private final JavaLibrary lossless;
     private final Set<DataType> unknownToC;
     private long differences;
     private long notPacked;
@@ -32,7 +35,9 @@ final class Oracle {
         this.format = format;
         this.seed = seed;
         this.c = c;
-        this.java = List.of(new JavaLibrary(format, true), new JavaLibrary(format, false));
+        this.java = List.of(
+                new JavaLibrary(format, true, FloatText.STRICT), new JavaLibrary(format, false, FloatText.STRICT));
+        this.lossless = new JavaLibrary(format, true, FloatText.LOSSLESS);
         this.unknownToC = unknownToC;
     }
 
@@ -121,7 +126,10 @@ final class Oracle {
             }
             doing = "unpacking by C";
             if (Defects.canUnpack(format, items)) {
-                same(Expected.byC(format).of(items), c.unpack(byJava, items));
+                same(Expected.byC(format, FloatText.STRICT).of(items), c.unpack(byJava, items));
+                if (items.stream().anyMatch(item -> FLOATS.contains(item.type()))) {
+                    same(Expected.byC(format, FloatText.LOSSLESS).of(items), c.unpack(lossless.pack(items), items));
+                }
             } else {
                 notUnpacked++;
             }

@@ -8,6 +8,7 @@ import io.bulla.pack.DataType;
 import io.bulla.pack.DeviceDistance;
 import io.bulla.pack.Endpoint;
 import io.bulla.pack.Envar;
+import io.bulla.pack.FloatText;
 import io.bulla.pack.Geometry;
 import io.bulla.pack.Info;
 import io.bulla.pack.Kval;
@@ -198,7 +199,7 @@ final class RandomItems {
         if (depth <= 0 || random.bool()) {
             return random.bytes();
         }
-        return new JavaLibrary(inner, true).pack(list(random.below(3), () -> item(depth - 1)));
+        return new JavaLibrary(inner, true, FloatText.STRICT).pack(list(random.below(3), () -> item(depth - 1)));
     }
 
     private Info info(int depth) {
