@@ -162,7 +162,8 @@ public final class UnpackerFuzz implements FuzzTarget {
     private Object next(Unpacker at, DataType type) {
         Unpacker ahead = at.fork();
         Object header = attemptInPlace(ahead, Unpacker::peek);
-        if (!format.described()) {
+        // a buffer in a buffer may be described where the outer one is not, and the other way round
+        if (!at.format.described()) {
             Object item = attempt(at, u -> u.unpack(type));
             if (item instanceof List<?> values) {
                 claim(
@@ -185,7 +186,7 @@ public final class UnpackerFuzz implements FuzzTarget {
         });
         claim((item instanceof List<?>) == !(skipped instanceof Refused), "skip differs", header, item, skipped);
         if (item instanceof List<?> values && header instanceof ItemHeader(int id, DataType told, int count)) {
-            claim(count == values.size() && told.id(format) == id, "peek differs", header, values.size());
+            claim(count == values.size() && told.id(at.format) == id, "peek differs", header, values.size());
         }
         return skipped;
     }
