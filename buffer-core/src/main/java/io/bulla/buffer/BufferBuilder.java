@@ -1,7 +1,5 @@
 package io.bulla.buffer;
 
-import io.bulla.buffer.MemorySource.Region;
-import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import java.io.EOFException;
 import java.io.IOException;
@@ -14,8 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.WritableByteChannel;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -30,39 +26,15 @@ import java.util.Optional;
 /// Values are big-endian, as in the formats above it. A value never straddles two regions, long runs
 /// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
 /// `seal()`.
-public final class BufferBuilder implements AutoCloseable {
+public final class BufferBuilder extends WritableRegions implements AutoCloseable {
 
-    private static final long FIRST = 256;
-    private static final long GROWTH = 4;
-    private static final long LARGEST = 1 << 20;
     private static final int MAX_READ = 1 << 20;
     private static final int MAX_ASIDE = 64 << 10;
 
     private static final ValueLayout.OfLong LITTLE = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private enum State {
-        WRITING,
-        SEALED,
-        ABANDONED
-    }
-
-    private final MemorySource source;
-    private State state = State.WRITING;
-    private long nextCapacity;
-    // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it
-    private Region region;
-    private MemorySegment memory = MemorySegment.NULL;
-    private long used;
-    private long capacity;
-    private long before;
-    // those before it, null while there is none
-    private List<Part> earlier;
-
-    private record Part(Region region, long start, long used) {}
-
     private BufferBuilder(MemorySource source, long firstCapacity) {
-        this.source = Objects.requireNonNull(source, "source");
-        this.nextCapacity = firstCapacity;
+        super(source, firstCapacity);
     }
 
     /// A builder that starts small and grows.
@@ -106,7 +78,7 @@ public final class BufferBuilder implements AutoCloseable {
     ///
     /// @return at least 0
     public long byteSize() {
-        return before + used;
+        return written();
     }
 
     /// Writes a byte.
@@ -253,7 +225,8 @@ public final class BufferBuilder implements AutoCloseable {
             used += length;
             return this;
         }
-        return fill(bytes.byteSize(), (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
+        fill(bytes.byteSize(), (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
+        return this;
     }
 
     /// Writes the bytes of a vector: a copy, counted in [io.bulla.iovec.CopyTally] once per region written to.
@@ -262,7 +235,8 @@ public final class BufferBuilder implements AutoCloseable {
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(IoVec bytes) {
-        return fill(bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
+        fill(bytes.byteSize(), (done, target, at, step) -> bytes.copyTo(done, target.asSlice(at, step), step));
+        return this;
     }
 
     /// Reads once from a channel: straight into this builder's memory if it is a file, socket or pipe of the
@@ -333,14 +307,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// @throws IllegalArgumentException if less is written
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public void truncate(long byteSize) {
-        checkWriting();
-        if (byteSize < 0 || byteSize > byteSize()) {
-            throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + byteSize());
-        }
-        while (byteSize < before) {
-            dropLast();
-        }
-        used = byteSize - before;
+        dropAfter(byteSize);
     }
 
     /// Ends the writing: the bytes are immutable from now on and belong to the returned handle. The builder is
@@ -361,13 +328,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// @return the first handle
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public SealedBuffer seal(Object tag) {
-        checkWriting();
-        // a region without a byte would stay taken as long as the buffer
-        while (region != null && used == 0) {
-            dropLast();
-        }
-        SealedBuffer buffer = earlier == null && region != null ? sealOne() : sealMany();
-        end(State.SEALED);
+        SealedBuffer buffer = sealed();
         // release: publishes the native bytes before any handle can be seen by another thread
         VarHandle.releaseFence();
         buffer.announce(tag);
@@ -377,35 +338,7 @@ public final class BufferBuilder implements AutoCloseable {
     /// Gives the memory back if the builder was not sealed; otherwise does nothing. Again is harmless.
     @Override
     public void close() {
-        if (state == State.WRITING) {
-            Region[] owned = owned();
-            end(State.ABANDONED);
-            for (Region each : owned) {
-                each.release();
-            }
-        }
-    }
-
-    /// The memory of what was written, from `offset` to the end of the region that it lies in: for a sink that changes
-    /// what it wrote. Not to be kept across a write.
-    MemorySegment writtenFrom(long offset) {
-        IoVec.checkRange("written", offset, 1, checkedSize());
-        if (offset >= before) {
-            return memory.asSlice(offset - before, used - (offset - before));
-        }
-        int at = earlier.size() - 1;
-        while (earlier.get(at).start() > offset) {
-            at--;
-        }
-        Part part = earlier.get(at);
-        long from = offset - part.start();
-        return part.region().segment().asSlice(from, part.used() - from);
-    }
-
-    /// Bytes written to a builder that still writes.
-    long checkedSize() {
-        checkWriting();
-        return byteSize();
+        abandon();
     }
 
     private static boolean isOfTheJdk(ReadableByteChannel channel) {
@@ -428,150 +361,5 @@ public final class BufferBuilder implements AutoCloseable {
         int read = aside.position();
         put(MemorySegment.ofBuffer(aside.flip()));
         return read;
-    }
-
-    private SealedBuffer sealOne() {
-        IoVec bytes = stamped(IoVec.of(source.seal(region, used)), region);
-        FlightEvents.sealed(used, 1);
-        return new SealedBuffer(Storage.of(source.trace(), region, FlightEvents.held(used)), bytes);
-    }
-
-    private SealedBuffer sealMany() {
-        Region[] owned = owned();
-        MemorySegment[] sealed = new MemorySegment[owned.length];
-        for (int i = 0; i < owned.length; i++) {
-            sealed[i] =
-                    source.seal(owned[i], i < owned.length - 1 ? earlier.get(i).used() : used);
-        }
-        IoVec bytes = IoVec.of(sealed);
-        for (Region each : owned) {
-            bytes = stamped(bytes, each);
-        }
-        FlightEvents.sealed(byteSize(), owned.length);
-        return new SealedBuffer(Storage.of(source.trace(), owned, FlightEvents.held(byteSize())), bytes);
-    }
-
-    private static IoVec stamped(IoVec bytes, Region region) {
-        Generation stamp = region.generation();
-        return stamp == null ? bytes : bytes.stamped(stamp);
-    }
-
-    private Region[] owned() {
-        if (region == null) {
-            return new Region[0];
-        }
-        int count = earlier == null ? 0 : earlier.size();
-        Region[] owned = new Region[count + 1];
-        for (int i = 0; i < count; i++) {
-            owned[i] = earlier.get(i).region();
-        }
-        owned[count] = region;
-        return owned;
-    }
-
-    private interface Step {
-        void copy(long done, MemorySegment target, long at, long length);
-    }
-
-    private BufferBuilder fill(long length, Step step) {
-        checkWriting();
-        long start = byteSize();
-        try {
-            for (long done = 0; done < length; ) {
-                if (used == capacity) {
-                    nextCapacity = Math.max(nextCapacity, Math.min(length - done, LARGEST));
-                }
-                ensureRoom(1);
-                long now = Math.min(length - done, capacity - used);
-                step.copy(done, memory, used, now);
-                used += now;
-                done += now;
-            }
-            return this;
-        } catch (Throwable failure) {
-            truncate(start);
-            throw failure;
-        }
-    }
-
-    /// Room for at least one of `count` values, none of which straddles two regions; says for how many.
-    private int roomFor(int count, int width) {
-        if (capacity - used < width) {
-            nextCapacity = Math.max(nextCapacity, Math.min((long) count * width, LARGEST));
-            ensureRoom(width);
-        }
-        return (int) Math.min(count, (capacity - used) / width);
-    }
-
-    private long reserve(int bytes) {
-        ensureRoom(bytes);
-        long at = used;
-        used = at + bytes;
-        return at;
-    }
-
-    private void ensureRoom(int bytes) {
-        if (capacity - used < bytes) {
-            checkWriting();
-            grow(bytes);
-        }
-    }
-
-    private void grow(int bytes) {
-        if (region != null) {
-            Region grown = source.grow(region, Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST)));
-            if (grown != null) {
-                use(grown);
-                return;
-            }
-        }
-        Region fresh = source.allocate(Math.max(nextCapacity, bytes));
-        if (region != null) {
-            if (earlier == null) {
-                earlier = new ArrayList<>();
-            }
-            earlier.add(new Part(region, before, used));
-            before += used;
-            used = 0;
-        }
-        use(fresh);
-    }
-
-    /// Gives the last region back and returns to the one before it, if there is one.
-    private void dropLast() {
-        region.release();
-        if (earlier == null || earlier.isEmpty()) {
-            region = null;
-            memory = MemorySegment.NULL;
-            capacity = 0;
-        } else {
-            Part last = earlier.removeLast();
-            use(last.region());
-            before = last.start();
-            used = last.used();
-        }
-    }
-
-    private void use(Region now) {
-        region = now;
-        memory = now.segment();
-        capacity = memory.byteSize();
-        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
-    }
-
-    private void end(State ended) {
-        state = ended;
-        region = null;
-        earlier = null;
-        memory = MemorySegment.NULL;
-        used = 0;
-        capacity = 0;
-        before = 0;
-    }
-
-    private void checkWriting() {
-        if (state != State.WRITING) {
-            throw new IllegalStateException("builder already " + state.name().toLowerCase(java.util.Locale.ROOT));
-        }
     }
 }

@@ -9,7 +9,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteOrder;
 
 /// A position in a sealed buffer and what lies there: bytes, numbers, tags, text. Every read asks the handle.
-abstract sealed class ByteCursor permits Unpacker {
+abstract sealed class ByteCursor permits NumberUnpacker {
 
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -104,6 +104,33 @@ abstract sealed class ByteCursor permits Unpacker {
                     start);
         }
         return (int) count;
+    }
+
+    /// Reads what stands before the values of an item, and says how many they are.
+    final int begin(DataType type, Class<?> box) {
+        if (type.javaClass() != box) {
+            throw new IllegalArgumentException("type does not hold such values: type=" + type + " expected="
+                    + type.javaClass().getSimpleName() + " found=" + box.getSimpleName());
+        }
+        if (!format.described()) {
+            type.id(format);
+            return count();
+        }
+        tag(DataType.INT32);
+        int count = count();
+        tag(type);
+        return count;
+    }
+
+    /// Before anything is allocated for them.
+    final void needAtLeast(int count, Wire wire) {
+        need((long) count * format.encoding().leastBytes(wire));
+    }
+
+    static void one(int count, long offset) {
+        if (count != 1) {
+            throw failed(Reason.WRONG_TYPE, "one value expected", 1, count, offset);
+        }
     }
 
     /// Reads the tags before the values of a block, and tells how its values travel: as the format has it, or in
