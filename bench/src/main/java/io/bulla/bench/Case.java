@@ -1,7 +1,6 @@
 package io.bulla.bench;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -49,8 +48,18 @@ record Case(String name, String unit, Meter meter) {
 
     private static final int OBJECT_ALIGNMENT = 8;
 
+    /// Something that a case needs is not on this machine.
+    static final class Skipped extends Exception {
+
+        private static final long serialVersionUID = 1;
+
+        Skipped(String reason) {
+            super(reason);
+        }
+    }
+
     interface Meter {
-        double measure(Length length) throws IOException, InterruptedException, RunnerException;
+        double measure(Length length) throws IOException, InterruptedException, RunnerException, Skipped;
     }
 
     /// One JMH benchmark of average time, in one fork.
@@ -69,10 +78,10 @@ record Case(String name, String unit, Meter meter) {
                                 .toArray()));
     }
 
-    /// What one operation of a JMH benchmark allocates on the heap, in the best iteration, to the nearest multiple
-    /// of 8 bytes, which every object's size is: the harness allocates too, a byte or so per operation when
-    /// iterations are short and the machine is busy. What is allocated in fewer than every fourth operation does
-    /// not show.
+    /// What one operation of a JMH benchmark allocates on the heap, in the best iteration, to the nearest
+    /// multiple of 8 bytes, which every object's size is: the harness allocates too, a byte or so per operation
+    /// when iterations are short and the machine is busy. What is allocated in fewer than every fourth
+    /// operation does not show.
     ///
     /// @param benchmark class and method
     /// @param params JMH parameters as `name=value`
@@ -97,6 +106,18 @@ record Case(String name, String unit, Meter meter) {
                 main.getSimpleName() + "[" + String.join(",", args) + "]",
                 unit,
                 _ -> Double.parseDouble(lines(main, args).getLast()));
+    }
+
+    /// A case of the C program that `bench/run` has built, where there is a compiler: as many windows of the same
+    /// length as a JMH benchmark has, and their median.
+    ///
+    /// @param argument which case
+    static Case c(String argument) {
+        return new Case(
+                "c." + argument,
+                "ns",
+                length -> CProgram.FORMATS.run(
+                        argument, length.measurement.convertTo(TimeUnit.MILLISECONDS), length.measurements));
     }
 
     /// A number that needs no repetition.
@@ -143,15 +164,11 @@ record Case(String name, String unit, Meter meter) {
                 System.getProperty("java.class.path"),
                 main.getName()));
         command.addAll(List.of(args));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
-        List<String> lines = process.inputReader(StandardCharsets.UTF_8).lines().toList();
-        int status = process.waitFor();
-        if (status != 0 || lines.isEmpty()) {
-            throw new IOException(
-                    "program failed: main=" + main.getName() + " status=" + status + " lines=" + lines.size());
+        ProgramOutput output = ProgramOutput.of(command);
+        if (output.status() != 0 || output.lines().isEmpty()) {
+            throw new IOException("program failed: main=" + main.getName() + " status=" + output.status() + " lines="
+                    + output.lines().size());
         }
-        return lines;
+        return output.lines();
     }
 }

@@ -1,5 +1,7 @@
 package io.bulla.bench;
 
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Locale;
 
 /// One line of the scoreboard: ours must cost at most `wanted` times what the rival costs.
@@ -13,8 +15,23 @@ record Goal(String name, Case ours, Case rival, double wanted) {
     /// There is nothing to be met.
     static final double NONE = Double.NaN;
 
+    private static final int DIGITS = 3;
+
+    /// What an allocation of nothing is held against: a ratio needs a number.
+    private static final Case ONE_BYTE = Case.value("one", "bytes", () -> 1);
+
     static Goal atMost(double wanted, String name, Case ours, Case rival) {
         return new Goal(name, ours, rival, wanted);
+    }
+
+    /// The rival takes so many times as long.
+    static Goal timesFaster(double times, String name, Case ours, Case rival) {
+        return new Goal(name, ours, rival, 1 / times);
+    }
+
+    /// An operation of a JMH benchmark leaves nothing on the heap.
+    static Goal allocatesNothing(String name, Class<?> benchmark, String method, String... params) {
+        return new Goal(name, Case.jmhAllocation(benchmark, method, params), ONE_BYTE, 0);
     }
 
     static Goal compare(String name, Case ours, Case rival) {
@@ -39,6 +56,18 @@ record Goal(String name, Case ours, Case rival, double wanted) {
                 Medians.of(rivalRounds),
                 rival.unit(),
                 ratio,
-                Double.isNaN(wanted) ? "none" : "<=" + wanted + " met=" + (ratio <= wanted ? "yes" : "no"));
+                Double.isNaN(wanted) ? "none" : "<=" + shortest(wanted) + " met=" + (ratio <= wanted ? "yes" : "no"));
+    }
+
+    /// The line of a goal of which one side could not be measured.
+    String skippedLine(String reason) {
+        return "goal=" + name + " skipped=\"" + reason + "\"";
+    }
+
+    private static String shortest(double number) {
+        return new BigDecimal(number)
+                .round(new MathContext(DIGITS))
+                .stripTrailingZeros()
+                .toPlainString();
     }
 }

@@ -1,6 +1,8 @@
 package io.bulla.bench;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -57,6 +59,7 @@ public final class Goals implements Callable<Integer> {
         Map<String, List<Goal>> groups = new LinkedHashMap<>();
         groups.put("lifetime", LifetimeGoals.all());
         groups.put("posix", PosixGoals.all());
+        groups.put("formats", FormatGoals.all());
         return groups;
     }
 
@@ -73,17 +76,29 @@ public final class Goals implements Callable<Integer> {
             cases.putIfAbsent(goal.rival().name(), goal.rival());
         }
         Map<String, double[]> measured = new HashMap<>();
+        Map<String, String> skipped = new HashMap<>();
         cases.keySet().forEach(name -> measured.put(name, new double[rounds]));
         Case.Length length = quick ? Case.Length.QUICK : Case.Length.NORMAL;
         for (int round = 0; round < rounds; round++) {
             System.err.println("bench: round " + (round + 1) + " of " + rounds + ", " + cases.size() + " cases");
             for (Case each : cases.values()) {
-                measured.get(each.name())[round] = each.meter().measure(length);
+                try {
+                    measured.get(each.name())[round] = each.meter().measure(length);
+                } catch (Case.Skipped why) {
+                    skipped.put(each.name(), why.getMessage());
+                }
             }
+            cases.keySet().removeAll(skipped.keySet());
         }
         for (Goal goal : goals) {
-            System.out.println(goal.line(
-                    measured.get(goal.ours().name()), measured.get(goal.rival().name())));
+            String why = skipped.getOrDefault(
+                    goal.ours().name(), skipped.get(goal.rival().name()));
+            System.out.println(
+                    why != null
+                            ? goal.skippedLine(why)
+                            : goal.line(
+                                    measured.get(goal.ours().name()),
+                                    measured.get(goal.rival().name())));
         }
         return 0;
     }
@@ -116,19 +131,18 @@ public final class Goals implements Callable<Integer> {
                 : "unknown";
         return String.format(
                 Locale.ROOT,
-                "machine=\"%s\" cpus=%d memory=%dGiB jdk=%s os=\"%s %s\" commit=%s",
+                "machine=\"%s\" cpus=%d load=%.1f memory=%dGiB jdk=%s os=\"%s %s\" commit=%s",
                 model,
                 Runtime.getRuntime().availableProcessors(),
-                memory() >> 30,
+                system().getSystemLoadAverage(),
+                system().getTotalMemorySize() >> 30,
                 Runtime.version(),
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
                 System.getProperty("bulla.commit", "unknown"));
     }
 
-    private static long memory() {
-        return ((com.sun.management.OperatingSystemMXBean)
-                        java.lang.management.ManagementFactory.getOperatingSystemMXBean())
-                .getTotalMemorySize();
+    private static OperatingSystemMXBean system() {
+        return (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     }
 }

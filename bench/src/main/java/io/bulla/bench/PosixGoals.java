@@ -9,9 +9,6 @@ import java.util.List;
 /// What the way into the kernel may cost.
 final class PosixGoals {
 
-    /// What an allocation of nothing is held against: a ratio needs a number.
-    private static final Case NO_BYTES = Case.value("one", "bytes", () -> 1);
-
     private PosixGoals() {}
 
     static List<Goal> all() {
@@ -20,7 +17,7 @@ final class PosixGoals {
         List<Goal> goals = new ArrayList<>(List.of(
                 Goal.atMost(0.9, "writev-8-regions", writev, send("nioGather")),
                 Goal.compare("writev-8-regions-floor", writev, send("baseline")),
-                Goal.atMost(0, "writev-allocation", Case.jmhAllocation(SendBenchmark.class, "writev"), NO_BYTES),
+                Goal.allocatesNothing("writev-allocation", SendBenchmark.class, "writev"),
                 Goal.atMost(
                         1,
                         "send-allocation",
@@ -28,11 +25,7 @@ final class PosixGoals {
                         Case.value("handle", "bytes", () -> 32)),
                 Goal.atMost(1, "cursor-8-regions", cursor, Case.value("limit", "ns", () -> 20)),
                 Goal.compare("cursor-8-regions-floor", cursor, Case.jmh(CursorBenchmark.class, "baseline", 1)),
-                Goal.atMost(
-                        0,
-                        "cursor-allocation",
-                        Case.jmhAllocation(CursorBenchmark.class, "advanceThenWindow"),
-                        NO_BYTES)));
+                Goal.allocatesNothing("cursor-allocation", CursorBenchmark.class, "advanceThenWindow")));
         fanOut(goals, "unix-fan-out-64-256k", 1 << 18, 0.25);
         fanOut(goals, "unix-fan-out-64-4m", 1 << 22, 0.2);
         Case small = HandOver.of("seal", 1 << 12);

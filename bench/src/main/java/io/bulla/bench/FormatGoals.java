@@ -1,0 +1,109 @@
+package io.bulla.bench;
+
+import io.bulla.pack.IntsBenchmark;
+import io.bulla.pack.MessageBenchmark;
+import io.bulla.pack.StringsBenchmark;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What packing and unpacking may cost, beside the C libraries that define the formats and beside raw memory.
+final class FormatGoals {
+
+    private static final String DSS = "format=OPAL_DSS";
+    private static final String PMIX = "format=PMIX_4";
+    private static final String SMALL = "values=small";
+    private static final String THOUSAND = "count=1000";
+    private static final String PAGE = "count=4096";
+
+    /// Two threads do 1.9 times the work of one.
+    private static final double TWO_THREADS = 2 / 1.9;
+
+    private FormatGoals() {}
+
+    static List<Goal> all() {
+        List<Goal> goals = new ArrayList<>();
+        messages(goals);
+        copies(goals);
+        opal(goals);
+        pmix(goals);
+        strings(goals);
+        threads(goals);
+        allocations(goals);
+        return goals;
+    }
+
+    private static void messages(List<Goal> goals) {
+        goals.add(Goal.atMost(1.0, "scalars", message("scalars"), message("scalarsByteBuffer")));
+        goals.add(Goal.atMost(1.5, "scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
+        goals.add(Goal.atMost(1.0, "items", message("items"), message("itemsByteBuffer")));
+        goals.add(Goal.atMost(1.2, "mixed-unsafe", message("mixed"), message("mixedUnsafe")));
+        goals.add(Goal.compare("mixed", message("mixed"), message("mixedByteBuffer")));
+    }
+
+    private static void copies(List<Goal> goals) {
+        goals.add(
+                Goal.atMost(1.6, "int32-4096-pack", ints("pack", DSS, SMALL, PAGE), ints("copyIn", DSS, SMALL, PAGE)));
+        goals.add(Goal.atMost(
+                1.6, "int32-4096-unpack", ints("unpack", DSS, SMALL, PAGE), ints("copyOut", DSS, SMALL, PAGE)));
+    }
+
+    private static void opal(List<Goal> goals) {
+        goals.add(Goal.timesFaster(6, "opal-pack", ints("pack", DSS, SMALL, THOUSAND), Case.c("opal-pack-small")));
+        goals.add(
+                Goal.timesFaster(6, "opal-unpack", ints("unpack", DSS, SMALL, THOUSAND), Case.c("opal-unpack-small")));
+        goals.add(Goal.compare(
+                "opal-pack-fresh", ints("packWholeLife", DSS, SMALL, THOUSAND), Case.c("opal-pack-small-fresh")));
+    }
+
+    private static void pmix(List<Goal> goals) {
+        for (String values : List.of("small", "shuffled", "random")) {
+            Case pack = ints("pack", PMIX, "values=" + values, THOUSAND);
+            Case unpack = ints("unpack", PMIX, "values=" + values, THOUSAND);
+            Case packInC = Case.c("pmix-pack-" + values);
+            Case unpackInC = Case.c("pmix-unpack-" + values);
+            boolean wide = values.equals("random");
+            goals.add(Goal.timesFaster(wide ? 2 : 6, "pmix-pack-" + values, pack, packInC));
+            goals.add(Goal.timesFaster(wide ? 1.5 : 4, "pmix-unpack-" + values, unpack, unpackInC));
+        }
+        goals.add(Goal.compare(
+                "pmix-pack-fresh", ints("packWholeLife", PMIX, SMALL, THOUSAND), Case.c("pmix-pack-small-fresh")));
+    }
+
+    private static void strings(List<Goal> goals) {
+        goals.add(Goal.timesFaster(2, "pmix-pack-strings", strings("pack", PMIX), Case.c("pmix-pack-strings")));
+        goals.add(Goal.timesFaster(1.5, "pmix-unpack-strings", strings("unpack", PMIX), Case.c("pmix-unpack-strings")));
+    }
+
+    private static void threads(List<Goal> goals) {
+        for (String format : List.of(DSS, PMIX)) {
+            String[] params = {format, SMALL, THOUSAND};
+            goals.add(Goal.atMost(
+                    TWO_THREADS,
+                    "unpack-2t-" + format.replaceAll(".*=|_.*", "").toLowerCase(java.util.Locale.ROOT),
+                    Case.jmh(IntsBenchmark.class, "unpack", 2, params),
+                    Case.jmh(IntsBenchmark.class, "unpack", 1, params)));
+        }
+    }
+
+    private static void allocations(List<Goal> goals) {
+        Class<IntsBenchmark> ints = IntsBenchmark.class;
+        goals.add(Goal.allocatesNothing("opal-pack-allocation", ints, "pack", DSS, SMALL, THOUSAND));
+        goals.add(Goal.allocatesNothing("opal-unpack-allocation", ints, "unpack", DSS, SMALL, THOUSAND));
+        goals.add(Goal.allocatesNothing("pmix-pack-allocation", ints, "pack", PMIX, "values=random", THOUSAND));
+        goals.add(Goal.allocatesNothing("pmix-unpack-allocation", ints, "unpack", PMIX, "values=random", THOUSAND));
+        goals.add(Goal.allocatesNothing("strings-pack-allocation", StringsBenchmark.class, "pack", PMIX));
+        goals.add(Goal.allocatesNothing("mixed-pack-allocation", MessageBenchmark.class, "mixed"));
+    }
+
+    private static Case message(String method) {
+        return Case.jmh(MessageBenchmark.class, method, 1);
+    }
+
+    private static Case ints(String method, String... params) {
+        return Case.jmh(IntsBenchmark.class, method, 1, params);
+    }
+
+    private static Case strings(String method, String... params) {
+        return Case.jmh(StringsBenchmark.class, method, 1, params);
+    }
+}

@@ -1,0 +1,122 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// One item of 32-bit integers, into memory that is written again and again, and out of it.
+///
+/// One should see: fixed width next to `copyIn` and `copyOut`, which move the same bytes without turning them
+/// round; flex128 at a nanosecond or two per number. `packWholeLife` takes fresh memory for each item and gives
+/// it back.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(2)
+@Warmup(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+public class IntsBenchmark {
+
+    /// An item that any number of threads read.
+    @State(Scope.Benchmark)
+    public static class Item {
+
+        @Param({"OPAL_DSS", "PMIX_4"})
+        WireFormat format;
+
+        @Param({"small", "shuffled", "random"})
+        String values;
+
+        @Param("1000")
+        int count;
+
+        int[] ints;
+        ArenaSource source;
+        SealedBuffer buffer;
+
+        @Setup
+        public void pack() {
+            ints = FormatValues.ints(values, count);
+            source = ArenaSource.create();
+            buffer = packed(source, format, ints);
+        }
+
+        @TearDown
+        public void free() {
+            buffer.close();
+            source.close();
+        }
+    }
+
+    private BufferBuilder builder;
+    private Packer packer;
+    private int[] target;
+    private MemorySegment memory;
+
+    @Setup
+    public void open(Item item) {
+        builder = BufferBuilder.ofCapacity(item.source, 16L + 5L * item.count);
+        packer = Packer.into(builder, item.format);
+        target = new int[item.count];
+        memory = Arena.ofShared().allocate((long) item.count * Integer.BYTES, Integer.BYTES);
+    }
+
+    @TearDown
+    public void close() {
+        builder.close();
+    }
+
+    private static SealedBuffer packed(ArenaSource source, WireFormat format, int[] ints) {
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
+            Packer.into(builder, format).packInts(DataType.INT32, ints, 0, ints.length);
+            return builder.seal();
+        }
+    }
+
+    @Benchmark
+    public Packer pack(Item item) {
+        builder.truncate(0);
+        return packer.packInts(DataType.INT32, item.ints, 0, item.ints.length);
+    }
+
+    @Benchmark
+    public long packWholeLife(Item item) {
+        try (SealedBuffer buffer = packed(item.source, item.format, item.ints)) {
+            return buffer.byteSize();
+        }
+    }
+
+    @Benchmark
+    public int[] unpack(Item item) {
+        Unpacker.of(item.buffer, item.format).unpackInts(DataType.INT32, target);
+        return target;
+    }
+
+    @Benchmark
+    public MemorySegment copyIn(Item item) {
+        MemorySegment.copy(item.ints, 0, memory, ValueLayout.JAVA_INT, 0, item.ints.length);
+        return memory;
+    }
+
+    @Benchmark
+    public int[] copyOut() {
+        MemorySegment.copy(memory, ValueLayout.JAVA_INT, 0, target, 0, target.length);
+        return target;
+    }
+}

@@ -1,0 +1,238 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// Messages of many fields, one call each. All sides write the same bytes, big-endian.
+///
+/// *Scalars* are 200 records of an `int`, a `long`, a `long`, an `int` and a `long`. *Items* are the same as OPAL
+/// DSS has them, each behind its count. *Mixed* are 250 records of an item of one `int32`, one `int64`, one
+/// string of 8 to 16 characters and one byte object of 32 bytes.
+///
+/// One should see: the builder no slower than a direct `ByteBuffer`, and both behind `Unsafe`, which checks
+/// nothing: a byte too many and the process is gone.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(2)
+@Warmup(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@SuppressWarnings("removal")
+public class MessageBenchmark {
+
+    private static final int RECORDS = 200;
+    private static final int MIXED = 250;
+    private static final int ROOM = 1 << 16;
+    private static final int BLOB = 32;
+
+    private final String[] texts = new String[MIXED];
+    private final byte[] blob = new byte[BLOB];
+    private ArenaSource source;
+    private BufferBuilder builder;
+    private Packer packer;
+    private ByteBuffer direct;
+    private RawCursor raw;
+    private int seed;
+
+    /// `Unsafe` with a position in a field.
+    private static final class RawCursor {
+
+        private static final sun.misc.Unsafe UNSAFE = unsafe();
+
+        private final long base = UNSAFE.allocateMemory(ROOM);
+        private long at;
+
+        private static sun.misc.Unsafe unsafe() {
+            try {
+                Field field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+                field.setAccessible(true);
+                return (sun.misc.Unsafe) field.get(null);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        RawCursor restart() {
+            at = base;
+            return this;
+        }
+
+        void put(int value) {
+            UNSAFE.putInt(at, Integer.reverseBytes(value));
+            at += Integer.BYTES;
+        }
+
+        void put(long value) {
+            UNSAFE.putLong(at, Long.reverseBytes(value));
+            at += Long.BYTES;
+        }
+
+        void put(byte value) {
+            UNSAFE.putByte(at++, value);
+        }
+
+        void put(byte[] bytes) {
+            UNSAFE.copyMemory(bytes, sun.misc.Unsafe.ARRAY_BYTE_BASE_OFFSET, null, at, bytes.length);
+            at += bytes.length;
+        }
+
+        void free() {
+            UNSAFE.freeMemory(base);
+        }
+    }
+
+    @Setup
+    public void open() {
+        source = ArenaSource.create();
+        builder = BufferBuilder.ofCapacity(source, ROOM);
+        packer = Packer.into(builder, WireFormat.OPAL_DSS);
+        direct = ByteBuffer.allocateDirect(ROOM);
+        raw = new RawCursor();
+        for (int i = 0; i < MIXED; i++) {
+            texts[i] = "abcdefghijklmnop".substring(0, 8 + i % 9);
+        }
+    }
+
+    @TearDown
+    public void close() {
+        raw.free();
+        builder.close();
+        source.close();
+    }
+
+    @Benchmark
+    public BufferBuilder scalars() {
+        BufferBuilder to = builder;
+        to.truncate(0);
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.putInt(v + i);
+            to.putLong(v ^ i);
+            to.putLong(v - i);
+            to.putInt(i);
+            to.putLong(v);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public ByteBuffer scalarsByteBuffer() {
+        ByteBuffer to = direct.clear();
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.putInt(v + i);
+            to.putLong(v ^ i);
+            to.putLong(v - i);
+            to.putInt(i);
+            to.putLong(v);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Object scalarsUnsafe() {
+        RawCursor to = raw.restart();
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.put(v + i);
+            to.put((long) (v ^ i));
+            to.put((long) (v - i));
+            to.put(i);
+            to.put((long) v);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Packer items() {
+        builder.truncate(0);
+        Packer to = packer;
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.packInt32(v + i);
+            to.packInt64(v ^ i);
+            to.packInt64(v - i);
+            to.packInt32(i);
+            to.packInt64(v);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public ByteBuffer itemsByteBuffer() {
+        ByteBuffer to = direct.clear();
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.putInt(1).putInt(v + i);
+            to.putInt(1).putLong(v ^ i);
+            to.putInt(1).putLong(v - i);
+            to.putInt(1).putInt(i);
+            to.putInt(1).putLong(v);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Packer mixed() {
+        builder.truncate(0);
+        Packer to = packer;
+        int v = seed++;
+        for (int i = 0; i < MIXED; i++) {
+            to.packInt32(v + i);
+            to.packInt64(v ^ i);
+            to.packString(texts[i]);
+            to.packByteObject(blob);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Object mixedUnsafe() {
+        RawCursor to = raw.restart();
+        int v = seed++;
+        for (int i = 0; i < MIXED; i++) {
+            to.put(1);
+            to.put(v + i);
+            to.put(1);
+            to.put((long) (v ^ i));
+            byte[] text = texts[i].getBytes(StandardCharsets.UTF_8);
+            to.put(1);
+            to.put(text.length + 1);
+            to.put(text);
+            to.put((byte) 0);
+            to.put(1);
+            to.put(BLOB);
+            to.put(blob);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public ByteBuffer mixedByteBuffer() {
+        ByteBuffer to = direct.clear();
+        int v = seed++;
+        for (int i = 0; i < MIXED; i++) {
+            to.putInt(1).putInt(v + i);
+            to.putInt(1).putLong(v ^ i);
+            byte[] text = texts[i].getBytes(StandardCharsets.UTF_8);
+            to.putInt(1).putInt(text.length + 1).put(text).put((byte) 0);
+            to.putInt(1).putInt(BLOB).put(blob);
+        }
+        return to;
+    }
+}

@@ -1,0 +1,72 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// One item of a hundred strings of 18 characters.
+///
+/// One should see: packing at the cost of looking at each character once and copying it; unpacking at that of
+/// two heap objects a string.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(2)
+@Warmup(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
+public class StringsBenchmark {
+
+    private static final int COUNT = 100;
+    private static final int ROOM = 1 << 12;
+
+    @Param({"PMIX_4", "OPAL_DSS"})
+    private WireFormat format;
+
+    private final String[] strings = FormatValues.strings(COUNT);
+    private ArenaSource source;
+    private BufferBuilder builder;
+    private Packer packer;
+    private SealedBuffer buffer;
+
+    @Setup
+    public void open() {
+        source = ArenaSource.create();
+        builder = BufferBuilder.ofCapacity(source, ROOM);
+        packer = Packer.into(builder, format);
+        try (BufferBuilder item = BufferBuilder.ofCapacity(source, ROOM)) {
+            Packer.into(item, format).packString(strings);
+            buffer = item.seal();
+        }
+    }
+
+    @TearDown
+    public void close() {
+        buffer.close();
+        builder.close();
+        source.close();
+    }
+
+    @Benchmark
+    public Packer pack() {
+        builder.truncate(0);
+        return packer.packString(strings);
+    }
+
+    @Benchmark
+    public String[] unpack() {
+        return Unpacker.of(buffer, format).unpackStrings();
+    }
+}
