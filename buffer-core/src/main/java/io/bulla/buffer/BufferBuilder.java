@@ -7,11 +7,9 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
-import java.nio.channels.ScatteringByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -28,10 +26,7 @@ import java.util.Optional;
 /// `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
 
-    private static final int MAX_READ = 1 << 20;
-    private static final int MAX_ASIDE = 64 << 10;
-
-    private static final ValueLayout.OfLong LITTLE = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final int MOST_UTF8 = 3;
 
     private BufferBuilder(MemorySource source, long firstCapacity) {
         super(source, firstCapacity);
@@ -137,7 +132,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
             throw new IllegalArgumentException("a long has eight bytes: length=" + length);
         }
         if (capacity - used >= Long.BYTES) {
-            memory.set(LITTLE, used, value);
+            memory.set(BigEndian.LITTLE_LONG, used, value);
             used += length;
             return this;
         }
@@ -145,6 +140,28 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
             putByte((byte) (value >>> 8 * i));
         }
         return this;
+    }
+
+    /// Writes text of ASCII characters, a byte each, and a zero byte behind it; or nothing at all, if a character
+    /// is another one or U+0000. Text that is not ASCII costs an array on the heap.
+    ///
+    /// @param text any text
+    /// @return whether it was written
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public boolean tryPutAscii(String text) {
+        int length = text.length();
+        long at = used;
+        // what turns out not to be ASCII has been written by then, behind the bytes that count
+        if (capacity - at < MOST_UTF8 * (long) length + Long.BYTES) {
+            return tryPutCharacters(text);
+        }
+        MemorySegment to = memory;
+        to.setString(at, text, StandardCharsets.UTF_8);
+        if (!Ascii.isPlain(to, at, length)) {
+            return tryPutCharacters(text);
+        }
+        used = at + length + 1;
+        return true;
     }
 
     /// Writes values of two bytes each.
@@ -210,6 +227,12 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(byte... bytes) {
+        if (bytes.length <= capacity - used) {
+            // not by the segment below, which a call site would see beside others of another kind
+            MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, used, bytes.length);
+            used += bytes.length;
+            return this;
+        }
         return put(MemorySegment.ofArray(bytes));
     }
 
@@ -253,9 +276,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         if (length < 1) {
             throw new IllegalArgumentException("nothing to read: length=" + length);
         }
-        ensureRoom(1);
-        int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
-        return isOfTheJdk(channel) ? readInPlace(channel, step) : readAside(channel, Math.min(step, MAX_ASIDE));
+        return readOnce(channel, length);
     }
 
     /// Reads exactly `length` bytes from a blocking channel.
@@ -341,25 +362,21 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         abandon();
     }
 
-    private static boolean isOfTheJdk(ReadableByteChannel channel) {
-        // those that scatter call no code of a user's; a channel around a stream does
-        return channel instanceof ScatteringByteChannel && channel.getClass().getModule() == Object.class.getModule();
-    }
-
-    private int readInPlace(ReadableByteChannel channel, int length) throws IOException {
-        int read = channel.read(memory.asSlice(used, length).asByteBuffer());
-        used += Math.max(0, read);
-        return read;
-    }
-
-    private int readAside(ReadableByteChannel channel, int length) throws IOException {
-        ByteBuffer aside = ByteBuffer.allocate(length);
-        if (channel.read(aside) < 0) {
-            return -1;
+    private boolean tryPutCharacters(String text) {
+        checkWriting();
+        if (!Ascii.isPlain(text)) {
+            return false;
         }
-        // what is there counts, not what the channel says
-        int read = aside.position();
-        put(MemorySegment.ofBuffer(aside.flip()));
-        return read;
+        long start = byteSize();
+        try {
+            for (int i = 0; i < text.length(); i++) {
+                putByte((byte) text.charAt(i));
+            }
+            putByte((byte) 0);
+            return true;
+        } catch (Throwable failure) {
+            truncate(start);
+            throw failure;
+        }
     }
 }

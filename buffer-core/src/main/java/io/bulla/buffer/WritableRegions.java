@@ -3,7 +3,11 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.ScatteringByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +29,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
+    private static final int MAX_READ = 1 << 20;
+    private static final int MAX_ASIDE = 64 << 10;
 
     private enum State {
         WRITING,
@@ -101,6 +107,36 @@ abstract sealed class WritableRegions permits BufferBuilder {
             dropAfter(start);
             throw failure;
         }
+    }
+
+    /// Reads once into the memory itself, or what a stranger could keep into memory of its own.
+    final int readOnce(ReadableByteChannel channel, long length) throws IOException {
+        ensureRoom(1);
+        int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
+        return isOfTheJdk(channel) ? readInPlace(channel, step) : readAside(channel, Math.min(step, MAX_ASIDE));
+    }
+
+    private static boolean isOfTheJdk(ReadableByteChannel channel) {
+        // those that scatter call no code of a user's; a channel around a stream does
+        return channel instanceof ScatteringByteChannel && channel.getClass().getModule() == Object.class.getModule();
+    }
+
+    private int readInPlace(ReadableByteChannel channel, int length) throws IOException {
+        int read = channel.read(memory.asSlice(used, length).asByteBuffer());
+        used += Math.max(0, read);
+        return read;
+    }
+
+    private int readAside(ReadableByteChannel channel, int length) throws IOException {
+        ByteBuffer aside = ByteBuffer.allocate(length);
+        if (channel.read(aside) < 0) {
+            return -1;
+        }
+        // what is there counts, not what the channel says
+        int read = aside.position();
+        MemorySegment bytes = MemorySegment.ofBuffer(aside.flip());
+        fill(read, (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
+        return read;
     }
 
     final void use(Region now) {

@@ -17,11 +17,14 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfLong LITTLE_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    private static final int SHORT_TEXT = 128;
+
     final SealedBuffer buffer;
     final WireFormat format;
     final Limits limits;
     final long end;
     long position;
+    private byte[] scratch;
 
     ByteCursor(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
         this.buffer = buffer;
@@ -202,10 +205,27 @@ abstract sealed class ByteCursor permits NumberUnpacker {
                     start);
         }
         need(length);
-        byte[] utf8 = new byte[(int) length];
-        copyTo(utf8);
+        String text = length <= SHORT_TEXT ? plainText((int) length - 1) : null;
+        if (text == null) {
+            byte[] utf8 = new byte[(int) length];
+            copyTo(utf8);
+            text = Utf8.decoded(utf8, start);
+        }
         position += length;
-        return Utf8.decoded(utf8, start);
+        return text;
+    }
+
+    private String plainText(int length) {
+        IoVec bytes = buffer.iovec();
+        if (bytes.regionCount() != 1) {
+            return null;
+        }
+        if (scratch == null) {
+            scratch = new byte[SHORT_TEXT];
+        }
+        String text = Utf8.plain(bytes.region(0), position, length, scratch);
+        Reference.reachabilityFence(bytes);
+        return text;
     }
 
     /// Bytes behind their length, not copied.

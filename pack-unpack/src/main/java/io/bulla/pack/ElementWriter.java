@@ -10,6 +10,8 @@ final class ElementWriter {
     private final BufferBuilder out;
     private final WireFormat format;
     private final FloatText floats;
+    // the last text was ASCII, and the next one is taken to be
+    private boolean plain = true;
 
     ElementWriter(BufferBuilder out, WireFormat format, FloatText floats) {
         this.out = out;
@@ -48,7 +50,16 @@ final class ElementWriter {
             number(Wire.INT32, 0);
             return;
         }
+        if (plain) {
+            long start = out.byteSize();
+            number(Wire.INT32, text.length() + 1L);
+            if (out.tryPutAscii(text)) {
+                return;
+            }
+            out.truncate(start);
+        }
         int size = Utf8.byteSize(text);
+        plain = size == text.length();
         number(Wire.INT32, size + 1L);
         Utf8.put(out, text, size);
         out.putByte((byte) 0);

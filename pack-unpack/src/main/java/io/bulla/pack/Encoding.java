@@ -8,6 +8,15 @@ sealed interface Encoding permits FixedWidth, Flex128 {
     /// Writes one number.
     void put(BufferBuilder out, Wire wire, long value);
 
+    /// Writes a count of one.
+    void putOne(BufferBuilder out);
+
+    /// Writes a count of one and a signed number of 32 bits.
+    void putOneInt(BufferBuilder out, int value);
+
+    /// Writes a count of one and a signed number of 64 bits.
+    void putOneLong(BufferBuilder out, long value);
+
     /// Reads one number; unsigned ones come without a sign.
     long number(ByteCursor in, Wire wire);
 

@@ -23,6 +23,21 @@ final class FixedWidth implements Encoding {
     }
 
     @Override
+    public void putOne(BufferBuilder out) {
+        out.putInt(1);
+    }
+
+    @Override
+    public void putOneInt(BufferBuilder out, int value) {
+        out.putLong(1L << Integer.SIZE | value & 0xffff_ffffL);
+    }
+
+    @Override
+    public void putOneLong(BufferBuilder out, long value) {
+        out.putInt(1).putLong(value);
+    }
+
+    @Override
     public long number(ByteCursor in, Wire wire) {
         return switch (wire) {
             case BOOL, UINT8 -> in.int8() & 0xff;

@@ -3,7 +3,6 @@ package io.bulla.pack;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
-import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /// Numbers in as few bytes as they need: what PMIx calls flex128.
@@ -22,6 +21,8 @@ final class Flex128 implements Encoding {
 
     static final Flex128 ENCODING = new Flex128();
 
+    // zig-zag
+    private static final byte ONE = 2;
     private static final long FLAGS = 0x8080_8080_8080_8080L;
 
     private Flex128() {}
@@ -33,6 +34,23 @@ final class Flex128 implements Encoding {
         } else {
             putFlex(out, wire.isUnsigned() ? value : zigzag(value));
         }
+    }
+
+    @Override
+    public void putOne(BufferBuilder out) {
+        out.putByte(ONE);
+    }
+
+    @Override
+    public void putOneInt(BufferBuilder out, int value) {
+        out.putByte(ONE);
+        putFlex(out, zigzag(value));
+    }
+
+    @Override
+    public void putOneLong(BufferBuilder out, long value) {
+        out.putByte(ONE);
+        putFlex(out, zigzag(value));
     }
 
     @Override
@@ -58,25 +76,7 @@ final class Flex128 implements Encoding {
 
     @Override
     public void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count) {
-        boolean unsigned = wire.isUnsigned();
-        // several numbers go into one store: a word is filled, and written when the next one does not fit
-        long word = 0;
-        int used = 0;
-        for (int i = from; i < from + count; i++) {
-            long value = unsigned ? values[i] & 0xffff_ffffL : zigzag(values[i]);
-            int length = value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : leastLength(value);
-            if (used + length > Long.BYTES) {
-                out.putLow(word, used);
-                word = 0;
-                used = 0;
-            }
-            long bytes = length == 1
-                    ? value
-                    : length == 2 ? value & 0x7f | 0x80 | value >>> 7 << 8 : spread(value) | flags(length);
-            word |= bytes << 8 * used;
-            used += length;
-        }
-        out.putLow(word, used);
+        FlexRuns.put(out, wire.isUnsigned(), values, from, count);
     }
 
     @Override
@@ -96,7 +96,12 @@ final class Flex128 implements Encoding {
 
     @Override
     public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
-        int done = whole(in, wire, target, from, count);
+        int done = 0;
+        IoVec bytes = in.buffer.iovec();
+        if (bytes.regionCount() == 1) {
+            done = FlexRuns.read(bytes.region(0), in, wire.isUnsigned(), target, from, count);
+            Reference.reachabilityFence(bytes);
+        }
         for (int i = from + done; i < from + count; i++) {
             target[i] = (int) number(in, wire);
         }
@@ -107,37 +112,6 @@ final class Flex128 implements Encoding {
         for (int i = from; i < from + count; i++) {
             target[i] = number(in, wire);
         }
-    }
-
-    /// Reads well-formed numbers off one region while eight bytes remain; whatever is odd is left to the caller.
-    private static int whole(ByteCursor in, Wire wire, int[] target, int from, int count) {
-        IoVec bytes = in.buffer.iovec();
-        if (bytes.regionCount() != 1) {
-            return 0;
-        }
-        MemorySegment region = bytes.region(0);
-        boolean unsigned = wire.isUnsigned();
-        long at = in.position;
-        long last = in.end - Long.BYTES;
-        int done = 0;
-        for (; done < count && at <= last; done++) {
-            long word = region.get(ByteCursor.LITTLE_LONG, at);
-            int bits = Long.numberOfTrailingZeros(~word & FLAGS) + 1;
-            if (bits > 5 * Byte.SIZE) {
-                break;
-            }
-            long value = bits == 8
-                    ? word & 0x7f
-                    : bits == 16 ? word & 0x7f | word >>> 1 & 0x3f80 : gather(word & -1L >>> (Long.SIZE - bits));
-            if (value >>> Integer.SIZE != 0 || isPadded(value, bits >>> 3)) {
-                break;
-            }
-            target[from + done] = (int) (unsigned ? value : unzigzag(value));
-            at += bits >>> 3;
-        }
-        in.position = at;
-        Reference.reachabilityFence(bytes);
-        return done;
     }
 
     private static void putFlex(BufferBuilder out, long value) {
@@ -156,6 +130,11 @@ final class Flex128 implements Encoding {
         long left = in.end - start;
         if (left == 0) {
             throw ByteCursor.failed(Reason.TRUNCATED, "truncated", 1, 0, start);
+        }
+        byte first = in.byteAt(start);
+        if (first >= 0) {
+            in.position = start + 1;
+            return first;
         }
         long word = left >= Long.BYTES ? in.littleLong() : shortLittleLong(in, (int) left);
         int length = Math.min(Long.numberOfTrailingZeros(~word & FLAGS) / 8 + 1, 9);
@@ -190,7 +169,7 @@ final class Flex128 implements Encoding {
         return word;
     }
 
-    private static boolean isPadded(long value, int length) {
+    static boolean isPadded(long value, int length) {
         return length > 1 && value >>> 7 * (length - 1) == 0;
     }
 

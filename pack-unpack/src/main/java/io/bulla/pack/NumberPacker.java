@@ -18,13 +18,51 @@ abstract sealed class NumberPacker permits Packer {
         this.elements = new ElementWriter(builder, format, floats);
     }
 
+    /// Packs one item of one 32-bit integer.
+    ///
+    /// @param value the number
+    /// @return this packer
+    /// @throws IllegalStateException if the builder refuses to write; so do all calls below
+    public Packer packInt32(int value) {
+        long start = builder.byteSize();
+        try {
+            if (format.described()) {
+                begin(DataType.INT32, 1);
+                elements.number(Wire.INT32, value);
+            } else {
+                format.encoding().putOneInt(builder, value);
+            }
+            return self();
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
+    }
+
     /// Packs one item of 32-bit integers.
     ///
     /// @param values any number
     /// @return this packer
-    /// @throws IllegalStateException if the builder refuses to write; so do all calls below
     public Packer packInt32(int... values) {
         return packInts(DataType.INT32, values, 0, values.length);
+    }
+
+    /// Packs one item of one 64-bit integer.
+    ///
+    /// @param value the number
+    /// @return this packer
+    public Packer packInt64(long value) {
+        long start = builder.byteSize();
+        try {
+            if (format.described()) {
+                begin(DataType.INT64, 1);
+                elements.number(Wire.INT64, value);
+            } else {
+                format.encoding().putOneLong(builder, value);
+            }
+            return self();
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
     }
 
     /// Packs one item of 64-bit integers.
@@ -229,6 +267,15 @@ abstract sealed class NumberPacker permits Packer {
             return self();
         } catch (Throwable failure) {
             throw undone(start, failure);
+        }
+    }
+
+    /// The start of an item of one value, of a type whose block has no tags before it.
+    final void beginOne(DataType type) {
+        if (format.described()) {
+            header(type, 1);
+        } else {
+            format.encoding().putOne(builder);
         }
     }
 

@@ -37,6 +37,23 @@ public final class Packer extends NumberPacker {
         return new Packer(builder, format, floats);
     }
 
+    /// Packs one item of one string.
+    ///
+    /// @param value a null reference is a null string, which is not the empty one
+    /// @return this packer
+    /// @throws IllegalArgumentException if it holds U+0000, where a C reader would cut it, or half a surrogate
+    ///     pair
+    public Packer packString(String value) {
+        long start = builder.byteSize();
+        try {
+            beginOne(DataType.STRING);
+            elements.string(value);
+            return this;
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
+    }
+
     /// Packs one item of strings.
     ///
     /// @param values any number; a null reference is a null string, which is not the empty one
@@ -50,6 +67,22 @@ public final class Packer extends NumberPacker {
             for (String value : values) {
                 elements.string(value);
             }
+            return this;
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
+    }
+
+    /// Packs one item of one byte object.
+    ///
+    /// @param value not null
+    /// @return this packer
+    public Packer packByteObject(byte[] value) {
+        long start = builder.byteSize();
+        try {
+            beginOne(DataType.BYTE_OBJECT);
+            elements.objectSize(DataType.BYTE_OBJECT, value.length);
+            builder.put(value);
             return this;
         } catch (Throwable failure) {
             throw undone(start, failure);

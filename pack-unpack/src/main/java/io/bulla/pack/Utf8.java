@@ -2,15 +2,22 @@ package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.UnpackException.Reason;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/// Text as C keeps it: UTF-8 without a zero byte inside. Packing allocates nothing.
+/// Text as C keeps it: UTF-8 without a zero byte inside. What is here for packing allocates nothing.
 final class Utf8 {
 
     private static final int BMP_BYTES = 3;
     private static final int MOST_SHOWN = 60;
+    private static final long ONES = 0x0101_0101_0101_0101L;
+    private static final long FLAGS = 0x8080_8080_8080_8080L;
+    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private Utf8() {}
 
@@ -65,6 +72,33 @@ final class Utf8 {
                 putPoint(out, unit, unit < 0x800 ? 2 : BMP_BYTES);
             }
         }
+    }
+
+    /// A short text of ASCII characters, or `null` if it is not: then [#decoded] tells what it is.
+    ///
+    /// @param length without the zero byte behind it, at most what `scratch` takes
+    static String plain(MemorySegment region, long at, int length, byte[] scratch) {
+        if (region.get(ByteCursor.BYTE, at + length) != 0) {
+            return null;
+        }
+        long odd = 0;
+        if (length < Long.BYTES) {
+            for (int i = 0; i < length; i++) {
+                byte each = region.get(ByteCursor.BYTE, at + i);
+                odd |= each | each - 1L;
+                scratch[i] = each;
+            }
+        } else {
+            for (int i = 0; i < length; i += Long.BYTES) {
+                // the last word overlaps the one before
+                int from = Math.min(i, length - Long.BYTES);
+                long word = region.get(ByteCursor.LITTLE_LONG, at + from);
+                odd |= word | word - ONES;
+                // plain: the array is this thread's
+                WORDS.set(scratch, from, word);
+            }
+        }
+        return (odd & FLAGS) == 0 ? new String(scratch, 0, length, StandardCharsets.ISO_8859_1) : null;
     }
 
     /// The text of bytes that end in a zero.

@@ -1,0 +1,164 @@
+package io.bulla.pack;
+
+import io.bulla.buffer.BufferBuilder;
+import java.lang.foreign.MemorySegment;
+
+/// Runs of 32-bit numbers as flex128, several at once where neighbours are of the same length.
+///
+/// ```
+///  eight of one byte     0vvvvvvv x 8                       one word each
+///  four of two bytes     1vvvvvvv 0vvvvvvv x 4
+/// ```
+///
+/// A varint's length is known only once it was looked at. Each length that is likely has a branch of its own,
+/// so that the processor goes on with the next number at a guessed place, where a computed place would have to
+/// be waited for.
+final class FlexRuns {
+
+    private static final long FLAGS = 0x8080_8080_8080_8080L;
+    private static final long TWO_BYTES_EACH = 0x0080_0080_0080_0080L;
+    private static final long LANES = 0x0001_0001_0001_0001L;
+    private static final int FOUR = 4;
+    private static final int MAX_BYTES = 5;
+
+    private FlexRuns() {}
+
+    static void put(BufferBuilder out, boolean unsigned, int[] values, int from, int count) {
+        int end = from + count;
+        int i = from;
+        for (; i <= end - FOUR; i += FOUR) {
+            int a = code(values[i], unsigned);
+            int b = code(values[i + 1], unsigned);
+            int c = code(values[i + 2], unsigned);
+            int d = code(values[i + 3], unsigned);
+            int all = a | b | c | d;
+            if (all >>> 7 == 0) {
+                out.putLow(a | b << 8 | c << 16 | (long) d << 24, FOUR);
+            } else if (all >>> 14 == 0 && (a - 0x80 | b - 0x80 | c - 0x80 | d - 0x80) >= 0) {
+                long lanes = a | (long) b << 16 | (long) c << 32 | (long) d << 48;
+                out.putLow(lanes & 0x7f * LANES | (lanes & 0x3f80 * LANES) << 1 | TWO_BYTES_EACH, Long.BYTES);
+            } else {
+                put(out, a);
+                put(out, b);
+                put(out, c);
+                put(out, d);
+            }
+        }
+        for (; i < end; i++) {
+            put(out, code(values[i], unsigned));
+        }
+    }
+
+    private static int code(int value, boolean unsigned) {
+        return unsigned ? value : value << 1 ^ value >> 31;
+    }
+
+    private static void put(BufferBuilder out, int code) {
+        if (code >>> 28 != 0) {
+            out.putLow(fiveGroups(code & 0xffff_ffffL) | FLAGS >>> 32, MAX_BYTES);
+        } else if (code >>> 7 == 0) {
+            out.putByte((byte) code);
+        } else if (code >>> 14 == 0) {
+            out.putLow(code & 0x7f | 0x80 | code >>> 7 << 8, 2);
+        } else {
+            int length = code >>> 21 == 0 ? 3 : 4;
+            out.putLow(fiveGroups(code) | FLAGS >>> Long.SIZE - 8 * (length - 1), length);
+        }
+    }
+
+    private static long fiveGroups(long code) {
+        return code & 0x7f
+                | (code & 0x3f80) << 1
+                | (code & 0x1f_c000) << 2
+                | (code & 0xfe0_0000) << 3
+                | code >>> 28 << 32;
+    }
+
+    /// Reads well-formed numbers while eight bytes remain; whatever is odd is left to the caller.
+    ///
+    /// @param region where they are
+    /// @param in moved behind the last one that was read
+    /// @return how many were read
+    static int read(MemorySegment region, ByteCursor in, boolean unsigned, int[] target, int from, int count) {
+        long at = in.position;
+        long last = in.end - Long.BYTES;
+        int end = from + count;
+        int i = from;
+        while (i < end && at <= last) {
+            long word = region.get(ByteCursor.LITTLE_LONG, at);
+            long flags = word & FLAGS;
+            if (flags == TWO_BYTES_EACH && i <= end - FOUR) {
+                // a second group of zeros is padding: adding 127 to any other one carries
+                if (((word >>> 8 & 0x7f * LANES) + 0x7f * LANES & 0x80 * LANES) != 0x80 * LANES) {
+                    break;
+                }
+                fourLanes(word & 0x7f * LANES | word >>> 1 & 0x3f80 * LANES, unsigned, target, i);
+                i += FOUR;
+                at += Long.BYTES;
+            } else if (flags == 0 && i <= end - Long.BYTES) {
+                fourLanes(lanes(word & 0xffff_ffffL), unsigned, target, i);
+                fourLanes(lanes(word >>> 32), unsigned, target, i + FOUR);
+                i += Long.BYTES;
+                at += Long.BYTES;
+            } else {
+                int length = lengthOf(flags);
+                long code = number(word & -1L >>> Long.SIZE - 8 * length);
+                if (length > MAX_BYTES || code >>> Integer.SIZE != 0 || Flex128.isPadded(code, length)) {
+                    break;
+                }
+                target[i++] = decoded((int) code, unsigned);
+                at += length;
+            }
+        }
+        in.position = at;
+        return i - from;
+    }
+
+    private static int lengthOf(long flags) {
+        if ((flags & 0x80) == 0) {
+            return 1;
+        }
+        if ((flags & 0x8000) == 0) {
+            return 2;
+        }
+        if ((flags & 0xff_ffff_ffffL) == FLAGS >>> 32) {
+            return MAX_BYTES;
+        }
+        return (flags & 0x80_0000) == 0 ? 3 : (flags & 0x8000_0000L) == 0 ? 4 : MAX_BYTES + 1;
+    }
+
+    private static int decoded(int code, boolean unsigned) {
+        return unsigned ? code : code >>> 1 ^ -(code & 1);
+    }
+
+    /// The groups of up to five bytes.
+    private static long number(long word) {
+        return word & 0x7f
+                | word >>> 1 & 0x3f80
+                | word >>> 2 & 0x1f_c000
+                | word >>> 3 & 0xfe0_0000
+                | word >>> 4 & 0x7_f000_0000L;
+    }
+
+    /// Each byte of the four in a lane of 16 bits.
+    private static long lanes(long bytes) {
+        long pairs = (bytes | bytes << 16) & 0x0000_ffff_0000_ffffL;
+        return (pairs | pairs << 8) & 0xff * LANES;
+    }
+
+    private static void fourLanes(long codes, boolean unsigned, int[] target, int i) {
+        if (unsigned) {
+            target[i] = (int) codes & 0xffff;
+            target[i + 1] = (int) (codes >>> 16) & 0xffff;
+            target[i + 2] = (int) (codes >>> 32) & 0xffff;
+            target[i + 3] = (int) (codes >>> 48);
+            return;
+        }
+        // zig-zag in all lanes: a lane of ones where the lowest bit says negative
+        long values = codes >>> 1 & 0x7fff * LANES ^ (codes & LANES) * 0xffff;
+        target[i] = (short) values;
+        target[i + 1] = (short) (values >>> 16);
+        target[i + 2] = (short) (values >>> 32);
+        target[i + 3] = (short) (values >>> 48);
+    }
+}
