@@ -88,9 +88,9 @@ final class FormatGoals {
     private static void allocations(List<Goal> goals) {
         Class<IntsBenchmark> ints = IntsBenchmark.class;
         goals.add(Goal.allocatesNothing("opal-pack-allocation", ints, "pack", DSS, SMALL, THOUSAND));
-        goals.add(Goal.allocatesNothing("opal-unpack-allocation", ints, "unpack", DSS, SMALL, THOUSAND));
+        goals.add(Goal.allocatesNothing("opal-unpack-allocation", ints, "unpackNext", DSS, SMALL, THOUSAND));
         goals.add(Goal.allocatesNothing("pmix-pack-allocation", ints, "pack", PMIX, "values=random", THOUSAND));
-        goals.add(Goal.allocatesNothing("pmix-unpack-allocation", ints, "unpack", PMIX, "values=random", THOUSAND));
+        goals.add(Goal.allocatesNothing("pmix-unpack-allocation", ints, "unpackNext", PMIX, "values=random", THOUSAND));
         goals.add(Goal.allocatesNothing("strings-pack-allocation", StringsBenchmark.class, "pack", PMIX));
         goals.add(Goal.allocatesNothing("mixed-pack-allocation", MessageBenchmark.class, "mixed"));
     }

@@ -33,6 +33,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 public class IntsBenchmark {
 
+    private static final int MANY = 64;
+
     /// An item that any number of threads read.
     @State(Scope.Benchmark)
     public static class Item {
@@ -49,23 +51,27 @@ public class IntsBenchmark {
         int[] ints;
         ArenaSource source;
         SealedBuffer buffer;
+        SealedBuffer many;
 
         @Setup
         public void pack() {
             ints = FormatValues.ints(values, count);
             source = ArenaSource.create();
-            buffer = packed(source, format, ints);
+            buffer = packed(source, format, 1, ints);
+            many = packed(source, format, MANY, ints);
         }
 
         @TearDown
         public void free() {
             buffer.close();
+            many.close();
             source.close();
         }
     }
 
     private BufferBuilder builder;
     private Packer packer;
+    private Unpacker unpacker;
     private int[] target;
     private MemorySegment memory;
 
@@ -82,9 +88,12 @@ public class IntsBenchmark {
         builder.close();
     }
 
-    private static SealedBuffer packed(ArenaSource source, WireFormat format, int[] ints) {
+    private static SealedBuffer packed(ArenaSource source, WireFormat format, int items, int[] ints) {
         try (BufferBuilder builder = BufferBuilder.create(source)) {
-            Packer.into(builder, format).packInts(DataType.INT32, ints, 0, ints.length);
+            Packer packer = Packer.into(builder, format);
+            for (int i = 0; i < items; i++) {
+                packer.packInts(DataType.INT32, ints, 0, ints.length);
+            }
             return builder.seal();
         }
     }
@@ -97,7 +106,7 @@ public class IntsBenchmark {
 
     @Benchmark
     public long packWholeLife(Item item) {
-        try (SealedBuffer buffer = packed(item.source, item.format, item.ints)) {
+        try (SealedBuffer buffer = packed(item.source, item.format, 1, item.ints)) {
             return buffer.byteSize();
         }
     }
@@ -105,6 +114,16 @@ public class IntsBenchmark {
     @Benchmark
     public int[] unpack(Item item) {
         Unpacker.of(item.buffer, item.format).unpackInts(DataType.INT32, target);
+        return target;
+    }
+
+    /// The next of many items, by one unpacker for all of them.
+    @Benchmark
+    public int[] unpackNext(Item item) {
+        if (unpacker == null || unpacker.remaining() == 0) {
+            unpacker = Unpacker.of(item.many, item.format);
+        }
+        unpacker.unpackInts(DataType.INT32, target);
         return target;
     }
 
