@@ -21,9 +21,8 @@ final class Ascii {
         return true;
     }
 
-    /// Whether text of so many characters has become as many bytes that are neither zero nor over 127, none of
-    /// them a question mark, which may stand for half a surrogate pair. A character outside of ASCII would show:
-    /// its first byte stands at its index, or earlier in a longer text, and has its highest bit set.
+    /// Whether text of so many characters, written as Latin-1, has become as many bytes that are neither zero nor
+    /// over 127, none of them a question mark, which stands for each character outside of Latin-1.
     ///
     /// @param memory has eight bytes at least from `at` on
     static boolean isPlain(MemorySegment memory, long at, int length) {

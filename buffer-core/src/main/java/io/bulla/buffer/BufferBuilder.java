@@ -26,8 +26,6 @@ import java.util.Optional;
 /// `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
 
-    private static final int MOST_UTF8 = 3;
-
     private BufferBuilder(MemorySource source, long firstCapacity) {
         super(source, firstCapacity);
     }
@@ -151,12 +149,12 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     public boolean tryPutAscii(String text) {
         int length = text.length();
         long at = used;
-        // what turns out not to be ASCII has been written by then, behind the bytes that count
-        if (capacity - at < MOST_UTF8 * (long) length + Long.BYTES) {
+        // text that turns out to be another has been written by then, in no more bytes than it has characters
+        if (capacity - at < length + (long) Long.BYTES) {
             return tryPutCharacters(text);
         }
         MemorySegment to = memory;
-        to.setString(at, text, StandardCharsets.UTF_8);
+        to.setString(at, text, StandardCharsets.ISO_8859_1);
         if (!Ascii.isPlain(to, at, length)) {
             return tryPutCharacters(text);
         }

@@ -17,14 +17,13 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfLong LITTLE_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private static final int SHORT_TEXT = 128;
+    static final int SHORT_TEXT = 128;
 
     final SealedBuffer buffer;
     final WireFormat format;
     final Limits limits;
     final long end;
     long position;
-    private byte[] scratch;
 
     ByteCursor(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
         this.buffer = buffer;
@@ -191,6 +190,11 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     /// A string of at most so many bytes, its terminating zero included.
     final String string(int maxBytes) {
+        return string(maxBytes, null);
+    }
+
+    /// The same by way of an array of [#SHORT_TEXT] bytes, if there are several strings to be read.
+    final String string(int maxBytes, byte[] scratch) {
         long start = position;
         long length = number(Wire.INT32);
         if (length == 0) {
@@ -205,7 +209,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
                     start);
         }
         need(length);
-        String text = length <= SHORT_TEXT ? plainText((int) length - 1) : null;
+        String text = length <= SHORT_TEXT ? plainText((int) length - 1, scratch) : null;
         if (text == null) {
             byte[] utf8 = new byte[(int) length];
             copyTo(utf8);
@@ -215,15 +219,13 @@ abstract sealed class ByteCursor permits NumberUnpacker {
         return text;
     }
 
-    private String plainText(int length) {
+    private String plainText(int length, byte[] scratch) {
         IoVec bytes = buffer.iovec();
         if (bytes.regionCount() != 1) {
             return null;
         }
-        if (scratch == null) {
-            scratch = new byte[SHORT_TEXT];
-        }
-        String text = Utf8.plain(bytes.region(0), position, length, scratch);
+        byte[] aside = scratch == null ? new byte[length] : scratch;
+        String text = Utf8.plain(bytes.region(0), position, length, aside);
         Reference.reachabilityFence(bytes);
         return text;
     }

@@ -132,8 +132,9 @@ public final class Unpacker extends NumberUnpacker {
             int count = begin(DataType.STRING, String.class);
             needAtLeast(count, Wire.INT32);
             String[] values = new String[count];
+            byte[] scratch = count > 1 ? new byte[SHORT_TEXT] : null;
             for (int i = 0; i < count; i++) {
-                values[i] = string(limits.maxStringBytes());
+                values[i] = string(limits.maxStringBytes(), scratch);
             }
             return values;
         } catch (Throwable failure) {
