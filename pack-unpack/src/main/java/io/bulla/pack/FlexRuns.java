@@ -18,6 +18,7 @@ final class FlexRuns {
     private static final long FLAGS = 0x8080_8080_8080_8080L;
     private static final long TWO_BYTES_EACH = 0x0080_0080_0080_0080L;
     private static final long LANES = 0x0001_0001_0001_0001L;
+    private static final long NONE = -1;
     private static final int FOUR = 4;
     private static final int MAX_BYTES = 5;
 
@@ -27,26 +28,44 @@ final class FlexRuns {
         int end = from + count;
         int i = from;
         for (; i <= end - FOUR; i += FOUR) {
-            int a = code(values[i], unsigned);
-            int b = code(values[i + 1], unsigned);
-            int c = code(values[i + 2], unsigned);
-            int d = code(values[i + 3], unsigned);
-            int all = a | b | c | d;
-            if (all >>> 7 == 0) {
-                out.putLow(a | b << 8 | c << 16 | (long) d << 24, FOUR);
-            } else if (all >>> 14 == 0 && (a - 0x80 | b - 0x80 | c - 0x80 | d - 0x80) >= 0) {
-                long lanes = a | (long) b << 16 | (long) c << 32 | (long) d << 48;
-                out.putLow(lanes & 0x7f * LANES | (lanes & 0x3f80 * LANES) << 1 | TWO_BYTES_EACH, Long.BYTES);
+            int a = values[i];
+            int b = values[i + 1];
+            int c = values[i + 2];
+            int d = values[i + 3];
+            long codes = fits(a, b, c, d, unsigned) ? codes(a, b, c, d, unsigned) : NONE;
+            long high = codes & 0x3f80 * LANES;
+            if (high == 0) {
+                out.putLow(gathered(codes), FOUR);
+            } else if (codes != NONE && ((high >>> 7) + 0x7f * LANES & 0x80 * LANES) == 0x80 * LANES) {
+                out.putLow(codes & 0x7f * LANES | high << 1 | TWO_BYTES_EACH, Long.BYTES);
             } else {
-                put(out, a);
-                put(out, b);
-                put(out, c);
-                put(out, d);
+                put(out, code(a, unsigned));
+                put(out, code(b, unsigned));
+                put(out, code(c, unsigned));
+                put(out, code(d, unsigned));
             }
         }
         for (; i < end; i++) {
             put(out, code(values[i], unsigned));
         }
+    }
+
+    /// Whether each is coded in at most two bytes.
+    private static boolean fits(int a, int b, int c, int d, boolean unsigned) {
+        return unsigned ? (a | b | c | d) >>> 14 == 0 : (a + 0x2000 | b + 0x2000 | c + 0x2000 | d + 0x2000) >>> 14 == 0;
+    }
+
+    /// The codes of four numbers that fit, each in a lane of 16 bits.
+    private static long codes(int a, int b, int c, int d, boolean unsigned) {
+        long lanes = a & 0xffffL | (b & 0xffffL) << 16 | (c & 0xffffL) << 32 | (long) d << 48;
+        // zig-zag in all lanes: a lane of ones where the highest bit says negative
+        return unsigned ? lanes : lanes << 1 & 0xfffe * LANES ^ (lanes >>> 15 & LANES) * 0xffff;
+    }
+
+    /// The low bytes of the four lanes.
+    private static long gathered(long lanes) {
+        long pairs = lanes | lanes >>> 8;
+        return pairs & 0xffff | pairs >>> 16 & 0xffff_0000L;
     }
 
     private static int code(int value, boolean unsigned) {
