@@ -72,6 +72,8 @@ final class FormatGoals {
     private static void strings(List<Goal> goals) {
         goals.add(Goal.timesFaster(2, "pmix-pack-strings", strings("pack", PMIX), Case.c("pmix-pack-strings")));
         goals.add(Goal.timesFaster(1.5, "pmix-unpack-strings", strings("unpack", PMIX), Case.c("pmix-unpack-strings")));
+        goals.add(Goal.compare("pmix-pack-strings-floor", strings("pack", PMIX), strings("baselineIn", PMIX)));
+        goals.add(Goal.compare("pmix-unpack-strings-floor", strings("unpack", PMIX), strings("baselineOut", PMIX)));
     }
 
     private static void threads(List<Goal> goals) {
@@ -83,6 +85,12 @@ final class FormatGoals {
                     Case.jmh(IntsBenchmark.class, "unpack", 2, params),
                     Case.jmh(IntsBenchmark.class, "unpack", 1, params)));
         }
+        // what the machine makes of two threads that share nothing
+        String[] params = {DSS, SMALL, THOUSAND};
+        goals.add(Goal.compare(
+                "unpack-2t-floor",
+                Case.jmh(IntsBenchmark.class, "copyOut", 2, params),
+                Case.jmh(IntsBenchmark.class, "copyOut", 1, params)));
     }
 
     private static void allocations(List<Goal> goals) {

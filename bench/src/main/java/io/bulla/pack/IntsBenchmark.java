@@ -34,6 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class IntsBenchmark {
 
     private static final int MANY = 64;
+    private static final int COUNT_BYTES = Integer.BYTES;
 
     /// An item that any number of threads read.
     @State(Scope.Benchmark)
@@ -80,7 +81,7 @@ public class IntsBenchmark {
         builder = BufferBuilder.ofCapacity(item.source, 16L + 5L * item.count);
         packer = Packer.into(builder, item.format);
         target = new int[item.count];
-        memory = Arena.ofShared().allocate((long) item.count * Integer.BYTES, Integer.BYTES);
+        memory = Arena.ofShared().allocate(COUNT_BYTES + (long) item.count * Integer.BYTES, Long.BYTES);
     }
 
     @TearDown
@@ -127,15 +128,16 @@ public class IntsBenchmark {
         return target;
     }
 
+    /// The bytes of the item, to where it lies behind its count, in the machine's order.
     @Benchmark
     public MemorySegment copyIn(Item item) {
-        MemorySegment.copy(item.ints, 0, memory, ValueLayout.JAVA_INT, 0, item.ints.length);
+        MemorySegment.copy(item.ints, 0, memory, ValueLayout.JAVA_INT_UNALIGNED, COUNT_BYTES, item.ints.length);
         return memory;
     }
 
     @Benchmark
     public int[] copyOut() {
-        MemorySegment.copy(memory, ValueLayout.JAVA_INT, 0, target, 0, target.length);
+        MemorySegment.copy(memory, ValueLayout.JAVA_INT_UNALIGNED, COUNT_BYTES, target, 0, target.length);
         return target;
     }
 }

@@ -3,6 +3,9 @@ package io.bulla.pack;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -40,6 +43,7 @@ public class StringsBenchmark {
     private BufferBuilder builder;
     private Packer packer;
     private SealedBuffer buffer;
+    private MemorySegment text;
 
     @Setup
     public void open() {
@@ -50,6 +54,8 @@ public class StringsBenchmark {
             Packer.into(item, format).packString(strings);
             buffer = item.seal();
         }
+        text = Arena.ofShared().allocate(ROOM);
+        baselineIn();
     }
 
     @TearDown
@@ -68,5 +74,26 @@ public class StringsBenchmark {
     @Benchmark
     public String[] unpack() {
         return Unpacker.of(buffer, format).unpackStrings();
+    }
+
+    /// The JDK's own way in, which neither looks for what C cannot read nor says how long the text is.
+    @Benchmark
+    public MemorySegment baselineIn() {
+        long at = 0;
+        for (String each : strings) {
+            text.setString(at, each, StandardCharsets.ISO_8859_1);
+            at += each.length() + 1;
+        }
+        return text;
+    }
+
+    /// The JDK's own way out.
+    @Benchmark
+    public String[] baselineOut() {
+        String[] read = new String[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            read[i] = text.getString((long) i * (strings[i].length() + 1));
+        }
+        return read;
     }
 }
