@@ -47,6 +47,16 @@ record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements I
     }
 
     @Override
+    public int regionAt(long offset) {
+        return bytes.regionAt(offset);
+    }
+
+    @Override
+    public long regionStart(int index) {
+        return bytes.regionStart(index);
+    }
+
+    @Override
     public IoVec slice(long offset, long length) {
         check();
         return new GuardedVec(bytes.slice(offset, length), keeper, stamps);

@@ -105,6 +105,20 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @throws IndexOutOfBoundsException if there is no such region
     MemorySegment region(int index);
 
+    /// The region that a byte lies in: for a reader of many values, which asks once and not for each.
+    ///
+    /// @param offset of the byte
+    /// @return its index, for [#region] and [#regionStart]
+    /// @throws IndexOutOfBoundsException if there is no such byte
+    int regionAt(long offset);
+
+    /// The offset of a region's first byte.
+    ///
+    /// @param index from 0 to `regionCount() - 1`
+    /// @return the bytes of all regions before it
+    /// @throws IndexOutOfBoundsException if there is no such region
+    long regionStart(int index);
+
     /// A vector of `length` bytes from `offset` on, over the same memory.
     ///
     /// @param offset in bytes

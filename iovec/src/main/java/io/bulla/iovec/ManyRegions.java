@@ -3,6 +3,7 @@ package io.bulla.iovec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.Objects;
 
 /// Two regions or more, none empty. `starts[i]` is the offset of region `i`; the last entry is the size.
 final class ManyRegions implements IoVec {
@@ -34,13 +35,24 @@ final class ManyRegions implements IoVec {
     }
 
     @Override
+    public int regionAt(long offset) {
+        IoVec.checkRange("region", offset, 1, byteSize());
+        return indexOf(offset);
+    }
+
+    @Override
+    public long regionStart(int index) {
+        return starts[Objects.checkIndex(index, regions.length)];
+    }
+
+    @Override
     public IoVec slice(long offset, long length) {
         IoVec.checkRange("slice", offset, length, byteSize());
         if (length == 0) {
             return IoVec.empty();
         }
-        int first = regionAt(offset);
-        int last = regionAt(offset + length - 1);
+        int first = indexOf(offset);
+        int last = indexOf(offset + length - 1);
         MemorySegment[] parts = Arrays.copyOfRange(regions, first, last + 1);
         long tail = offset + length - starts[last];
         parts[last - first] = parts[last - first].asSlice(0, tail);
@@ -51,14 +63,14 @@ final class ManyRegions implements IoVec {
     @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
         IoVec.checkRange("read", offset, 1, byteSize());
-        int at = regionAt(offset);
+        int at = indexOf(offset);
         return regions[at].get(layout, offset - starts[at]);
     }
 
     @Override
     public int get(ValueLayout.OfInt layout, long offset) {
         IoVec.checkRange("read", offset, Integer.BYTES, byteSize());
-        int at = regionAt(offset);
+        int at = indexOf(offset);
         return offset + Integer.BYTES <= starts[at + 1]
                 ? regions[at].get(layout, offset - starts[at])
                 : gathered(at, offset, Integer.BYTES).get(layout, 0);
@@ -67,7 +79,7 @@ final class ManyRegions implements IoVec {
     @Override
     public long get(ValueLayout.OfLong layout, long offset) {
         IoVec.checkRange("read", offset, Long.BYTES, byteSize());
-        int at = regionAt(offset);
+        int at = indexOf(offset);
         return offset + Long.BYTES <= starts[at + 1]
                 ? regions[at].get(layout, offset - starts[at])
                 : gathered(at, offset, Long.BYTES).get(layout, 0);
@@ -78,7 +90,7 @@ final class ManyRegions implements IoVec {
         IoVec.checkRange("copy", offset, length, byteSize());
         IoVec.checkRange("copy into target", 0, length, target.byteSize());
         if (length > 0) {
-            gather(regionAt(offset), offset, target, length);
+            gather(indexOf(offset), offset, target, length);
             CopyTally.add(length);
         }
     }
@@ -114,7 +126,7 @@ final class ManyRegions implements IoVec {
         }
     }
 
-    private int regionAt(long offset) {
+    private int indexOf(long offset) {
         int found = Arrays.binarySearch(starts, offset);
         return found >= 0 ? found : -found - 2;
     }

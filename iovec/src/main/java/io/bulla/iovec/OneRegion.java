@@ -26,6 +26,17 @@ record OneRegion(MemorySegment segment) implements IoVec {
     }
 
     @Override
+    public int regionAt(long offset) {
+        IoVec.checkRange("region", offset, 1, byteSize());
+        return 0;
+    }
+
+    @Override
+    public long regionStart(int index) {
+        return Objects.checkIndex(index, regionCount());
+    }
+
+    @Override
     public IoVec slice(long offset, long length) {
         IoVec.checkRange("slice", offset, length, byteSize());
         return length == byteSize() ? this : length == 0 ? EMPTY : new OneRegion(segment.asSlice(offset, length));

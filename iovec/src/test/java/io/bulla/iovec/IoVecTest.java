@@ -195,6 +195,28 @@ class IoVecTest {
     }
 
     @Test
+    void everyByteLiesInOneRegion() {
+        IoVec many = IoVec.concat(IoVec.of(heap(0, 3)), IoVec.of(heap(0, 1)), IoVec.of(heap(0, 4)));
+        int[] regions = {0, 0, 0, 1, 2, 2, 2, 2};
+        for (IoVec each : new IoVec[] {many, many.keeping(this), IoVec.of(heap(0, 8))}) {
+            for (int offset = 0; offset < 8; offset++) {
+                int index = each.regionAt(offset);
+                assertEquals(each.regionCount() == 1 ? 0 : regions[offset], index);
+                long start = each.regionStart(index);
+                assertTrue(
+                        start <= offset && offset < start + each.region(index).byteSize());
+            }
+            assertEquals(0, each.regionStart(0));
+            for (long none : new long[] {-1, 8, Long.MIN_VALUE, Long.MAX_VALUE}) {
+                assertThrows(IndexOutOfBoundsException.class, () -> each.regionAt(none));
+            }
+            assertThrows(IndexOutOfBoundsException.class, () -> each.regionStart(each.regionCount()));
+            assertThrows(IndexOutOfBoundsException.class, () -> each.regionStart(-1));
+        }
+        assertThrows(IndexOutOfBoundsException.class, () -> IoVec.empty().regionAt(0));
+    }
+
+    @Test
     void emptyPartsVanish() {
         IoVec empty = IoVec.of(heap(0, 0), heap(0, 0));
         assertEquals(0, empty.byteSize());

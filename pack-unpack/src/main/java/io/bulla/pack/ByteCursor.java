@@ -221,11 +221,14 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     private String plainText(int length, byte[] scratch) {
         IoVec bytes = buffer.iovec();
-        if (bytes.regionCount() != 1) {
+        int index = bytes.regionAt(position);
+        MemorySegment region = bytes.region(index);
+        long at = position - bytes.regionStart(index);
+        if (at + length >= region.byteSize()) {
             return null;
         }
         byte[] aside = scratch == null ? new byte[length] : scratch;
-        String text = Utf8.plain(bytes.region(0), position, length, aside);
+        String text = Utf8.plain(region, at, length, aside);
         Reference.reachabilityFence(bytes);
         return text;
     }

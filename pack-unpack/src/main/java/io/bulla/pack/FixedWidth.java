@@ -74,45 +74,63 @@ final class FixedWidth implements Encoding {
     public void shorts(ByteCursor in, Wire wire, short[] target, int from, int count) {
         in.need((long) count * Short.BYTES);
         IoVec bytes = in.buffer.iovec();
-        if (bytes.regionCount() == 1) {
-            read(bytes.region(0), in.position, target, from, count);
-            in.position += (long) count * Short.BYTES;
-            Reference.reachabilityFence(bytes);
-            return;
+        for (int done = 0; done < count; ) {
+            int index = bytes.regionAt(in.position);
+            MemorySegment region = bytes.region(index);
+            long at = in.position - bytes.regionStart(index);
+            int whole = (int) Math.min(count - done, (region.byteSize() - at) / Short.BYTES);
+            if (whole == 0) {
+                // across a border
+                target[from + done++] = in.int16();
+            } else {
+                read(region, at, target, from + done, whole);
+                in.position += (long) whole * Short.BYTES;
+                done += whole;
+            }
         }
-        for (int i = 0; i < count; i++) {
-            target[from + i] = in.int16();
-        }
+        Reference.reachabilityFence(bytes);
     }
 
     @Override
     public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
         in.need((long) count * Integer.BYTES);
         IoVec bytes = in.buffer.iovec();
-        if (bytes.regionCount() == 1) {
-            read(bytes.region(0), in.position, target, from, count);
-            in.position += (long) count * Integer.BYTES;
-            Reference.reachabilityFence(bytes);
-            return;
+        for (int done = 0; done < count; ) {
+            int index = bytes.regionAt(in.position);
+            MemorySegment region = bytes.region(index);
+            long at = in.position - bytes.regionStart(index);
+            int whole = (int) Math.min(count - done, (region.byteSize() - at) / Integer.BYTES);
+            if (whole == 0) {
+                // across a border
+                target[from + done++] = in.int32();
+            } else {
+                read(region, at, target, from + done, whole);
+                in.position += (long) whole * Integer.BYTES;
+                done += whole;
+            }
         }
-        for (int i = 0; i < count; i++) {
-            target[from + i] = in.int32();
-        }
+        Reference.reachabilityFence(bytes);
     }
 
     @Override
     public void longs(ByteCursor in, Wire wire, long[] target, int from, int count) {
         in.need((long) count * Long.BYTES);
         IoVec bytes = in.buffer.iovec();
-        if (bytes.regionCount() == 1) {
-            read(bytes.region(0), in.position, target, from, count);
-            in.position += (long) count * Long.BYTES;
-            Reference.reachabilityFence(bytes);
-            return;
+        for (int done = 0; done < count; ) {
+            int index = bytes.regionAt(in.position);
+            MemorySegment region = bytes.region(index);
+            long at = in.position - bytes.regionStart(index);
+            int whole = (int) Math.min(count - done, (region.byteSize() - at) / Long.BYTES);
+            if (whole == 0) {
+                // across a border
+                target[from + done++] = in.int64();
+            } else {
+                read(region, at, target, from + done, whole);
+                in.position += (long) whole * Long.BYTES;
+                done += whole;
+            }
         }
-        for (int i = 0; i < count; i++) {
-            target[from + i] = in.int64();
-        }
+        Reference.reachabilityFence(bytes);
     }
 
     // the loops count in int: with a long index they would not become vector instructions

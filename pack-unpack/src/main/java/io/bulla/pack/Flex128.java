@@ -96,15 +96,25 @@ final class Flex128 implements Encoding {
 
     @Override
     public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
-        int done = 0;
         IoVec bytes = in.buffer.iovec();
-        if (bytes.regionCount() == 1) {
-            done = FlexRuns.read(bytes.region(0), in, wire.isUnsigned(), target, from, count);
-            Reference.reachabilityFence(bytes);
+        for (int done = 0; done < count; ) {
+            if (in.position < in.end) {
+                int index = bytes.regionAt(in.position);
+                done += FlexRuns.read(
+                        bytes.region(index),
+                        bytes.regionStart(index),
+                        in,
+                        wire.isUnsigned(),
+                        target,
+                        from + done,
+                        count - done);
+            }
+            if (done < count) {
+                // odd, at the end, or across a border
+                target[from + done++] = (int) number(in, wire);
+            }
         }
-        for (int i = from + done; i < from + count; i++) {
-            target[i] = (int) number(in, wire);
-        }
+        Reference.reachabilityFence(bytes);
     }
 
     @Override

@@ -93,14 +93,16 @@ final class FlexRuns {
                 | code >>> 28 << 32;
     }
 
-    /// Reads well-formed numbers while eight bytes remain; whatever is odd is left to the caller.
+    /// Reads well-formed numbers while eight bytes of the region remain; whatever is odd is left to the caller.
     ///
     /// @param region where they are
+    /// @param start offset of the region
     /// @param in moved behind the last one that was read
     /// @return how many were read
-    static int read(MemorySegment region, ByteCursor in, boolean unsigned, int[] target, int from, int count) {
-        long at = in.position;
-        long last = in.end - Long.BYTES;
+    static int read(
+            MemorySegment region, long start, ByteCursor in, boolean unsigned, int[] target, int from, int count) {
+        long at = in.position - start;
+        long last = Math.min(in.end - start, region.byteSize()) - Long.BYTES;
         int end = from + count;
         int i = from;
         while (i < end && at <= last) {
@@ -129,7 +131,7 @@ final class FlexRuns {
                 at += length;
             }
         }
-        in.position = at;
+        in.position = start + at;
         return i - from;
     }
 
