@@ -126,7 +126,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     /// Before anything is allocated for them.
     final void needAtLeast(int count, Wire wire) {
-        need((long) count * format.encoding().leastBytes(wire));
+        need((long) count * leastBytes(wire));
     }
 
     static void one(int count, long offset) {
@@ -253,6 +253,20 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     /// The size that stands before the bytes of an object.
     final long objectSize(DataType type) {
         return format.isPmix() || type == DataType.BUFFER ? single(DataType.SIZE) : number(Wire.INT32);
+    }
+
+    /// The fewest bytes of an [#objectSize]. Where sizes have a tag, a sender may have had one of a single byte.
+    final long leastSizeBytes() {
+        if (!format.isPmix()) {
+            return leastBytes(Wire.INT32);
+        }
+        return format.sizeTag(DataType.SIZE) == null
+                ? leastBytes(format.wireOf(DataType.SIZE))
+                : leastBytes(format.tagWire()) + leastBytes(Wire.INT8);
+    }
+
+    final long leastBytes(Wire wire) {
+        return format.encoding().leastBytes(wire);
     }
 
     final void copyTo(byte[] target) {

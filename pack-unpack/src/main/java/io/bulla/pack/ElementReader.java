@@ -119,8 +119,9 @@ final class ElementReader {
         return switch (type.wire()) {
             case NOTHING, MARK -> 0;
             case ZERO, COMPOSITE -> 1;
-            case FLOAT, DOUBLE, STRING, BYTES -> in.format.encoding().leastBytes(Wire.INT32);
-            default -> in.format.encoding().leastBytes(wire);
+            case BYTES -> in.leastSizeBytes();
+            case FLOAT, DOUBLE, STRING -> in.leastBytes(Wire.INT32);
+            default -> in.leastBytes(wire);
         };
     }
 

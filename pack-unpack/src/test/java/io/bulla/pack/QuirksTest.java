@@ -130,6 +130,15 @@ class QuirksTest {
                 packer -> packer.packShorts(DataType.DATA_TYPE, (short) 256));
     }
 
+    /// A size carries its own tag, so a peer may send one of fewer bytes than a `size_t` here has.
+    @ParameterizedTest
+    @EnumSource(names = {"PMIX_3", "PMIX_4_NATIVE"})
+    void sizesOfANarrowerPeerAreRead(WireFormat format) {
+        try (SealedBuffer buffer = Packed.sealed(Packed.ofHex("00000001 0007 00"))) {
+            assertEquals(List.of(Packed.vector()), Unpacker.of(buffer, format).unpack(DataType.BYTE_OBJECT));
+        }
+    }
+
     @Test
     void pointersTravelAsOneMark() {
         assertEquals("0601", Packed.hex(WireFormat.PMIX_4, packer -> packer.pack(DataType.POINTER, null, null, null)));
