@@ -225,13 +225,26 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(byte... bytes) {
-        if (bytes.length <= capacity - used) {
+        return put(bytes, 0, bytes.length);
+    }
+
+    /// Writes bytes out of an array.
+    ///
+    /// @param bytes some of them are written
+    /// @param from index of the first
+    /// @param count how many
+    /// @return this builder
+    /// @throws IndexOutOfBoundsException if there are fewer
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder put(byte[] bytes, int from, int count) {
+        Objects.checkFromIndexSize(from, count, bytes.length);
+        if (count <= capacity - used) {
             // not by the segment below, which a call site would see beside others of another kind
-            MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, used, bytes.length);
-            used += bytes.length;
+            MemorySegment.copy(bytes, from, memory, ValueLayout.JAVA_BYTE, used, count);
+            used += count;
             return this;
         }
-        return put(MemorySegment.ofArray(bytes));
+        return put(MemorySegment.ofArray(bytes).asSlice(from, count));
     }
 
     /// Writes the bytes of a segment.

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.WritableByteChannel;
-import java.util.Objects;
 
 /// A stream and a channel that append to a builder, and die with it. Closing ends the sink, not the builder.
 final class BuilderSink extends OutputStream implements WritableByteChannel {
@@ -25,9 +24,8 @@ final class BuilderSink extends OutputStream implements WritableByteChannel {
 
     @Override
     public void write(byte[] bytes, int offset, int length) throws ClosedChannelException {
-        Objects.checkFromIndexSize(offset, length, bytes.length);
         checkOpen();
-        builder.put(MemorySegment.ofArray(bytes).asSlice(offset, length));
+        builder.put(bytes, offset, length);
     }
 
     @Override

@@ -12,11 +12,25 @@ final class ElementWriter {
     private final FloatText floats;
     // the last text was ASCII, and the next one is taken to be
     private boolean plain = true;
+    // where a run is coded before it is written, null while there was none
+    private byte[] aside;
 
     ElementWriter(BufferBuilder out, WireFormat format, FloatText floats) {
         this.out = out;
         this.format = format;
         this.floats = floats;
+    }
+
+    BufferBuilder builder() {
+        return out;
+    }
+
+    /// An array of [FlexRuns#ASIDE] bytes to put a run together in.
+    byte[] aside() {
+        if (aside == null) {
+            aside = new byte[FlexRuns.ASIDE];
+        }
+        return aside;
     }
 
     void number(Wire wire, long value) {

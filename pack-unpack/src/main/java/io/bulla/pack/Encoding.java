@@ -25,7 +25,7 @@ sealed interface Encoding permits FixedWidth, Flex128 {
 
     void putShorts(BufferBuilder out, Wire wire, short[] values, int from, int count);
 
-    void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count);
+    void putInts(ElementWriter out, Wire wire, int[] values, int from, int count);
 
     void putLongs(BufferBuilder out, Wire wire, long[] values, int from, int count);
 

@@ -61,8 +61,8 @@ final class FixedWidth implements Encoding {
     }
 
     @Override
-    public void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count) {
-        out.putInts(values, from, count);
+    public void putInts(ElementWriter out, Wire wire, int[] values, int from, int count) {
+        out.builder().putInts(values, from, count);
     }
 
     @Override

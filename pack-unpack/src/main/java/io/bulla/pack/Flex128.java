@@ -75,7 +75,7 @@ final class Flex128 implements Encoding {
     }
 
     @Override
-    public void putInts(BufferBuilder out, Wire wire, int[] values, int from, int count) {
+    public void putInts(ElementWriter out, Wire wire, int[] values, int from, int count) {
         FlexRuns.put(out, wire.isUnsigned(), values, from, count);
     }
 

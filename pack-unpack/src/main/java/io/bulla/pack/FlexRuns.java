@@ -1,6 +1,5 @@
 package io.bulla.pack;
 
-import io.bulla.buffer.BufferBuilder;
 import java.lang.foreign.MemorySegment;
 
 /// Runs of 32-bit numbers as flex128, several at once where neighbours are of the same length.
@@ -21,11 +20,27 @@ final class FlexRuns {
     private static final long NONE = -1;
     private static final int FOUR = 4;
     private static final int MAX_BYTES = 5;
+    private static final int NUMBERS = 256;
+
+    /// Room for a run of [#NUMBERS], and for what the last word has too much.
+    static final int ASIDE = NUMBERS * MAX_BYTES + Long.BYTES;
 
     private FlexRuns() {}
 
-    static void put(BufferBuilder out, boolean unsigned, int[] values, int from, int count) {
+    /// Codes a run in an array and writes it from there: bytes that go one by one into the builder's memory would
+    /// have its position stored and its bounds looked at for each.
+    static void put(ElementWriter out, boolean unsigned, int[] values, int from, int count) {
+        byte[] aside = out.aside();
+        for (int done = 0; done < count; done += NUMBERS) {
+            int now = Math.min(count - done, NUMBERS);
+            out.builder().put(aside, 0, code(values, from + done, now, unsigned, aside));
+        }
+    }
+
+    /// @return how many bytes
+    private static int code(int[] values, int from, int count, boolean unsigned, byte[] to) {
         int end = from + count;
+        int at = 0;
         int i = from;
         for (; i <= end - FOUR; i += FOUR) {
             int a = values[i];
@@ -35,19 +50,22 @@ final class FlexRuns {
             long codes = fits(a, b, c, d, unsigned) ? codes(a, b, c, d, unsigned) : NONE;
             long high = codes & 0x3f80 * LANES;
             if (high == 0) {
-                out.putLow(gathered(codes), FOUR);
+                Words.set(to, at, gathered(codes));
+                at += FOUR;
             } else if (codes != NONE && ((high >>> 7) + 0x7f * LANES & 0x80 * LANES) == 0x80 * LANES) {
-                out.putLow(codes & 0x7f * LANES | high << 1 | TWO_BYTES_EACH, Long.BYTES);
+                Words.set(to, at, codes & 0x7f * LANES | high << 1 | TWO_BYTES_EACH);
+                at += Long.BYTES;
             } else {
-                put(out, code(a, unsigned));
-                put(out, code(b, unsigned));
-                put(out, code(c, unsigned));
-                put(out, code(d, unsigned));
+                at = put(to, at, code(a, unsigned));
+                at = put(to, at, code(b, unsigned));
+                at = put(to, at, code(c, unsigned));
+                at = put(to, at, code(d, unsigned));
             }
         }
         for (; i < end; i++) {
-            put(out, code(values[i], unsigned));
+            at = put(to, at, code(values[i], unsigned));
         }
+        return at;
     }
 
     /// Whether each is coded in at most two bytes.
@@ -72,17 +90,23 @@ final class FlexRuns {
         return unsigned ? value : value << 1 ^ value >> 31;
     }
 
-    private static void put(BufferBuilder out, int code) {
+    /// @return where the next one goes
+    private static int put(byte[] to, int at, int code) {
         if (code >>> 28 != 0) {
-            out.putLow(fiveGroups(code & 0xffff_ffffL) | FLAGS >>> 32, MAX_BYTES);
-        } else if (code >>> 7 == 0) {
-            out.putByte((byte) code);
-        } else if (code >>> 14 == 0) {
-            out.putLow(code & 0x7f | 0x80 | code >>> 7 << 8, 2);
-        } else {
-            int length = code >>> 21 == 0 ? 3 : 4;
-            out.putLow(fiveGroups(code) | FLAGS >>> Long.SIZE - 8 * (length - 1), length);
+            Words.set(to, at, fiveGroups(code & 0xffff_ffffL) | FLAGS >>> 32);
+            return at + MAX_BYTES;
         }
+        if (code >>> 7 == 0) {
+            to[at] = (byte) code;
+            return at + 1;
+        }
+        if (code >>> 14 == 0) {
+            Words.set(to, at, code & 0x7f | 0x80 | code >>> 7 << 8);
+            return at + 2;
+        }
+        int length = code >>> 21 == 0 ? 3 : 4;
+        Words.set(to, at, fiveGroups(code) | FLAGS >>> Long.SIZE - 8 * (length - 1));
+        return at + length;
     }
 
     private static long fiveGroups(long code) {

@@ -3,10 +3,7 @@ package io.bulla.pack;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.UnpackException.Reason;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
@@ -17,7 +14,6 @@ final class Utf8 {
     private static final int MOST_SHOWN = 60;
     private static final long ONES = 0x0101_0101_0101_0101L;
     private static final long FLAGS = 0x8080_8080_8080_8080L;
-    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private Utf8() {}
 
@@ -94,8 +90,7 @@ final class Utf8 {
                 int from = Math.min(i, length - Long.BYTES);
                 long word = region.get(ByteCursor.LITTLE_LONG, at + from);
                 odd |= word | word - ONES;
-                // plain: the array is this thread's
-                WORDS.set(scratch, from, word);
+                Words.set(scratch, from, word);
             }
         }
         return (odd & FLAGS) == 0 ? new String(scratch, 0, length, StandardCharsets.ISO_8859_1) : null;
