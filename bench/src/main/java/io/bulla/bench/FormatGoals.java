@@ -39,6 +39,7 @@ final class FormatGoals {
         goals.add(Goal.atMost(1.0, "items", message("items"), message("itemsByteBuffer")));
         goals.add(Goal.atMost(1.2, "mixed-unsafe", message("mixed"), message("mixedUnsafe")));
         goals.add(Goal.compare("mixed", message("mixed"), message("mixedByteBuffer")));
+        goals.add(Goal.compare("mixed-unsafe-textless", message("textless"), message("textlessUnsafe")));
     }
 
     private static void copies(List<Goal> goals) {
@@ -46,6 +47,7 @@ final class FormatGoals {
                 Goal.atMost(1.6, "int32-4096-pack", ints("pack", DSS, SMALL, PAGE), ints("copyIn", DSS, SMALL, PAGE)));
         goals.add(Goal.atMost(
                 1.6, "int32-4096-unpack", ints("unpack", DSS, SMALL, PAGE), ints("copyOut", DSS, SMALL, PAGE)));
+        goals.add(Goal.compare("int32-4096-unpack-floor", ints("unpack", DSS, SMALL, PAGE), Case.c("swap-4096")));
     }
 
     private static void opal(List<Goal> goals) {

@@ -20,9 +20,10 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /// Messages of many fields, one call each. All sides write the same bytes, big-endian.
 ///
-/// *Scalars* are 200 records of an `int`, a `long`, a `long`, an `int` and a `long`. *Items* are the same as OPAL
-/// DSS has them, each behind its count. *Mixed* are 250 records of an item of one `int32`, one `int64`, one
-/// string of 8 to 16 characters and one byte object of 32 bytes.
+/// *Scalars* are 200 records of an `int`, a `long`, a `long`, an `int` and a `long`. *Items* are the same as
+/// OPAL DSS has them, each behind its count. *Mixed* are 250 records of an item of one `int32`, one `int64`,
+/// one string of 8 to 16 characters and one byte object of 32 bytes. *Textless* are the same without the
+/// string, which tells what of *mixed* is text.
 ///
 /// One should see: the builder no slower than a direct `ByteBuffer`, and both behind `Unsafe`, which checks
 /// nothing: a byte too many and the process is gone.
@@ -215,6 +216,35 @@ public class MessageBenchmark {
             to.put(text.length + 1);
             to.put(text);
             to.put((byte) 0);
+            to.put(1);
+            to.put(BLOB);
+            to.put(blob);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Packer textless() {
+        builder.truncate(0);
+        Packer to = packer;
+        int v = seed++;
+        for (int i = 0; i < MIXED; i++) {
+            to.packInt32(v + i);
+            to.packInt64(v ^ i);
+            to.packByteObject(blob);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public Object textlessUnsafe() {
+        RawCursor to = raw.restart();
+        int v = seed++;
+        for (int i = 0; i < MIXED; i++) {
+            to.put(1);
+            to.put(v + i);
+            to.put(1);
+            to.put((long) (v ^ i));
             to.put(1);
             to.put(BLOB);
             to.put(blob);
