@@ -12,8 +12,8 @@ final class ElementWriter {
     private final FloatText floats;
     // the last text was ASCII, and the next one is taken to be
     private boolean plain = true;
-    // where a run is coded before it is written, null while there was none
-    private byte[] aside;
+    // where a run is coded before it is written
+    private byte[] aside = {};
 
     ElementWriter(BufferBuilder out, WireFormat format, FloatText floats) {
         this.out = out;
@@ -25,10 +25,10 @@ final class ElementWriter {
         return out;
     }
 
-    /// An array of [FlexRuns#ASIDE] bytes to put a run together in.
-    byte[] aside() {
-        if (aside == null) {
-            aside = new byte[FlexRuns.ASIDE];
+    /// An array to put a run together in.
+    byte[] aside(int atLeast) {
+        if (aside.length < atLeast) {
+            aside = new byte[atLeast];
         }
         return aside;
     }

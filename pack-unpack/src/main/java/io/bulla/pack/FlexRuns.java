@@ -22,15 +22,13 @@ final class FlexRuns {
     private static final int MAX_BYTES = 5;
     private static final int NUMBERS = 256;
 
-    /// Room for a run of [#NUMBERS], and for what the last word has too much.
-    static final int ASIDE = NUMBERS * MAX_BYTES + Long.BYTES;
-
     private FlexRuns() {}
 
     /// Codes a run in an array and writes it from there: bytes that go one by one into the builder's memory would
     /// have its position stored and its bounds looked at for each.
     static void put(ElementWriter out, boolean unsigned, int[] values, int from, int count) {
-        byte[] aside = out.aside();
+        // the last word of a run has up to seven bytes too many
+        byte[] aside = out.aside(Math.min(count, NUMBERS) * MAX_BYTES + Long.BYTES);
         for (int done = 0; done < count; done += NUMBERS) {
             int now = Math.min(count - done, NUMBERS);
             out.builder().put(aside, 0, code(values, from + done, now, unsigned, aside));
