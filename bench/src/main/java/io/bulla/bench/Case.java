@@ -46,6 +46,9 @@ record Case(String name, String unit, Meter meter) {
     /// JMH itself looks at objects by `Unsafe`, and need not say so in every fork.
     private static final String QUIET = "--sun-misc-unsafe-memory-access=allow";
 
+    /// Agrona's own buffers, which are rivals.
+    private static final String FOR_AGRONA = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED";
+
     private static final int OBJECT_ALIGNMENT = 8;
 
     /// Something that a case needs is not on this machine.
@@ -142,7 +145,7 @@ record Case(String name, String unit, Meter meter) {
                 .measurementIterations(length.measurements)
                 .measurementTime(length.measurement)
                 .shouldFailOnError(true)
-                .jvmArgsAppend(QUIET, "--enable-native-access=ALL-UNNAMED")
+                .jvmArgsAppend(QUIET, "--enable-native-access=ALL-UNNAMED", FOR_AGRONA)
                 .addProfiler(GCProfiler.class)
                 .timeUnit(TimeUnit.NANOSECONDS)
                 .verbosity(VerboseMode.SILENT);

@@ -35,6 +35,8 @@ final class FormatGoals {
 
     private static void messages(List<Goal> goals) {
         goals.add(Goal.atMost(1.0, "scalars", message("scalars"), message("scalarsByteBuffer")));
+        goals.add(Goal.compare("scalars-agrona", message("scalars"), message("scalarsAgrona")));
+        goals.add(Goal.compare("scalars-protobuf", message("scalars"), message("scalarsProtobuf")));
         goals.add(Goal.atMost(1.5, "scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
         goals.add(Goal.atMost(1.0, "items", message("items"), message("itemsByteBuffer")));
         goals.add(Goal.atMost(1.2, "mixed-unsafe", message("mixed"), message("mixedUnsafe")));

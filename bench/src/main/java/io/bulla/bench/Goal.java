@@ -3,6 +3,7 @@ package io.bulla.bench;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /// One line of the scoreboard: ours must cost at most `wanted` times what the rival costs.
 ///
@@ -38,30 +39,55 @@ record Goal(String name, Case ours, Case rival, double wanted) {
         return new Goal(name, ours, rival, NONE);
     }
 
-    /// The line: medians of either side, and the median of the rounds' ratios.
-    String line(double[] ourRounds, double[] rivalRounds) {
-        double[] ratios = new double[ourRounds.length];
-        for (int i = 0; i < ratios.length; i++) {
-            ratios[i] = ourRounds[i] / rivalRounds[i];
+    /// The line: medians of either side, and the median of the rounds' ratios; or why there is none.
+    String line(Results results) {
+        Case missing = missing(results);
+        if (missing != null) {
+            return "goal=" + name + " skipped=\"" + results.whySkipped(missing) + "\"";
         }
-        double ratio = Medians.of(ratios);
+        double ratio = ratio(results);
         return String.format(
                 Locale.ROOT,
                 "goal=%s ours=%s:%.4g%s rival=%s:%.4g%s ratio=%.3f wanted=%s",
                 name,
                 ours.name(),
-                Medians.of(ourRounds),
+                results.median(ours),
                 ours.unit(),
                 rival.name(),
-                Medians.of(rivalRounds),
+                results.median(rival),
                 rival.unit(),
                 ratio,
-                Double.isNaN(wanted) ? "none" : "<=" + shortest(wanted) + " met=" + (ratio <= wanted ? "yes" : "no"));
+                hasWish() ? "<=" + wish() + " met=" + (ratio <= wanted ? "yes" : "no") : "none");
     }
 
-    /// The line of a goal of which one side could not be measured.
-    String skippedLine(String reason) {
-        return "goal=" + name + " skipped=\"" + reason + "\"";
+    /// The median of the rounds' ratios.
+    double ratio(Results results) {
+        double[] ourRounds = results.of(ours);
+        double[] rivalRounds = results.of(rival);
+        double[] ratios = new double[ourRounds.length];
+        for (int i = 0; i < ratios.length; i++) {
+            ratios[i] = ourRounds[i] / rivalRounds[i];
+        }
+        return Medians.of(ratios);
+    }
+
+    Stream<Case> cases() {
+        return Stream.of(ours, rival);
+    }
+
+    /// A side that has no numbers, or `null`.
+    Case missing(Results results) {
+        return results.of(ours) == null ? ours : results.of(rival) == null ? rival : null;
+    }
+
+    /// Whether there is something to be met.
+    boolean hasWish() {
+        return !Double.isNaN(wanted);
+    }
+
+    /// What is to be met, in few digits.
+    String wish() {
+        return shortest(wanted);
     }
 
     private static String shortest(double number) {

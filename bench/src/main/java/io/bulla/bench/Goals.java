@@ -5,22 +5,20 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/// Measures every goal beside its rival and prints one line for each.
-///
-/// In a round every case is measured once, in a JVM of its own; what a noisy machine does to one side of a ratio
-/// it is likely to do to the other. The printed ratio is the median of the rounds' ratios.
+/// Measures every goal beside its rival and prints one line for each, see [Rounds]. The printed ratio is the
+/// median of the rounds' ratios.
 @Command(
         name = "bench/run",
         sortOptions = false,
@@ -29,18 +27,62 @@ import picocli.CommandLine.ParameterException;
 public final class Goals implements Callable<Integer> {
 
     private static final Map<String, List<Goal>> GROUPS = groups();
+    private static final String CURVES = "curves";
+    private static final int ROUNDS = 5;
+
+    /// Goals that a change of shape would miss by far: a loop that is no longer turned into vector
+    /// instructions, an object that no longer stays off the heap, a count that two threads pull to and fro.
+    private static final List<String> SHAPES = List.of(
+            "share-close-2t",
+            "shares-64",
+            "read-5-fields",
+            "bytes-per-share",
+            "scalars",
+            "items",
+            "int32-4096-pack",
+            "int32-4096-unpack",
+            "writev-allocation",
+            "cursor-allocation",
+            "opal-pack-allocation",
+            "opal-unpack-allocation",
+            "pmix-pack-allocation",
+            "pmix-unpack-allocation",
+            "strings-pack-allocation",
+            "mixed-pack-allocation");
+
+    private static final double GROSS = 2;
 
     @Option(
             names = "--only",
             paramLabel = "NAME",
-            description = "A group or a goal whose name starts with this; all by default.")
+            description = "A group, or the goals and curves whose names start with this.")
     private String only = "";
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds, 5 by default.")
-    private int rounds = 5;
+    @Option(names = "--goals", description = "The goals and no curves: what is measured unless --full is said.")
+    private boolean goalsOnly;
 
-    @Option(names = "--quick", description = "Short measurements.")
+    @Option(names = "--full", description = "The goals and the curves.")
+    private boolean full;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds: 5, or 1 with --quick, unless said.")
+    private int rounds;
+
+    @Option(names = "--quick", description = "Short measurements, and one round of them.")
     private boolean quick;
+
+    @Option(
+            names = "--guard",
+            description = "Only the goals that a lost vector loop, a new allocation or a contended count would miss;"
+                    + " status 1 if one is missed more than twofold.")
+    private boolean guard;
+
+    @Option(
+            names = "--publish",
+            description = "Keeps the raw numbers in bench/results, and writes docs/scoreboard.md and its pictures.")
+    private boolean publish;
+
+    @Option(names = "--redraw", description = "Measures nothing: writes the page and the pictures from bench/results.")
+    private boolean redraw;
 
     @Option(
             names = {"-h", "--help"},
@@ -65,59 +107,115 @@ public final class Goals implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        List<Goal> goals = chosen();
+        Scoreboard scoreboard = new Scoreboard(Path.of(System.getProperty("bulla.root", ".")));
+        if (redraw) {
+            scoreboard.write(GROUPS, Curves.all());
+            return 0;
+        }
+        check();
+        Map<String, List<Goal>> goals = chosenGoals();
+        List<Curve> curves = chosenCurves();
+        if (goals.isEmpty() && curves.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "no such goal: --only=" + only + " (" + known() + ")");
+        }
+        String machine = machine();
+        System.out.println(machine);
+        List<Case> cases = Stream.concat(
+                        goals.values().stream().flatMap(List::stream).flatMap(Goal::cases),
+                        curves.stream().flatMap(Curve::cases))
+                .toList();
+        Results results = new Rounds()
+                .add(cases)
+                .measure(
+                        machine,
+                        rounds,
+                        quick ? Case.Length.QUICK : Case.Length.NORMAL,
+                        what -> System.err.println("bench: " + what));
+        goals.values().forEach(group -> group.forEach(goal -> System.out.println(goal.line(results))));
+        curves.forEach(curve -> curve.lines(results).forEach(System.out::println));
+        if (publish) {
+            publish(scoreboard, goals, curves, results);
+        }
+        return guard ? grossLosses(goals, results) : 0;
+    }
+
+    private void check() {
+        if (rounds == 0) {
+            rounds = quick ? 1 : ROUNDS;
+        }
         if (rounds < 1) {
             throw new ParameterException(spec.commandLine(), "at least one round is needed: --rounds=" + rounds);
         }
-        System.out.println(machine());
-        Map<String, Case> cases = new LinkedHashMap<>();
-        for (Goal goal : goals) {
-            cases.putIfAbsent(goal.ours().name(), goal.ours());
-            cases.putIfAbsent(goal.rival().name(), goal.rival());
+        if (full && goalsOnly) {
+            throw new ParameterException(spec.commandLine(), "--goals leaves out the curves that --full adds");
         }
-        Map<String, double[]> measured = new HashMap<>();
-        Map<String, String> skipped = new HashMap<>();
-        cases.keySet().forEach(name -> measured.put(name, new double[rounds]));
-        Case.Length length = quick ? Case.Length.QUICK : Case.Length.NORMAL;
-        for (int round = 0; round < rounds; round++) {
-            System.err.println("bench: round " + (round + 1) + " of " + rounds + ", " + cases.size() + " cases");
-            for (Case each : cases.values()) {
-                try {
-                    measured.get(each.name())[round] = each.meter().measure(length);
-                } catch (Case.Skipped why) {
-                    skipped.put(each.name(), why.getMessage());
-                }
-            }
-            cases.keySet().removeAll(skipped.keySet());
+        if (publish && (guard || quick || !only.isEmpty() && !GROUPS.containsKey(only) && !only.equals(CURVES))) {
+            throw new ParameterException(
+                    spec.commandLine(), "only whole groups at full length are published: --only=" + only);
         }
-        for (Goal goal : goals) {
-            String why = skipped.getOrDefault(
-                    goal.ours().name(), skipped.get(goal.rival().name()));
-            System.out.println(
-                    why != null
-                            ? goal.skippedLine(why)
-                            : goal.line(
-                                    measured.get(goal.ours().name()),
-                                    measured.get(goal.rival().name())));
-        }
-        return 0;
     }
 
-    private List<Goal> chosen() {
-        List<Goal> chosen = GROUPS.getOrDefault(
-                only,
-                GROUPS.values().stream()
-                        .flatMap(List::stream)
-                        .filter(goal -> goal.name().startsWith(only))
-                        .toList());
-        if (chosen.isEmpty()) {
-            String known = GROUPS.entrySet().stream()
-                    .map(group -> group.getKey() + ": "
-                            + group.getValue().stream().map(Goal::name).collect(Collectors.joining(" ")))
-                    .collect(Collectors.joining("; "));
-            throw new ParameterException(spec.commandLine(), "no such goal: --only=" + only + " (" + known + ")");
-        }
+    private Map<String, List<Goal>> chosenGoals() {
+        Map<String, List<Goal>> chosen = new LinkedHashMap<>();
+        GROUPS.forEach((group, goals) -> {
+            List<Goal> some = goals.stream()
+                    .filter(goal -> guard ? SHAPES.contains(goal.name()) : group.equals(only) || starts(goal.name()))
+                    .toList();
+            if (!some.isEmpty()) {
+                chosen.put(group, some);
+            }
+        });
         return chosen;
+    }
+
+    private List<Curve> chosenCurves() {
+        if (guard || only.isEmpty() && !full) {
+            return List.of();
+        }
+        return Curves.all().stream()
+                .filter(curve -> only.equals(CURVES) || starts(curve.name()))
+                .toList();
+    }
+
+    private boolean starts(String name) {
+        return !GROUPS.containsKey(only) && !only.equals(CURVES) && name.startsWith(only);
+    }
+
+    private static void publish(
+            Scoreboard scoreboard, Map<String, List<Goal>> goals, List<Curve> curves, Results results)
+            throws IOException {
+        for (Map.Entry<String, List<Goal>> group : goals.entrySet()) {
+            results.only(group.getValue().stream().flatMap(Goal::cases)).write(scoreboard.file(group.getKey()));
+        }
+        if (!curves.isEmpty()) {
+            results.only(curves.stream().flatMap(Curve::cases)).write(scoreboard.file(CURVES));
+        }
+        scoreboard.write(GROUPS, Curves.all());
+    }
+
+    /// Status 1 if a goal is missed by more than twice, or there is a number where there should be none.
+    private static int grossLosses(Map<String, List<Goal>> goals, Results results) {
+        List<String> lost = goals.values().stream()
+                .flatMap(List::stream)
+                .filter(goal -> goal.missing(results) == null && goal.ratio(results) > GROSS * goal.wanted())
+                .map(Goal::name)
+                .toList();
+        System.out.println("guard: goals="
+                + goals.values().stream().mapToInt(List::size).sum() + " lost=" + lost.size()
+                + (lost.isEmpty() ? "" : " " + lost));
+        return lost.isEmpty() ? 0 : 1;
+    }
+
+    private static String known() {
+        return Stream.concat(
+                        GROUPS.entrySet().stream()
+                                .map(group -> group.getKey() + ": "
+                                        + group.getValue().stream()
+                                                .map(Goal::name)
+                                                .collect(Collectors.joining(" "))),
+                        Stream.of(CURVES + ": "
+                                + Curves.all().stream().map(Curve::name).collect(Collectors.joining(" "))))
+                .collect(Collectors.joining("; "));
     }
 
     private static String machine() throws IOException {

@@ -1,11 +1,16 @@
 package io.bulla.pack;
 
+import com.google.protobuf.CodedOutputStream;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
+import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import org.agrona.ExpandableDirectByteBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -25,12 +30,13 @@ import org.openjdk.jmh.annotations.Warmup;
 /// one string of 8 to 16 characters and one byte object of 32 bytes. *Textless* are the same without the
 /// string, which tells what of *mixed* is text.
 ///
-/// One should see: the builder no slower than a direct `ByteBuffer`, and both behind `Unsafe`, which checks
-/// nothing: a byte too many and the process is gone.
+/// One should see: the builder no slower than a direct `ByteBuffer`, than Agrona's expandable buffer (which has
+/// no position to keep) and than protobuf's stream, and both behind `Unsafe`, which checks nothing: a byte too
+/// many and the process is gone.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(2)
+@Fork(value = 2, jvmArgsAppend = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED")
 @Warmup(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @SuppressWarnings("removal")
@@ -47,6 +53,7 @@ public class MessageBenchmark {
     private BufferBuilder builder;
     private Packer packer;
     private ByteBuffer direct;
+    private ExpandableDirectByteBuffer agrona;
     private RawCursor raw;
     private int seed;
 
@@ -103,6 +110,7 @@ public class MessageBenchmark {
         builder = BufferBuilder.ofCapacity(source, ROOM);
         packer = Packer.into(builder, WireFormat.OPAL_DSS);
         direct = ByteBuffer.allocateDirect(ROOM);
+        agrona = new ExpandableDirectByteBuffer(ROOM);
         raw = new RawCursor();
         for (int i = 0; i < MIXED; i++) {
             texts[i] = "abcdefghijklmnop".substring(0, 8 + i % 9);
@@ -142,6 +150,38 @@ public class MessageBenchmark {
             to.putInt(i);
             to.putLong(v);
         }
+        return to;
+    }
+
+    @Benchmark
+    public MutableDirectBuffer scalarsAgrona() {
+        MutableDirectBuffer to = agrona;
+        int v = seed++;
+        int at = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            to.putInt(at, v + i, ByteOrder.BIG_ENDIAN);
+            to.putLong(at + 4, v ^ i, ByteOrder.BIG_ENDIAN);
+            to.putLong(at + 12, v - i, ByteOrder.BIG_ENDIAN);
+            to.putInt(at + 20, i, ByteOrder.BIG_ENDIAN);
+            to.putLong(at + 24, v, ByteOrder.BIG_ENDIAN);
+            at += 32;
+        }
+        return to;
+    }
+
+    /// Fixed-width fields without tags, so little-endian.
+    @Benchmark
+    public CodedOutputStream scalarsProtobuf() throws IOException {
+        CodedOutputStream to = CodedOutputStream.newInstance(direct.clear());
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.writeFixed32NoTag(v + i);
+            to.writeFixed64NoTag(v ^ i);
+            to.writeFixed64NoTag(v - i);
+            to.writeFixed32NoTag(i);
+            to.writeFixed64NoTag(v);
+        }
+        to.flush();
         return to;
     }
 

@@ -1,0 +1,52 @@
+package io.bulla.bench;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/// A picture as numbers: what each of several designs costs, from place to place on an axis.
+///
+/// @param name of the file and of the printed lines
+/// @param title above the picture
+/// @param axis what the places are
+/// @param unit of the costs
+/// @param shape how it is drawn
+/// @param places on the axis
+/// @param lines one for each design
+record Curve(String name, String title, String axis, String unit, Shape shape, double[] places, List<Line> lines) {
+
+    /// How a picture is drawn.
+    enum Shape {
+        /// Both axes by factors.
+        LOGARITHMIC,
+        /// Both axes by differences.
+        LINEAR,
+        /// A bar for each design at each place, its height by factors.
+        BARS
+    }
+
+    /// One design.
+    ///
+    /// @param label for the reader
+    /// @param cases one for each place
+    record Line(String label, List<Case> cases) {}
+
+    /// A line for each point.
+    Stream<String> lines(Results results) {
+        return lines.stream()
+                .flatMap(line -> IntStream.range(0, places.length)
+                        .mapToObj(i -> String.format(
+                                Locale.ROOT,
+                                "curve=%s at=%s design=\"%s\" %s=%s",
+                                name,
+                                Scoreboard.number(places[i]).replace(" ", ""),
+                                line.label(),
+                                unit,
+                                Scoreboard.rounded(results.median(line.cases().get(i))))));
+    }
+
+    Stream<Case> cases() {
+        return lines.stream().flatMap(line -> line.cases().stream());
+    }
+}

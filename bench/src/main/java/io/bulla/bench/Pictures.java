@@ -1,0 +1,133 @@
+package io.bulla.bench;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.internal.chartpart.Chart;
+import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/// Draws curves as SVG.
+final class Pictures {
+
+    private static final int WIDTH = 760;
+    private static final int HEIGHT = 420;
+    private static final float STROKE = 2;
+    /// Told apart also by those who see no difference of red and green.
+    private static final Color[] COLOURS = {
+        new Color(0x00, 0x72, 0xb2),
+        new Color(0xd5, 0x5e, 0x00),
+        new Color(0x00, 0x9e, 0x73),
+        new Color(0x80, 0x80, 0x80)
+    };
+    private static final Pattern CLIP = Pattern.compile("clip[0-9]+");
+
+    private Pictures() {}
+
+    /// Draws one curve; a place that was not measured is left out.
+    static void draw(Curve curve, Results results, Path folder) throws IOException {
+        Chart<?, ?> chart = curve.shape() == Curve.Shape.BARS ? bars(curve, results) : lines(curve, results);
+        Files.createDirectories(folder);
+        ByteArrayOutputStream svg = new ByteArrayOutputStream();
+        VectorGraphicsEncoder.saveVectorGraphic(chart, svg, VectorGraphicsFormat.SVG);
+        Files.writeString(folder.resolve(curve.name() + ".svg"), stable(svg.toString(StandardCharsets.UTF_8)));
+    }
+
+    private static XYChart lines(Curve curve, Results results) {
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(curve.title())
+                .xAxisTitle(curve.axis())
+                .yAxisTitle(curve.unit())
+                .build();
+        boolean byFactors = curve.shape() == Curve.Shape.LOGARITHMIC;
+        chart.getStyler().setXAxisLogarithmic(byFactors).setYAxisLogarithmic(byFactors);
+        if (!byFactors) {
+            chart.getStyler().setYAxisMin(0.0);
+        }
+        style(chart.getStyler());
+        for (Curve.Line line : curve.lines()) {
+            double[] costs = costs(line, results);
+            int[] there = there(costs);
+            if (there.length > 0) {
+                chart.addSeries(line.label(), picked(curve.places(), there), picked(costs, there))
+                        .setMarker(SeriesMarkers.CIRCLE)
+                        .setLineStyle(new BasicStroke(STROKE));
+            }
+        }
+        return chart;
+    }
+
+    private static CategoryChart bars(Curve curve, Results results) {
+        CategoryChart chart = new CategoryChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(curve.title())
+                .xAxisTitle(curve.axis())
+                .yAxisTitle(curve.unit())
+                .build();
+        chart.getStyler().setYAxisLogarithmic(true);
+        style(chart.getStyler());
+        List<String> places =
+                Arrays.stream(curve.places()).mapToObj(Scoreboard::number).toList();
+        for (Curve.Line line : curve.lines()) {
+            double[] costs = costs(line, results);
+            if (there(costs).length == costs.length) {
+                chart.addSeries(
+                        line.label(), places, Arrays.stream(costs).boxed().toList());
+            }
+        }
+        return chart;
+    }
+
+    private static void style(AxesChartStyler styler) {
+        styler.setSeriesColors(COLOURS)
+                .setChartBackgroundColor(Color.WHITE)
+                .setLegendPosition(LegendPosition.OutsideS)
+                .setLegendLayout(org.knowm.xchart.style.Styler.LegendLayout.Horizontal)
+                .setLegendBorderColor(Color.WHITE)
+                .setPlotBorderVisible(false);
+    }
+
+    private static double[] costs(Curve.Line line, Results results) {
+        return line.cases().stream().mapToDouble(results::median).toArray();
+    }
+
+    private static int[] there(double[] costs) {
+        return java.util.stream.IntStream.range(0, costs.length)
+                .filter(i -> !Double.isNaN(costs[i]))
+                .toArray();
+    }
+
+    private static double[] picked(double[] all, int[] places) {
+        return Arrays.stream(places).mapToDouble(i -> all[i]).toArray();
+    }
+
+    /// The encoder names clips by identity hashes; the same picture should be the same bytes.
+    private static String stable(String svg) {
+        Map<String, String> names = new LinkedHashMap<>();
+        CLIP.matcher(svg)
+                .results()
+                .map(MatchResult::group)
+                .forEach(clip -> names.putIfAbsent(clip, "clip" + names.size()));
+        return CLIP.matcher(svg).replaceAll(found -> names.get(found.group()));
+    }
+}
