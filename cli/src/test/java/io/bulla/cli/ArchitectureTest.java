@@ -21,7 +21,15 @@ class ArchitectureTest {
     @Test
     void packagesHaveNoCycle() {
         for (String room : new String[] {
-            "refcount", "iovec", "buffer", "pack", "interop.netty", "interop.posix", "runtime.oob", "cli"
+            "refcount",
+            "iovec",
+            "buffer",
+            "pack",
+            "interop.netty",
+            "interop.posix",
+            "interop.aeron",
+            "runtime.oob",
+            "cli"
         }) {
             assertTrue(CLASSES.containPackage("io.bulla." + room), room);
         }
@@ -71,10 +79,12 @@ class ArchitectureTest {
         // Agrona's flag-free parts, in four types that a program without Agrona never loads
         noClasses()
                 .that()
+                .resideOutsideOfPackage("io.bulla.interop.aeron")
+                .and()
                 .haveNameNotMatching(".*\\.(SealedDirectBuffer|DirectReads|BuilderDirectBuffer|DirectWrites)(\\$.*)?")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("org.agrona..")
+                .resideInAnyPackage("org.agrona..", "io.aeron..")
                 .check(CLASSES);
         noClasses()
                 .should()

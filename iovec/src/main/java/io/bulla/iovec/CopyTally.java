@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 ///
 /// Every copy that Bulla's own code makes of sealed bytes goes through [IoVec#copyTo] and is counted there,
 /// where the bytes move. Take a snapshot before and after, and subtract. Copies by others, through a view, are
-/// not seen here.
+/// seen here only if the edge that has them made says so, by [#copiedByAddress].
 ///
 /// @param copies number of copy calls, empty ones left out
 /// @param bytes bytes moved by them
@@ -18,6 +18,19 @@ public record CopyTally(long copies, long bytes) {
     static void add(long bytes) {
         COPIES.increment();
         BYTES.add(bytes);
+    }
+
+    /// Counts a copy that somebody else made by address: for an edge whose transport copies, and cannot count.
+    ///
+    /// @param bytes moved, at least 0
+    /// @throws IllegalArgumentException if it is negative
+    public static void copiedByAddress(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("number of bytes copied is negative: bytes=" + bytes);
+        }
+        if (bytes > 0) {
+            add(bytes);
+        }
     }
 
     /// The process-wide tally so far.

@@ -1,0 +1,58 @@
+package io.bulla.interop.aeron;
+
+import io.aeron.logbuffer.FrameDescriptor;
+import io.aeron.logbuffer.Header;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import org.agrona.BitUtil;
+import org.agrona.DirectBuffer;
+
+/// The fragments so far of one message. Its lock hands the builder from the thread that polls to one that gives
+/// up.
+final class Half {
+
+    private static final long NOWHERE = -1;
+
+    private final BufferBuilder builder;
+    private long nextPosition = NOWHERE;
+    private boolean ended;
+
+    Half(BufferBuilder builder) {
+        this.builder = builder;
+    }
+
+    /// @return the whole message if this is its last fragment; otherwise, or if it was given up, `null`
+    synchronized SealedBuffer add(DirectBuffer buffer, int offset, int length, Header header, long limit) {
+        if (ended) {
+            return null;
+        }
+        long position = header.position();
+        long start = position - BitUtil.align(header.frameLength(), FrameDescriptor.FRAME_ALIGNMENT);
+        if (nextPosition != NOWHERE && nextPosition != start) {
+            // on an unreliable stream Aeron steps over what was lost
+            throw new IllegalStateException("fragment missing: sessionId=" + header.sessionId() + " received="
+                    + builder.byteSize() + " expectedPosition=" + nextPosition + " position=" + start);
+        }
+        checkLimit(builder.byteSize(), length, limit);
+        // all of it or nothing: it may come again
+        builder.put(AgronaMemory.of(buffer, offset, length));
+        nextPosition = position;
+        if ((header.flags() & FrameDescriptor.END_FRAG_FLAG) == 0) {
+            return null;
+        }
+        ended = true;
+        return builder.seal();
+    }
+
+    synchronized void close() {
+        ended = true;
+        builder.close();
+    }
+
+    static void checkLimit(long before, int length, long limit) {
+        if (length > limit - before) {
+            throw new IllegalArgumentException(
+                    "message too long: received=" + before + " fragment=" + length + " limit=" + limit);
+        }
+    }
+}

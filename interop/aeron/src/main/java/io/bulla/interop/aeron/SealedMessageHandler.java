@@ -1,0 +1,15 @@
+package io.bulla.interop.aeron;
+
+import io.aeron.logbuffer.Header;
+import io.bulla.buffer.SealedBuffer;
+
+/// Gets the messages of a subscription.
+@FunctionalInterface
+public interface SealedMessageHandler {
+
+    /// A whole message has arrived. Runs in the poll, on its thread.
+    ///
+    /// @param message the callee closes the handle, when it likes and on any thread
+    /// @param header of the message's last fragment; valid during the call only
+    void onMessage(SealedBuffer message, Header header);
+}

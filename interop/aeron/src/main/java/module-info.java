@@ -1,0 +1,10 @@
+/// Sealed buffers on Aeron. Needs `--add-exports java.base/jdk.internal.misc=org.agrona`, as Aeron itself does.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module io.bulla.interop.aeron {
+    requires transitive io.bulla.buffer;
+    requires transitive io.bulla.iovec;
+    requires transitive io.aeron.client;
+    requires transitive org.agrona;
+
+    exports io.bulla.interop.aeron;
+}
