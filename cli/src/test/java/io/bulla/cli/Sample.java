@@ -1,0 +1,58 @@
+package io.bulla.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/// A program in a document: a block of `java`, and beneath it a block of `text`, which is what it prints. Flags
+/// of the JVM stand in its first line.
+record Sample(String document, int line, List<String> flags, String program, String output) {
+
+    private static final String FLAGS = "// flags: ";
+
+    /// @throws IllegalArgumentException if what a program prints does not stand beneath it
+    static List<Sample> of(String document, String text) {
+        List<String> lines = text.lines().toList();
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            if (lines.get(i).equals("```java")) {
+                int start = i;
+                int end = endOf(lines, start);
+                int printed = end + 1;
+                while (printed < lines.size() && lines.get(printed).isBlank()) {
+                    printed++;
+                }
+                if (printed == lines.size() || !lines.get(printed).equals("```text")) {
+                    throw new IllegalArgumentException(
+                            "no ```text beneath the program: document=" + document + " line=" + (start + 1));
+                }
+                i = endOf(lines, printed);
+                samples.add(of(document, start + 1, lines.subList(start + 1, end), lines.subList(printed + 1, i)));
+            }
+        }
+        return samples;
+    }
+
+    private static Sample of(String document, int line, List<String> program, List<String> output) {
+        List<String> flags = program.getFirst().startsWith(FLAGS)
+                ? List.of(program.getFirst().substring(FLAGS.length()).split(" "))
+                : List.of();
+        return new Sample(document, line, flags, joined(program), joined(output));
+    }
+
+    private static int endOf(List<String> lines, int start) {
+        int end = start + 1;
+        while (!lines.get(end).equals("```")) {
+            end++;
+        }
+        return end;
+    }
+
+    private static String joined(List<String> lines) {
+        return String.join("\n", lines) + "\n";
+    }
+
+    @Override
+    public String toString() {
+        return document + ":" + line;
+    }
+}
