@@ -1,4 +1,5 @@
 /// What `./check` runs that is not a test.
 ///
 /// - [ApiDump][io.bulla.tools.ApiDump] holds the public API of a module against the text that is committed.
+/// - [Site][io.bulla.tools.Site] renders the documents beside the Javadoc, and looks up every link.
 package io.bulla.tools;
