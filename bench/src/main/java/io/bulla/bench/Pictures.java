@@ -2,29 +2,26 @@ package io.bulla.bench;
 
 import java.awt.BasicStroke;
 import java.awt.Color;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.regex.MatchResult;
-import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.Styler.LegendLayout;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/// Draws curves as SVG.
+/// Draws curves as PNG.
 final class Pictures {
 
     private static final int WIDTH = 760;
@@ -37,7 +34,6 @@ final class Pictures {
         new Color(0x00, 0x9e, 0x73),
         new Color(0x80, 0x80, 0x80)
     };
-    private static final Pattern CLIP = Pattern.compile("clip[0-9]+");
 
     private Pictures() {}
 
@@ -45,9 +41,9 @@ final class Pictures {
     static void draw(Curve curve, Results results, Path folder) throws IOException {
         Chart<?, ?> chart = curve.shape() == Curve.Shape.BARS ? bars(curve, results) : lines(curve, results);
         Files.createDirectories(folder);
-        ByteArrayOutputStream svg = new ByteArrayOutputStream();
-        VectorGraphicsEncoder.saveVectorGraphic(chart, svg, VectorGraphicsFormat.SVG);
-        Files.writeString(folder.resolve(curve.name() + ".svg"), stable(svg.toString(StandardCharsets.UTF_8)));
+        try (OutputStream to = Files.newOutputStream(folder.resolve(curve.name() + ".png"))) {
+            BitmapEncoder.saveBitmap(chart, to, BitmapFormat.PNG);
+        }
     }
 
     private static XYChart lines(Curve curve, Results results) {
@@ -84,7 +80,13 @@ final class Pictures {
                 .xAxisTitle(curve.axis())
                 .yAxisTitle(curve.unit())
                 .build();
-        chart.getStyler().setYAxisLogarithmic(true);
+        // a bar by factors has to begin somewhere
+        double least = curve.cases()
+                .mapToDouble(results::median)
+                .filter(cost -> !Double.isNaN(cost))
+                .min()
+                .orElse(1);
+        chart.getStyler().setYAxisLogarithmic(true).setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
         style(chart.getStyler());
         List<String> places =
                 Arrays.stream(curve.places()).mapToObj(Scoreboard::number).toList();
@@ -102,7 +104,7 @@ final class Pictures {
         styler.setSeriesColors(COLOURS)
                 .setChartBackgroundColor(Color.WHITE)
                 .setLegendPosition(LegendPosition.OutsideS)
-                .setLegendLayout(org.knowm.xchart.style.Styler.LegendLayout.Horizontal)
+                .setLegendLayout(LegendLayout.Horizontal)
                 .setLegendBorderColor(Color.WHITE)
                 .setPlotBorderVisible(false);
     }
@@ -112,22 +114,12 @@ final class Pictures {
     }
 
     private static int[] there(double[] costs) {
-        return java.util.stream.IntStream.range(0, costs.length)
+        return IntStream.range(0, costs.length)
                 .filter(i -> !Double.isNaN(costs[i]))
                 .toArray();
     }
 
     private static double[] picked(double[] all, int[] places) {
         return Arrays.stream(places).mapToDouble(i -> all[i]).toArray();
-    }
-
-    /// The encoder names clips by identity hashes; the same picture should be the same bytes.
-    private static String stable(String svg) {
-        Map<String, String> names = new LinkedHashMap<>();
-        CLIP.matcher(svg)
-                .results()
-                .map(MatchResult::group)
-                .forEach(clip -> names.putIfAbsent(clip, "clip" + names.size()));
-        return CLIP.matcher(svg).replaceAll(found -> names.get(found.group()));
     }
 }

@@ -99,7 +99,7 @@ final class Scoreboard {
         page.append("### ").append(curve.title()).append("\n\n![").append(curve.title());
         page.append("](pictures/")
                 .append(curve.name())
-                .append(".svg)\n\n| ")
+                .append(".png)\n\n| ")
                 .append(curve.axis())
                 .append(" | ");
         page.append(Arrays.stream(curve.places()).mapToObj(Scoreboard::number).collect(Collectors.joining(" | ")));
