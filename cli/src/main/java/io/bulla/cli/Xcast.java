@@ -13,6 +13,7 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.Radix;
+import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -80,6 +81,7 @@ final class Xcast implements AutoCloseable {
             int self = rank;
             OobNode node = OobNode.builder(rank, size)
                     .memory(meters.source())
+                    .security(Security.plaintext())
                     .allocator(meters.allocator())
                     .directory(peer -> nodes.get(peer).address())
                     .bind(new InetSocketAddress(

@@ -63,6 +63,7 @@ public final class OobNode implements AutoCloseable {
     private final Routing routing;
     private final SendPolicy policy;
     private final PeerDirectory directory;
+    private final Security security;
     private final BiConsumer<Integer, IOException> lost;
     private final ByteBufAllocator allocator;
     private final EventLoopGroup loops;
@@ -84,6 +85,8 @@ public final class OobNode implements AutoCloseable {
         routing = setup.routing;
         policy = setup.policy;
         directory = Objects.requireNonNull(setup.directory, "a node needs a peer directory");
+        security = Objects.requireNonNull(setup.security, "a node needs a security, such as Security.plaintext()");
+        security.checkAddress(setup.bind);
         lost = setup.lost;
         allocator = setup.allocator;
         ownsLoops = setup.loops == null;
@@ -137,8 +140,8 @@ public final class OobNode implements AutoCloseable {
         handlers.put(tag, handler);
     }
 
-    /// Sends bytes to one peer, or to this node itself, which then gets the same bytes; what they are, the receiver
-    /// has to know.
+    /// Sends bytes to one peer, or to this node itself, which then gets the same bytes; what they are, the
+    /// receiver has to know.
     ///
     /// @param peer rank of the receiver
     /// @param tag of the message
@@ -168,7 +171,8 @@ public final class OobNode implements AutoCloseable {
         return start(peer, new Frame(Frame.Kind.DIRECT, tag, rank, format, checkedSize(buffer)), buffer);
     }
 
-    /// Sends bytes to every other node, down the tree that starts here; what they are, the receivers have to know.
+    /// Sends bytes to every other node, down the tree that starts here; what they are, the receivers have to
+    /// know.
     ///
     /// @param tag of the message
     /// @param buffer stays the caller's
@@ -226,8 +230,14 @@ public final class OobNode implements AutoCloseable {
         return allocator;
     }
 
-    SocketAddress addressOf(int peer) {
-        return directory.addressOf(peer);
+    /// @throws IOException if the address is not known, or is not one for this node's security
+    SocketAddress addressOf(int peer) throws IOException {
+        SocketAddress address = directory.addressOf(peer);
+        if (address == null) {
+            throw new IOException("its address is not known");
+        }
+        security.checkAddress(address);
+        return address;
     }
 
     void peerLost(int peer, IOException cause) {
@@ -236,7 +246,8 @@ public final class OobNode implements AutoCloseable {
         }
     }
 
-    void install(Channel channel, int peer) {
+    void install(Channel channel, int peer) throws IOException {
+        security.secure(channel, peer != Security.UNKNOWN, peer);
         FrameReader.install(channel, source, new Inbound());
         channel.pipeline().addLast(new Connection(peer));
     }
@@ -249,9 +260,10 @@ public final class OobNode implements AutoCloseable {
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
-                    protected void initChannel(Channel fresh) {
+                    protected void initChannel(Channel fresh) throws IOException {
                         accepted.add(fresh);
-                        install(fresh, Connection.UNKNOWN);
+                        security.checkAddress(fresh.remoteAddress());
+                        install(fresh, Security.UNKNOWN);
                     }
                 })
                 .bind(bind)
@@ -378,7 +390,7 @@ public final class OobNode implements AutoCloseable {
             switch (frame.kind()) {
                 case HELLO -> {
                     body.close();
-                    context.pipeline().get(Connection.class).peer = frame.origin();
+                    context.pipeline().get(Connection.class).hello(context.channel(), frame.origin());
                 }
                 case DIRECT -> dispatch(message(frame, body));
                 case XCAST -> {
@@ -395,13 +407,24 @@ public final class OobNode implements AutoCloseable {
     /// The end of a connection: tells why, once.
     private final class Connection extends ChannelInboundHandlerAdapter {
 
-        private static final int UNKNOWN = -1;
-
         private int peer;
         private Throwable why = new IOException("connection closed");
 
         Connection(int peer) {
             this.peer = peer;
+        }
+
+        void hello(Channel channel, int claimed) {
+            try {
+                int proven = security.peerOf(channel);
+                if (proven != Security.UNKNOWN && proven != claimed) {
+                    throw new IOException("not who it says it is: claimed=" + claimed + " proven=" + proven);
+                }
+                peer = claimed;
+            } catch (IOException stranger) {
+                why = stranger;
+                channel.close();
+            }
         }
 
         @Override
@@ -423,6 +446,7 @@ public final class OobNode implements AutoCloseable {
         private final int size;
         private MemorySource source;
         private PeerDirectory directory;
+        private Security security;
         private long limit = 1L << 32;
         private Routing routing = new Radix(4);
         private SendPolicy policy = SendPolicy.SHARED;
@@ -452,6 +476,15 @@ public final class OobNode implements AutoCloseable {
         /// @return this builder
         public Builder directory(PeerDirectory directory) {
             this.directory = directory;
+            return this;
+        }
+
+        /// How connections are protected; there is no default.
+        ///
+        /// @param security asked of every connection
+        /// @return this builder
+        public Builder security(Security security) {
+            this.security = security;
             return this;
         }
 

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -92,9 +93,11 @@ final class PeerLink {
     }
 
     private void connect() {
-        SocketAddress address = node.addressOf(peer);
-        if (address == null) {
-            failed(new PeerFailedException(peer, "its address is not known", null));
+        SocketAddress address;
+        try {
+            address = node.addressOf(peer);
+        } catch (IOException nowhere) {
+            failed(PeerFailedException.of(peer, nowhere));
             return;
         }
         state = State.CONNECTING;
@@ -105,7 +108,7 @@ final class PeerLink {
                 .option(ChannelOption.TCP_NODELAY, true)
                 .handler(new ChannelInitializer<>() {
                     @Override
-                    protected void initChannel(Channel fresh) {
+                    protected void initChannel(Channel fresh) throws IOException {
                         node.install(fresh, peer);
                     }
                 })

@@ -7,6 +7,7 @@
 ///   `share()`.
 /// - [Routing][io.bulla.runtime.oob.Routing] is the shape of a broadcast, [Radix][io.bulla.runtime.oob.Radix] the
 ///   usual one.
+/// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
 /// - [Frame][io.bulla.runtime.oob.Frame] is the header on the wire.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 package io.bulla.runtime.oob;

@@ -21,8 +21,11 @@ class NestedDeliveryTest {
     void messageThatArrivesMeanwhileWaitsAndDisturbsNothing() throws Exception {
         BlockingQueue<String> heard = new LinkedBlockingQueue<>();
         try (ArenaSource source = ArenaSource.create()) {
-            try (OobNode node =
-                    OobNode.builder(0, 1).memory(source).directory(peer -> null).start()) {
+            try (OobNode node = OobNode.builder(0, 1)
+                    .memory(source)
+                    .security(Security.plaintext())
+                    .directory(peer -> null)
+                    .start()) {
                 node.receive(TAG, message -> {
                     SealedBuffer outer = message.buffer();
                     byte number = first(outer);

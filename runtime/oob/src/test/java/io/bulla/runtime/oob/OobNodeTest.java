@@ -166,6 +166,7 @@ class OobNodeTest {
         }
         nodes.add(OobNode.builder(0, 2)
                 .memory(source)
+                .security(Security.plaintext())
                 .directory(peer -> new InetSocketAddress(InetAddress.getLoopbackAddress(), closedPort))
                 .onPeerLost((peer, cause) -> lost.add(cause.getMessage()))
                 .start());
@@ -270,6 +271,7 @@ class OobNodeTest {
                         IOException.class,
                         () -> OobNode.builder(0, 1)
                                 .memory(source)
+                                .security(Security.plaintext())
                                 .directory(peer -> null)
                                 .bind(taken)
                                 .start())
@@ -289,6 +291,7 @@ class OobNodeTest {
             int self = rank;
             OobNode node = OobNode.builder(rank, size)
                     .memory(source)
+                    .security(Security.plaintext())
                     .directory(peer -> nodes.get(peer).address())
                     .routing(new Radix(3))
                     .limit(1 << 20)

@@ -1,0 +1,91 @@
+package io.bulla.runtime.oob;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.SealedBuffer;
+import io.netty.channel.Channel;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class SecurityTest {
+
+    private static final InetSocketAddress ELSEWHERE = new InetSocketAddress("192.0.2.1", 7);
+
+    /// Somebody who has proven to be another one.
+    private static final class Imposter implements Security {
+
+        @Override
+        public void secure(Channel channel, boolean connecting, int expectedPeer) {}
+
+        @Override
+        public int peerOf(Channel channel) {
+            return 2;
+        }
+
+        @Override
+        public String name() {
+            return "test";
+        }
+    }
+
+    @Test
+    void plaintextIsForLoopbackOnlyUnlessAskedFor() throws Exception {
+        Security.plaintext().checkAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 7));
+        Security.plaintextBeyondLoopback().checkAddress(ELSEWHERE);
+        assertEquals(
+                "plaintext is for loopback addresses only, unless asked for: address=/192.0.2.1:7",
+                assertThrows(IOException.class, () -> Security.plaintext().checkAddress(ELSEWHERE))
+                        .getMessage());
+    }
+
+    @Test
+    void nodeDoesNotBindWhatItsSecurityRefuses() {
+        try (ArenaSource source = ArenaSource.create()) {
+            OobNode.Builder builder = OobNode.builder(0, 1)
+                    .memory(source)
+                    .security(Security.plaintext())
+                    .directory(peer -> null)
+                    .bind(new InetSocketAddress("0.0.0.0", 0));
+            assertTrue(assertThrows(IOException.class, builder::start)
+                    .getMessage()
+                    .startsWith("plaintext is for loopback addresses only"));
+            NullPointerException none = assertThrows(
+                    NullPointerException.class,
+                    () -> OobNode.builder(0, 1)
+                            .memory(source)
+                            .directory(peer -> null)
+                            .start());
+            assertEquals("a node needs a security, such as Security.plaintext()", none.getMessage());
+        }
+    }
+
+    @Test
+    void peerThatIsNotWhoItSaysIsRefused() throws Exception {
+        BlockingQueue<String> lost = new LinkedBlockingQueue<>();
+        try (ArenaSource source = ArenaSource.create();
+                OobNode careful = OobNode.builder(1, 3)
+                        .memory(source)
+                        .security(new Imposter())
+                        .directory(peer -> null)
+                        .onPeerLost((peer, cause) -> lost.add(cause.getMessage()))
+                        .start();
+                OobNode other = OobNode.builder(0, 3)
+                        .memory(source)
+                        .security(Security.plaintext())
+                        .directory(peer -> careful.address())
+                        .start();
+                SealedBuffer message = SealedBuffer.adopt(MemorySegment.ofArray(new byte[0]), () -> {})) {
+            other.send(1, 5, message);
+            assertEquals("peer -1 failed: not who it says it is: claimed=0 proven=2", lost.poll(10, TimeUnit.SECONDS));
+        }
+    }
+}
