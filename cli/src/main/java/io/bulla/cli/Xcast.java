@@ -89,6 +89,8 @@ final class Xcast implements AutoCloseable {
                     .limit(options.limit)
                     .routing(radix)
                     .sends(policy)
+                    // a message is never copied here, however short: copies are what this counts
+                    .inline(-1)
                     .loops(loops)
                     .onPeerLost((peer, cause) -> trouble(self, cause))
                     .start();

@@ -38,7 +38,16 @@ public final class FrameFuzz implements FuzzTarget {
         } finally {
             Heap.claim(heap, MOST_HEAP);
         }
-        FuzzTarget.claim(frame.length() >= 0 && frame.length() <= limit, "length over the limit", frame, limit);
+        FuzzTarget.claim(
+                frame.length() >= 0 && frame.length() <= Frame.MAX_BODY, "length over the limit", frame, limit);
+        FuzzTarget.claim(
+                !frame.kind().isSequenced()
+                        || frame.offset() >= 0
+                                && frame.offset() + frame.length() <= frame.total()
+                                && frame.total() <= limit,
+                "fragment outside of its message",
+                frame,
+                limit);
         frame.writeTo(back.clear());
         FuzzTarget.claim(back.nioBuffer().equals(header), "header differs", frame);
     }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/// The header in front of every message, all numbers big-endian.
+/// The header in front of everything on a connection, all numbers big-endian.
 ///
 /// ```
 ///  0               1               2               3
@@ -14,72 +14,200 @@ import java.util.Optional;
 /// +-------------------------------+---------------+---------------+  0
 /// |           magic  'B' 'u' 'l' 'a'                              |
 /// +---------------+---------------+-------------------------------+  4
-/// |  version = 2  |     kind      |  format code  |d|  flags = 0  |     d (0x80): described
+/// |  version = 3  |     kind      |  format code  |d|  flags = 0  |     d (0x80): described
 /// +---------------+---------------+-------------------------------+  8
 /// |                            tag                                |
 /// +---------------------------------------------------------------+ 12
 /// |                           origin                              |
 /// +---------------------------------------------------------------+ 16
-/// |                    length of the body in bytes                |
+/// |                    sequence within the lane                   |
 /// |                                                               |
 /// +---------------------------------------------------------------+ 24
+/// |                    offset of the fragment                     |
+/// |                                                               |
+/// +---------------------------------------------------------------+ 32
+/// |                    length of the whole message                |
+/// |                                                               |
+/// +---------------------------------------------------------------+ 40
+/// |                    session of the origin                      |     broadcasts
+/// |                                                               |
+/// +---------------------------------------------------------------+ 48
+/// |                    number of the broadcast                    |     broadcasts
+/// |                                                               |
+/// +---------------------------------------------------------------+ 56
+/// |                    length of what follows                     |
+/// +---------------+-----------------------------------------------+ 60
+/// |     lane      |                       0                       |
+/// +---------------+-----------------------------------------------+ 64
 /// ```
 ///
-/// Format code and flags are those of an [io.bulla.pack.Envelope], see [WireFormat#mark()]; both 0 if the body is
-/// not packed items. A whole envelope does not stand here: its checksum would have every sender, relay and receiver
-/// read bytes that they otherwise only hand on, and TCP has one.
+/// Format code and flags are those of an [io.bulla.pack.Envelope], see [WireFormat#mark()]; both 0 if the body
+/// is not packed items. A whole envelope does not stand here: its checksum would have every sender, relay and
+/// receiver read bytes that they otherwise only hand on, and TCP has one.
 ///
 /// @param kind what the frame is
-/// @param tag chosen by the sender's program
+/// @param tag chosen by the sender's program; of a REFUSE, the reason
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
-/// @param length of the body in bytes
-public record Frame(Kind kind, int tag, int origin, Optional<WireFormat> format, long length) {
+/// @param sequence of the message within its lane; of an ACK, what the sender of the ACK expects next in the
+///     small lane
+/// @param offset of this fragment in the message, in bytes; of an ACK, what is expected next in the bulk lane
+/// @param total length of the whole message in bytes
+/// @param session of the origin, if it is a broadcast
+/// @param number of the broadcast, among its origin's
+/// @param length of what follows this header, in bytes
+/// @param lane 0 the small one, 1 the bulk one
+public record Frame(
+        Kind kind,
+        int tag,
+        int origin,
+        Optional<WireFormat> format,
+        long sequence,
+        long offset,
+        long total,
+        long session,
+        long number,
+        int length,
+        int lane) {
 
     /// Size of the header in bytes.
-    public static final int BYTES = 24;
+    public static final int BYTES = 64;
+
+    /// The most bytes that follow one header.
+    public static final int MAX_BODY = 16 << 20;
+
+    /// The fewest bytes of a fragment that is not its message's last.
+    public static final int MIN_FRAGMENT = 1 << 10;
+
+    static final int VERSION = 3;
 
     private static final int MAGIC = 0x42756c61;
-    private static final byte VERSION = 2;
+    private static final Kind[] KINDS = Kind.values();
 
     /// What a frame is; the ordinal is the code on the wire.
     public enum Kind {
-        /// The first frame of a connection: says in `origin` who connects. No body.
-        HELLO,
-        /// A message for the node that it is sent to.
-        DIRECT,
-        /// A message for the node and for everybody below it in the tree of `origin`.
-        XCAST
+        /// The first frame of either side. Body: a [Hello].
+        HELLO(false),
+        /// Of a message for the node that it is sent to.
+        DIRECT(true),
+        /// Of a message for the node and for everybody below it in the tree of `origin`.
+        XCAST(true),
+        /// Confirms a broadcast: the node and everybody below it have it, but for those who failed.
+        XDONE(true),
+        /// Takes a message's place in its lane: it was cancelled after its first byte. No body.
+        SKIP(true),
+        /// What is expected next in both lanes; everything before has arrived. Also a sign of life. No body.
+        ACK(false),
+        /// The connection is not wanted. Body: why, in UTF-8.
+        REFUSE(false),
+        /// The node closes. No body.
+        BYE(false);
+
+        private final boolean sequenced;
+
+        Kind(boolean sequenced) {
+            this.sequenced = sequenced;
+        }
+
+        boolean isSequenced() {
+            return sequenced;
+        }
+    }
+
+    /// Without a message: HELLO, REFUSE, BYE, ACK.
+    static Frame control(Kind kind, int tag, int origin, int length) {
+        return new Frame(kind, tag, origin, Optional.empty(), 0, 0, 0, 0, 0, length, 0);
+    }
+
+    static Frame acknowledgement(int origin, long small, long bulk) {
+        return new Frame(Kind.ACK, 0, origin, Optional.empty(), small, bulk, 0, 0, 0, 0, 0);
     }
 
     void writeTo(ByteBuf target) {
+        int mark = format.map(WireFormat::mark).orElse(0);
+        write(target, kind, mark, tag, origin, sequence, offset, total, session, number, length, lane);
+    }
+
+    /// As [#writeTo], without a frame.
+    static void write(
+            ByteBuf target,
+            Kind kind,
+            int mark,
+            int tag,
+            int origin,
+            long sequence,
+            long offset,
+            long total,
+            long session,
+            long number,
+            int length,
+            int lane) {
         target.writeInt(MAGIC)
-                .writeByte(VERSION)
-                .writeByte(kind.ordinal())
-                .writeShort(format.map(WireFormat::mark).orElse(0))
+                .writeInt(VERSION << 24 | kind.ordinal() << 16 | mark)
                 .writeInt(tag)
                 .writeInt(origin)
-                .writeLong(length);
+                .writeLong(sequence)
+                .writeLong(offset)
+                .writeLong(total)
+                .writeLong(session)
+                .writeLong(number)
+                .writeInt(length)
+                .writeInt(lane << 24);
     }
 
     static Frame read(ByteBuffer header, long limit) throws IOException {
         int magic = header.getInt(0);
-        byte version = header.get(4);
+        int version = header.get(4) & 0xff;
         int kind = header.get(5) & 0xff;
-        int mark = header.getShort(6) & 0xffff;
-        long length = header.getLong(16);
-        if (magic != MAGIC || version != VERSION || kind >= Kind.values().length) {
+        if (magic != MAGIC || version != VERSION || kind >= KINDS.length) {
             throw new IOException(String.format(
                     "not a frame of version %d: magic=%08x version=%d kind=%d", VERSION, magic, version, kind));
         }
+        Frame frame = new Frame(
+                KINDS[kind],
+                header.getInt(8),
+                header.getInt(12),
+                format(header.getShort(6) & 0xffff),
+                header.getLong(16),
+                header.getLong(24),
+                header.getLong(32),
+                header.getLong(40),
+                header.getLong(48),
+                header.getInt(56),
+                header.get(60) & 0xff);
+        if ((header.getInt(60) & 0xffffff) != 0) {
+            throw new IOException(String.format("reserved bytes are not zero: bytes=%06x", header.getInt(60)));
+        }
+        frame.check(limit);
+        return frame;
+    }
+
+    private static Optional<WireFormat> format(int mark) throws IOException {
+        if (mark == 0) {
+            return Optional.empty();
+        }
         Optional<WireFormat> format = WireFormat.ofMark(mark);
-        if (format.isEmpty() && mark != 0) {
+        if (format.isEmpty()) {
             throw new IOException(
                     String.format("unknown format of a message: code=%d flags=%02x", mark >>> Byte.SIZE, mark & 0xff));
         }
-        if (length < 0 || length > limit) {
-            throw new IOException("message over the limit: length=" + length + " limit=" + limit);
+        return format;
+    }
+
+    private void check(long limit) throws IOException {
+        if (length < 0 || length > MAX_BODY) {
+            throw new IOException("frame over the limit: length=" + length + " limit=" + MAX_BODY);
         }
-        return new Frame(Kind.values()[kind], header.getInt(8), header.getInt(12), format, length);
+        if (!kind.isSequenced()) {
+            return;
+        }
+        if (total < 0 || total > limit) {
+            throw new IOException("message over the limit: length=" + total + " limit=" + limit);
+        }
+        boolean last = offset == total - length;
+        if (offset < 0 || offset > total - length || sequence < 0 || lane > 1 || !last && length < MIN_FRAGMENT) {
+            throw new IOException("not a fragment: sequence=" + sequence + " offset=" + offset + " length=" + length
+                    + " total=" + total + " lane=" + lane);
+        }
     }
 }

@@ -5,15 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
-import io.bulla.buffer.SealedBuffer;
 import io.netty.channel.Channel;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class SecurityTest {
@@ -50,7 +46,7 @@ class SecurityTest {
     @Test
     void nodeDoesNotBindWhatItsSecurityRefuses() {
         try (ArenaSource source = ArenaSource.create()) {
-            OobNode.Builder builder = OobNode.builder(0, 1)
+            OobNodeBuilder builder = OobNode.builder(0, 1)
                     .memory(source)
                     .security(Security.plaintext())
                     .directory(peer -> null)
@@ -70,22 +66,13 @@ class SecurityTest {
 
     @Test
     void peerThatIsNotWhoItSaysIsRefused() throws Exception {
-        BlockingQueue<String> lost = new LinkedBlockingQueue<>();
-        try (ArenaSource source = ArenaSource.create();
-                OobNode careful = OobNode.builder(1, 3)
-                        .memory(source)
-                        .security(new Imposter())
-                        .directory(peer -> null)
-                        .onPeerLost((peer, cause) -> lost.add(cause.getMessage()))
-                        .start();
-                OobNode other = OobNode.builder(0, 3)
-                        .memory(source)
-                        .security(Security.plaintext())
-                        .directory(peer -> careful.address())
-                        .start();
-                SealedBuffer message = SealedBuffer.adopt(MemorySegment.ofArray(new byte[0]), () -> {})) {
-            other.send(1, 5, message);
-            assertEquals("peer -1 failed: not who it says it is: claimed=0 proven=2", lost.poll(10, TimeUnit.SECONDS));
+        try (Cluster cluster = new Cluster()) {
+            cluster.add(0, 3, setup -> setup.peerTimeout(Duration.ofMillis(300)));
+            cluster.add(1, 3, setup -> setup.security(new Imposter()));
+            Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
+            String reason = "not who it says it is: claimed=0 proven=2";
+            assertTrue(failure.getMessage().endsWith("last=refused: reason=STRANGER " + reason), failure.getMessage());
+            assertTrue(Cluster.line(cluster.log, "refused a connection: rank=1").endsWith(" reason=" + reason));
         }
     }
 }

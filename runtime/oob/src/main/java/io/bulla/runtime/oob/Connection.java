@@ -1,0 +1,288 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.FrameFormat;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/// One channel to a peer, and whom it was found to belong to.
+///
+/// ```
+/// GREETING --hello either way--> OPEN --end, silence, error--> OVER      a hello's deadline ends GREETING, too
+/// ```
+///
+/// In GREETING nothing but a hello or a refusal is read, which are small. All on the channel's event loop,
+/// which is the node's.
+final class Connection extends ChannelDuplexHandler implements FrameFormat {
+
+    private enum Stage {
+        GREETING,
+        OPEN,
+        OVER
+    }
+
+    private final Hub hub;
+    private final Channel channel;
+    private final boolean dialed;
+    private final Future<?> deadline;
+    private Stage stage = Stage.GREETING;
+    private Peer peer;
+    private Throwable why;
+    private Frame frame;
+    private boolean ackDue;
+    private boolean flushing;
+    private boolean paused;
+    private boolean quiet;
+    private long lastRead = System.nanoTime();
+    private long lastWrite = lastRead;
+
+    /// @param peer whom it was dialed to, or `null` if it was accepted
+    /// @param helloNanos time for the other side to say hello
+    Connection(Hub hub, Channel channel, Peer peer, long helloNanos) {
+        this.hub = hub;
+        this.channel = channel;
+        this.peer = peer;
+        this.dialed = peer != null;
+        this.deadline = channel.eventLoop()
+                .schedule(
+                        () -> fail(new IOException("no hello in time: millis=" + helloNanos / 1_000_000)),
+                        helloNanos,
+                        TimeUnit.NANOSECONDS);
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    boolean isDialed() {
+        return dialed;
+    }
+
+    boolean isOver() {
+        return stage == Stage.OVER;
+    }
+
+    /// Both sides have greeted.
+    void open(Peer whose) {
+        peer = whose;
+        stage = Stage.OPEN;
+        lastRead = System.nanoTime();
+        deadline.cancel(false);
+    }
+
+    void hello(Hello hello) {
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + Hello.BYTES);
+        Frame.control(Frame.Kind.HELLO, 0, hello.rank(), Hello.BYTES).writeTo(out);
+        hello.writeTo(out);
+        channel.write(out);
+        flushNow();
+    }
+
+    /// Says why, and ends.
+    void refuse(Refusal reason, String text) {
+        byte[] words = text.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(words.length, Hello.MOST);
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
+        Frame.control(Frame.Kind.REFUSE, reason.ordinal(), hub.settings().rank(), length)
+                .writeTo(out);
+        channel.write(out.writeBytes(words, 0, length));
+        flushNow();
+        quiet = reason == Refusal.OTHER_CONNECTION || reason == Refusal.SESSION_OVER || reason == Refusal.CLOSING;
+        fail(new IOException(text));
+    }
+
+    void bye() {
+        if (stage == Stage.OPEN) {
+            control(Frame.control(Frame.Kind.BYE, 0, hub.settings().rank(), 0));
+            flushNow();
+        }
+        end();
+    }
+
+    /// Ends without a word; nothing is wrong with it.
+    void end() {
+        quiet = true;
+        fail(new IOException("closed by this node"));
+    }
+
+    void fail(Throwable cause) {
+        if (why == null) {
+            why = cause;
+        }
+        channel.close();
+    }
+
+    /// Writes what is owed before anything else.
+    ///
+    /// @return true if there is something to flush
+    boolean writeAck() {
+        if (!ackDue || !channel.isWritable()) {
+            return false;
+        }
+        ackDue = false;
+        control(peer.acknowledgement());
+        return true;
+    }
+
+    void flushNow() {
+        lastWrite = System.nanoTime();
+        flushing = true;
+        try {
+            channel.flush();
+        } finally {
+            flushing = false;
+        }
+    }
+
+    /// Stops or resumes reading.
+    void pause(boolean pause) {
+        paused = pause;
+        lastRead = System.nanoTime();
+        channel.config().setAutoRead(!pause);
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    /// Says something if nothing was said for long, and ends if nothing was heard for longer.
+    void tick(long now, long heartbeatNanos) {
+        if (!paused && now - lastRead > 3 * heartbeatNanos) {
+            fail(new IOException("nothing received: millis=" + (now - lastRead) / 1_000_000));
+        } else if (now - lastWrite >= heartbeatNanos) {
+            ackDue = true;
+            if (writeAck()) {
+                flushNow();
+            }
+        }
+    }
+
+    private void control(Frame control) {
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES);
+        control.writeTo(out);
+        channel.write(out);
+    }
+
+    @Override
+    public int headerBytes() {
+        return Frame.BYTES;
+    }
+
+    @Override
+    public long bodyBytes(ByteBuffer header) throws IOException {
+        Frame read = Frame.read(header, hub.settings().limit());
+        boolean greeting = read.kind() == Frame.Kind.HELLO || read.kind() == Frame.Kind.REFUSE;
+        if (greeting != (stage == Stage.GREETING)) {
+            throw new IOException("frame at the wrong time: kind=" + read.kind() + " stage=" + stage);
+        }
+        if (greeting && read.length() > Hello.MOST) {
+            throw new IOException("hello over the limit: length=" + read.length() + " limit=" + Hello.MOST);
+        }
+        if (!greeting) {
+            peer.check(read);
+        }
+        frame = read;
+        return read.length();
+    }
+
+    @Override
+    public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        Frame read = frame;
+        if (stage == Stage.OVER) {
+            body.close();
+            return;
+        }
+        try {
+            if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.XCAST) {
+                ackDue = true;
+                peer.received(read, body);
+                return;
+            }
+            try (body) {
+                control(read, body);
+            }
+        } catch (IOException broken) {
+            fail(broken);
+        }
+    }
+
+    private void control(Frame read, SealedBuffer body) throws IOException {
+        switch (read.kind()) {
+            case HELLO -> hub.greeted(this, peer, Hello.read(body));
+            case REFUSE -> refused(Refusal.of(read.tag()), text(body));
+            case ACK -> peer.acknowledged(read.sequence(), read.offset());
+            case BYE -> peer.left();
+            case SKIP, XDONE -> {
+                ackDue = true;
+                peer.received(read, body.share());
+            }
+            default -> throw new IllegalStateException("not a control frame: kind=" + read.kind());
+        }
+    }
+
+    private void refused(Refusal reason, String text) {
+        if (dialed) {
+            peer.refused(this, reason, text);
+        }
+        fail(new IOException("refused: reason=" + reason + " " + text));
+    }
+
+    /// Printable, for it comes from a stranger.
+    private static String text(SealedBuffer body) {
+        byte[] words = new byte[(int) body.byteSize()];
+        ByteBuffer all = ByteBuffer.wrap(words);
+        for (ByteBuffer part : body.iovec().asByteBuffers()) {
+            all.put(part);
+        }
+        return new String(words, StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    /// Writes are flushed by [#flushNow] only: many at a time.
+    @Override
+    public void flush(ChannelHandlerContext context) {
+        if (flushing) {
+            context.flush();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        lastRead = System.nanoTime();
+        if (stage == Stage.OPEN && writeAck()) {
+            flushNow();
+        }
+        context.fireChannelReadComplete();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (stage == Stage.OPEN && channel.isWritable()) {
+            peer.pump();
+        }
+        context.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        fail(cause);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        stage = Stage.OVER;
+        deadline.cancel(false);
+        Throwable cause = why == null ? new IOException("connection closed") : why;
+        if (peer != null) {
+            peer.lost(this, cause);
+        } else if (!quiet) {
+            hub.strangerLeft(channel.remoteAddress(), cause);
+        }
+    }
+}

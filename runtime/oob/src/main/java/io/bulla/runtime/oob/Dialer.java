@@ -1,0 +1,155 @@
+package io.bulla.runtime.oob;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/// Tries to connect to one peer, again and again with growing pauses, until told to stop.
+///
+/// ```
+/// RESTING --start--> PAUSING --> CONNECTING --connected--> GREETING --hello--> RESTING
+///                       ^             |                        |
+///                       +--- failed --+------------------------+          any --stop--> RESTING
+/// ```
+///
+/// One event loop's.
+final class Dialer {
+
+    private static final long FIRST_PAUSE_NANOS = 10_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+
+    private final Hub hub;
+    private final Peer peer;
+    private Future<?> pause;
+    private ChannelFuture connecting;
+    private Connection attempt;
+    private int failures;
+    private String lastFailure = "none tried";
+
+    Dialer(Hub hub, Peer peer) {
+        this.hub = hub;
+        this.peer = peer;
+    }
+
+    /// Begins to try, unless it does already.
+    void start(long afterNanos) {
+        if (pause == null && connecting == null && attempt == null) {
+            pauseThenDial(afterNanos);
+        }
+    }
+
+    void stop() {
+        if (pause != null) {
+            pause.cancel(false);
+            pause = null;
+        }
+        if (connecting != null) {
+            Channel channel = connecting.channel();
+            connecting = null;
+            channel.close();
+        }
+        if (attempt != null) {
+            Connection given = attempt;
+            attempt = null;
+            given.end();
+        }
+    }
+
+    /// Whether a hello of this node is on its way.
+    boolean isGreeting() {
+        return attempt != null && attempt.channel().isActive();
+    }
+
+    boolean isAttempt(Connection connection) {
+        return connection == attempt;
+    }
+
+    /// The attempt has become the connection to the peer.
+    void succeeded() {
+        attempt = null;
+    }
+
+    /// A connection has proven to work, so the next pause is short again.
+    void calm() {
+        failures = 0;
+    }
+
+    String lastFailure() {
+        return lastFailure;
+    }
+
+    /// The attempt is over.
+    void failed(Throwable cause) {
+        attempt = null;
+        connecting = null;
+        lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
+        pauseThenDial(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
+    }
+
+    private void pauseThenDial(long nanos) {
+        pause = hub.loop()
+                .schedule(
+                        () -> {
+                            pause = null;
+                            dial();
+                        },
+                        nanos,
+                        TimeUnit.NANOSECONDS);
+    }
+
+    private void dial() {
+        SocketAddress address;
+        try {
+            address = hub.addressOf(peer.rank());
+        } catch (Exception nowhere) {
+            failed(nowhere);
+            return;
+        }
+        Settings settings = hub.settings();
+        // so that several attempts fit before the verdict
+        long patience = Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3, 50_000_000));
+        ChannelFuture future = new Bootstrap()
+                .group(hub.loop())
+                .channel(NioSocketChannel.class)
+                .option(ChannelOption.ALLOCATOR, settings.allocator())
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, hub.waterMark())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, patience / 1_000_000))
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel fresh) throws IOException {
+                        Connection connection = new Connection(hub, fresh, peer, patience);
+                        hub.install(fresh, connection, peer.rank());
+                    }
+                })
+                .connect(address);
+        connecting = future;
+        future.addListener(done -> connected(future));
+    }
+
+    private void connected(ChannelFuture future) {
+        if (connecting != future) {
+            // given up meanwhile
+            future.channel().close();
+        } else if (!future.isSuccess()) {
+            failed(future.cause());
+        } else {
+            connecting = null;
+            attempt = future.channel().pipeline().get(Connection.class);
+            if (attempt == null) {
+                failed(new IOException("connection closed"));
+            } else {
+                attempt.hello(peer.hello());
+            }
+        }
+    }
+}

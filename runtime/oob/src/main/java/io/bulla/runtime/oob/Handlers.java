@@ -1,0 +1,167 @@
+package io.bulla.runtime.oob;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/// Who receives which tag, and the messages that nobody receives yet: they are kept in order, up to a bound.
+///
+/// The lock is held to look, never while user code runs.
+final class Handlers {
+
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+
+    /// What is known of one tag.
+    private static final class Tag {
+
+        private final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();
+        private final Queue<Incoming> kept = new ArrayDeque<>();
+        private MessageHandler handler;
+    }
+
+    private final int rank;
+    private final long keep;
+    private final Inbox inbox;
+    // all under the lock
+    private final Map<Integer, Tag> tags = new HashMap<>();
+    private long keptBytes;
+    private long dropped;
+
+    /// @param keep bytes of messages without a receiver, each counted with its header
+    Handlers(int rank, long keep, Inbox inbox) {
+        this.rank = rank;
+        this.keep = keep;
+        this.inbox = inbox;
+    }
+
+    void receive(int tag, MessageHandler handler) {
+        synchronized (this) {
+            tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
+        }
+        inbox.put(new Inbox.Item() {
+            @Override
+            void run() {
+                for (Incoming kept = nextKept(tag); kept != null; kept = nextKept(tag)) {
+                    handle(handler, kept);
+                }
+            }
+        });
+    }
+
+    CompletionStage<Message> receiveOnce(int tag) {
+        CompletableFuture<Message> future = new CompletableFuture<>();
+        Incoming kept;
+        synchronized (this) {
+            kept = nextKept(tag);
+            if (kept == null) {
+                tags.computeIfAbsent(tag, t -> new Tag()).once.add(future);
+            }
+        }
+        if (kept != null) {
+            future.complete(kept.message);
+        }
+        return future;
+    }
+
+    synchronized Optional<Message> peek(int tag) {
+        Tag of = tags.get(tag);
+        return of == null || of.kept.isEmpty()
+                ? Optional.empty()
+                : Optional.of(of.kept.peek().message.shared());
+    }
+
+    synchronized long keptBytes() {
+        return keptBytes;
+    }
+
+    /// Messages that nobody received and that there was no room to keep.
+    synchronized long dropped() {
+        return dropped;
+    }
+
+    /// On the inbox's thread.
+    void deliver(Incoming incoming) {
+        for (Object receiver = receiver(incoming); receiver != this; receiver = receiver(incoming)) {
+            if (receiver instanceof MessageHandler handler) {
+                handle(handler, incoming);
+                return;
+            }
+            if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
+                return;
+            }
+        }
+    }
+
+    synchronized void close() {
+        for (Tag tag : tags.values()) {
+            tag.kept.forEach(Incoming::drop);
+            tag.kept.clear();
+        }
+        keptBytes = 0;
+    }
+
+    @SuppressWarnings("unchecked") // receivers that are futures are those of receiveOnce
+    private static boolean take(CompletableFuture<?> once, Incoming incoming) {
+        // before the future's dependents run
+        incoming.leave();
+        return ((CompletableFuture<Message>) once).complete(incoming.message);
+    }
+
+    /// A handler; or a future, which then is no longer asked; or this, which has kept or dropped the message.
+    private synchronized Object receiver(Incoming incoming) {
+        Tag tag = tags.get(incoming.message.tag());
+        if (tag != null && tag.kept.isEmpty()) {
+            if (!tag.once.isEmpty()) {
+                return tag.once.poll();
+            }
+            if (tag.handler != null) {
+                return tag.handler;
+            }
+        }
+        keepOrDrop(incoming);
+        return this;
+    }
+
+    private void keepOrDrop(Incoming incoming) {
+        Message message = incoming.message;
+        long size = Frame.BYTES + incoming.bytes;
+        if (keptBytes + size <= keep) {
+            keptBytes += size;
+            tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
+            incoming.leave();
+        } else {
+            incoming.drop();
+            if (Long.bitCount(++dropped) == 1) {
+                LOG.log(
+                        Level.WARNING,
+                        "no handler: rank=" + rank + " tag=" + message.tag() + " bytes=" + incoming.bytes + " kept="
+                                + keptBytes + " mostKept=" + keep + " dropped=" + dropped);
+            }
+        }
+    }
+
+    private synchronized Incoming nextKept(int tag) {
+        Tag of = tags.get(tag);
+        Incoming kept = of == null ? null : of.kept.poll();
+        if (kept != null) {
+            keptBytes -= Frame.BYTES + kept.bytes;
+        }
+        return kept;
+    }
+
+    private void handle(MessageHandler handler, Incoming incoming) {
+        try {
+            handler.received(incoming.message);
+        } catch (Throwable failure) {
+            LOG.log(Level.ERROR, "handler failed: rank=" + rank + " tag=" + incoming.message.tag(), failure);
+        } finally {
+            incoming.drop();
+        }
+    }
+}

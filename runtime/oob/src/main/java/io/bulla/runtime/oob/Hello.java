@@ -1,0 +1,75 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/// What two nodes tell each other first, the body of a HELLO; numbers big-endian.
+///
+/// ```
+///  0  oldest version        2 bytes
+///  2  newest version        2
+///  4  rank                  4
+///  8  number of nodes       4
+/// 12  number of this hello  4    grows with each hello of a session, so that a late one is known
+/// 16  my session            8    random, never 0
+/// 24  your session          8    as I know it; 0: not
+/// 32  next expected, small  8    of your messages
+/// 40  next expected, bulk   8
+/// 48
+/// ```
+///
+/// A later version may append; what is behind is not read.
+///
+/// @param oldest version that the node speaks
+/// @param newest version that the node speaks
+/// @param rank of the node
+/// @param nodes as the node counts them
+/// @param number of this hello
+/// @param session of the node towards this peer
+/// @param known session of the peer, or 0
+/// @param small sequence expected next in the small lane
+/// @param bulk sequence expected next in the bulk lane
+record Hello(int oldest, int newest, int rank, int nodes, int number, long session, long known, long small, long bulk) {
+
+    static final int BYTES = 48;
+    static final int MOST = 256;
+
+    void writeTo(ByteBuf target) {
+        target.writeShort(oldest)
+                .writeShort(newest)
+                .writeInt(rank)
+                .writeInt(nodes)
+                .writeInt(number)
+                .writeLong(session)
+                .writeLong(known)
+                .writeLong(small)
+                .writeLong(bulk);
+    }
+
+    static Hello read(SealedBuffer body) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.BIG_ENDIAN);
+        if (body.byteSize() < BYTES) {
+            throw new IOException("hello is too short: bytes=" + body.byteSize() + " least=" + BYTES);
+        }
+        for (ByteBuffer part : body.iovec().asByteBuffers()) {
+            bytes.put(part.limit(Math.min(part.limit(), bytes.remaining())));
+        }
+        Hello hello = new Hello(
+                bytes.getShort(0) & 0xffff,
+                bytes.getShort(2) & 0xffff,
+                bytes.getInt(4),
+                bytes.getInt(8),
+                bytes.getInt(12),
+                bytes.getLong(16),
+                bytes.getLong(24),
+                bytes.getLong(32),
+                bytes.getLong(40));
+        if (hello.session == 0 || hello.small < 0 || hello.bulk < 0) {
+            throw new IOException("not a hello: " + hello);
+        }
+        return hello;
+    }
+}

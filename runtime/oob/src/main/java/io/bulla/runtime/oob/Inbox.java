@@ -1,0 +1,116 @@
+package io.bulla.runtime.oob;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
+/// of the library; and what waits for it.
+final class Inbox {
+
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+
+    /// Something to be run, or dropped if the node closes first.
+    abstract static class Item {
+
+        private Item next;
+
+        abstract void run();
+
+        void drop() {
+            // nothing held
+        }
+    }
+
+    private final Handover<Item> items = new Handover<>() {
+        @Override
+        Item next(Item item) {
+            return item.next;
+        }
+
+        @Override
+        void link(Item item, Item next) {
+            item.next = next;
+        }
+    };
+    private final int rank;
+    private final ExecutorService executor;
+    // volatile: no order but its own; who reads it late runs one item more
+    private volatile boolean closed;
+    // volatile: compared with the reader's own thread, which wrote it if they are the same
+    private volatile Thread runner;
+
+    Inbox(int rank) {
+        this.rank = rank;
+        this.executor = Executors.newSingleThreadExecutor(
+                Thread.ofVirtual().name("bulla-handler-" + rank).factory());
+    }
+
+    void put(Item item) {
+        if (items.put(item)) {
+            wake();
+        }
+    }
+
+    /// Runs something of the user's in its turn.
+    void tell(String what, Runnable listener) {
+        put(new Item() {
+            @Override
+            void run() {
+                try {
+                    listener.run();
+                } catch (Throwable failure) {
+                    LOG.log(Level.ERROR, what + " failed: rank=" + rank, failure);
+                }
+            }
+        });
+    }
+
+    /// Whether the caller is user code that this runs.
+    boolean isRunningHere() {
+        return Thread.currentThread() == runner;
+    }
+
+    /// Ends the thread after what it runs now, and drops the rest.
+    void close() {
+        closed = true;
+        executor.shutdown();
+        dropAll();
+    }
+
+    void awaitEnd(long millis) throws InterruptedException {
+        executor.awaitTermination(millis, TimeUnit.MILLISECONDS);
+        dropAll();
+    }
+
+    private void wake() {
+        try {
+            executor.execute(this::runAll);
+        } catch (RejectedExecutionException isClosed) {
+            dropAll();
+        }
+    }
+
+    private void runAll() {
+        runner = Thread.currentThread();
+        for (Item item = items.takeAll(); item != null; ) {
+            Item next = item.next;
+            item.next = null;
+            if (closed) {
+                item.drop();
+            } else {
+                item.run();
+            }
+            item = next;
+        }
+    }
+
+    private void dropAll() {
+        for (Item item = items.takeAll(); item != null; item = item.next) {
+            item.drop();
+        }
+    }
+}

@@ -1,0 +1,309 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.MemorySource;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.BiConsumer;
+
+/// What a node is made of.
+public final class OobNodeBuilder {
+
+    private final int rank;
+    private final int size;
+    private MemorySource source;
+    private PeerDirectory directory;
+    private Security security;
+    private Routing routing = new Radix(4);
+    private SendPolicy policy = SendPolicy.SHARED;
+    private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
+    private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
+    private EventLoopGroup loops;
+    private long limit = 1L << 32;
+    private int fragment = 256 << 10;
+    private int inline = 1 << 10;
+    private int peerMessages = 1 << 16;
+    private long peerBytes = 256L << 20;
+    private int allMessages = 1 << 18;
+    private long allBytes = 1L << 30;
+    private long lag = 64L << 20;
+    private long keep = 16L << 20;
+    private Duration hello = Duration.ofSeconds(5);
+    private Duration heartbeat = Duration.ofSeconds(1);
+    private Duration peerTimeout = Duration.ofSeconds(5);
+    private int oldestVersion = Frame.VERSION;
+    private int newestVersion = Frame.VERSION;
+
+    OobNodeBuilder(int rank, int size) {
+        Objects.checkIndex(rank, size);
+        this.rank = rank;
+        this.size = size;
+    }
+
+    /// Where received messages land.
+    ///
+    /// @param source outlives the node
+    /// @return this builder
+    public OobNodeBuilder memory(MemorySource source) {
+        this.source = source;
+        return this;
+    }
+
+    /// Where peers are found.
+    ///
+    /// @param directory asked on the event loop whenever a peer is to be connected to; it must not block
+    /// @return this builder
+    public OobNodeBuilder directory(PeerDirectory directory) {
+        this.directory = directory;
+        return this;
+    }
+
+    /// How connections are protected; there is no default.
+    ///
+    /// @param security asked of every connection
+    /// @return this builder
+    public OobNodeBuilder security(Security security) {
+        this.security = security;
+        return this;
+    }
+
+    /// The largest message, sent or received. 4 GiB unless said.
+    ///
+    /// @param bytes of the body
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is negative or more than 512 GiB
+    public OobNodeBuilder limit(long bytes) {
+        this.limit = checked("limit of a message", bytes, 0, Quota.MOST_BYTES);
+        return this;
+    }
+
+    /// Longer messages travel in fragments of this size, between which shorter ones may go. 256 KiB unless said.
+    ///
+    /// @param bytes from 1 KiB to 16 MiB
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is outside
+    public OobNodeBuilder fragment(int bytes) {
+        this.fragment = (int) checked("size of a fragment", bytes, Frame.MIN_FRAGMENT, Frame.MAX_BODY);
+        return this;
+    }
+
+    /// Messages up to this size are copied behind their header, into one buffer with their neighbours, which
+    /// costs less than to write them where they are. Such a copy is counted in [io.bulla.iovec.CopyTally]. 1
+    /// KiB unless said.
+    ///
+    /// @param bytes from -1, never, to 16 KiB
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is outside
+    public OobNodeBuilder inline(int bytes) {
+        this.inline = (int) checked("size of an inline message", bytes, -1, 16 << 10);
+        return this;
+    }
+
+    /// What may be on its way to one peer, from the send to the acknowledgement. 65536 messages and 256 MiB
+    /// unless said. A message that is larger than the bound is taken when there is nothing else.
+    ///
+    /// @param messages 1 to 4 Mi
+    /// @param bytes 1 to 512 GiB
+    /// @return this builder
+    public OobNodeBuilder queuePerPeer(int messages, long bytes) {
+        this.peerMessages = messages;
+        this.peerBytes = bytes;
+        return this;
+    }
+
+    /// What may be on its way to all peers, from the send to the acknowledgement. 262144 messages and 1 GiB
+    /// unless said. A message that is larger than the bound is taken when there is nothing else.
+    ///
+    /// @param messages 1 to 4 Mi
+    /// @param bytes 1 to 512 GiB
+    /// @return this builder
+    public OobNodeBuilder queueInAll(int messages, long bytes) {
+        this.allMessages = messages;
+        this.allBytes = bytes;
+        return this;
+    }
+
+    /// How far the handlers may lag behind one peer: with more bytes than this waiting, each message counted with
+    /// its header, the node stops reading from it until half of them are handled. 64 MiB unless said.
+    ///
+    /// @param bytes at least 0
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is negative
+    public OobNodeBuilder lag(long bytes) {
+        this.lag = checked("lag of the handlers", bytes, 0, Long.MAX_VALUE);
+        return this;
+    }
+
+    /// What is kept of messages that nobody receives yet, each counted with its header. 16 MiB unless said.
+    ///
+    /// @param bytes at least 0
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is negative
+    public OobNodeBuilder keep(long bytes) {
+        this.keep = checked("bytes to keep", bytes, 0, Long.MAX_VALUE);
+        return this;
+    }
+
+    /// The shape of broadcasts, the same at every node. A tree of radix 4 unless said.
+    ///
+    /// @param routing the shape
+    /// @return this builder
+    public OobNodeBuilder routing(Routing routing) {
+        this.routing = routing;
+        return this;
+    }
+
+    /// How a broadcast's sends get their handles. Shared unless said.
+    ///
+    /// @param policy asked once per child
+    /// @return this builder
+    public OobNodeBuilder sends(SendPolicy policy) {
+        this.policy = policy;
+        return this;
+    }
+
+    /// Where to listen. A free port of the loopback address unless said.
+    ///
+    /// @param address with a port, or 0 for a free one
+    /// @return this builder
+    public OobNodeBuilder bind(InetSocketAddress address) {
+        this.bind = address;
+        return this;
+    }
+
+    /// Who is told of a peer that has failed: it cannot be reached, says goodbye, or has begun anew.
+    ///
+    /// @param listener gets the rank and the reason, once per failure; runs as handlers do
+    /// @return this builder
+    public OobNodeBuilder onPeerLost(BiConsumer<Integer, IOException> listener) {
+        this.lost = listener;
+        return this;
+    }
+
+    /// What Netty allocates from.
+    ///
+    /// @param allocator used by all channels of the node
+    /// @return this builder
+    public OobNodeBuilder allocator(ByteBufAllocator allocator) {
+        this.allocator = allocator;
+        return this;
+    }
+
+    /// The event loops, when several nodes share them; the node takes one of them and does not shut it down.
+    /// One of its own unless said.
+    ///
+    /// @param loops NIO event loops
+    /// @return this builder
+    public OobNodeBuilder loops(EventLoopGroup loops) {
+        this.loops = loops;
+        return this;
+    }
+
+    /// How long who connects may take to say who it is. 5 s unless said.
+    ///
+    /// @param deadline from the connection on
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is not positive
+    public OobNodeBuilder helloDeadline(Duration deadline) {
+        this.hello = positive("hello deadline", deadline);
+        return this;
+    }
+
+    /// How often something is heard of a peer at least. A connection on which nothing arrives for three times as
+    /// long is given up. 1 s unless said; the peers' should be the same.
+    ///
+    /// @param interval between signs of life
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is not positive
+    public OobNodeBuilder heartbeat(Duration interval) {
+        this.heartbeat = positive("heartbeat", interval);
+        return this;
+    }
+
+    /// How long a peer may be without a working connection before it counts as failed. 5 s unless said.
+    ///
+    /// @param timeout from the loss of the connection, or from the first send
+    /// @return this builder
+    /// @throws IllegalArgumentException if it is not positive
+    public OobNodeBuilder peerTimeout(Duration timeout) {
+        this.peerTimeout = positive("peer timeout", timeout);
+        return this;
+    }
+
+    /// For tests of the negotiation.
+    OobNodeBuilder versions(int oldest, int newest) {
+        this.oldestVersion = oldest;
+        this.newestVersion = newest;
+        return this;
+    }
+
+    /// Starts the node: it listens.
+    ///
+    /// @return a running node
+    /// @throws IOException if the address cannot be bound, or is not one for the security; nothing is left
+    ///     running then
+    /// @throws NullPointerException if memory, directory or security is missing
+    /// @throws IllegalArgumentException if a bound is outside
+    public OobNode start() throws IOException {
+        Settings settings = settings();
+        settings.security().checkAddress(bind);
+        if (loops != null) {
+            return new OobNode(settings, loops, null, bind);
+        }
+        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        return new OobNode(settings, own, own, bind);
+    }
+
+    private Settings settings() {
+        checked("messages to a peer", peerMessages, 1, Quota.MOST_MESSAGES);
+        checked("messages to all peers", allMessages, 1, Quota.MOST_MESSAGES);
+        checked("bytes to a peer", peerBytes, 1, Quota.MOST_BYTES);
+        checked("bytes to all peers", allBytes, 1, Quota.MOST_BYTES);
+        return new Settings(
+                rank,
+                size,
+                Objects.requireNonNull(source, "a node needs a memory source"),
+                Objects.requireNonNull(directory, "a node needs a peer directory"),
+                Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
+                routing,
+                policy,
+                allocator,
+                lost,
+                limit,
+                fragment,
+                inline,
+                peerMessages,
+                peerBytes,
+                allMessages,
+                allBytes,
+                lag,
+                keep,
+                hello.toNanos(),
+                heartbeat.toNanos(),
+                peerTimeout.toNanos(),
+                oldestVersion,
+                newestVersion);
+    }
+
+    private static long checked(String what, long given, long least, long most) {
+        if (given < least || given > most) {
+            throw new IllegalArgumentException(
+                    what + " is outside: given=" + given + " least=" + least + " most=" + most);
+        }
+        return given;
+    }
+
+    private static Duration positive(String what, Duration given) {
+        if (!given.isPositive()) {
+            throw new IllegalArgumentException(what + " is not positive: given=" + given);
+        }
+        return given;
+    }
+}

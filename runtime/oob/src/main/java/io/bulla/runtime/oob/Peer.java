@@ -1,0 +1,370 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import java.io.IOException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
+///
+/// ```
+/// IDLE --send--> SEEKING --hello both ways--> CONNECTED --lost--> SEEKING
+///   ^               |                             |
+///   +--- verdict ---+---- it says goodbye --------+     everything queued or unacknowledged fails
+/// ```
+///
+/// A connection that the peer opened is as good as one of this node's. If both connect at once, the one from the
+/// lower rank stays. All on the node's event loop, but for [#quota] and what counts the messages in the inbox.
+///
+/// Ordering: whoever takes the inbox below half its limit and sees the pause asks the loop to resume; the loop
+/// shows the pause before it looks once more. One of the two sees the other.
+final class Peer {
+
+    private static final long COURTESY_NANOS = 20_000_000;
+
+    private final Hub hub;
+    private final int rank;
+    private final Settings settings;
+    private final Session session = new Session();
+    private final Dialer dialer;
+    final Quota quota;
+    private final AtomicLong lag = new AtomicLong();
+    // volatile: see the ordering
+    private volatile boolean paused;
+    private Connection connection;
+    private Writer writer;
+    private Future<?> verdict;
+    private long lastOrder;
+    private boolean dirty;
+
+    Peer(Hub hub, int rank) {
+        this.hub = hub;
+        this.rank = rank;
+        this.settings = hub.settings();
+        this.dialer = new Dialer(hub, this);
+        this.quota = new Quota(settings.peerMessages(), settings.peerBytes());
+    }
+
+    Hub hub() {
+        return hub;
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    /// Queues a send; [#pump] writes it.
+    ///
+    /// @return true if the peer has to be pumped and was not noted for it yet
+    boolean enqueue(Send send) {
+        send.order = ++lastOrder;
+        session.laneOf(send, settings.fragment()).add(send);
+        if (connection == null) {
+            seek(0);
+            return false;
+        }
+        boolean first = !dirty;
+        dirty = true;
+        return first;
+    }
+
+    void pump() {
+        dirty = false;
+        if (writer != null) {
+            writer.pump();
+        }
+    }
+
+    /// A send that was completed by somebody else: what is not begun goes, what is begun is taken back.
+    void forget(Send send) {
+        if (send.lane == null) {
+            return;
+        }
+        if (send.sequence < 0) {
+            send.lane.remove(send);
+        } else {
+            send.skipped = true;
+        }
+        hub.release(send);
+        pump();
+    }
+
+    Hello hello() {
+        return session.hello(settings.oldestVersion(), settings.newestVersion(), settings.rank(), settings.size());
+    }
+
+    Frame acknowledgement() {
+        return Frame.acknowledgement(
+                settings.rank(),
+                session.inflow(Lane.SMALL).expected(),
+                session.inflow(Lane.BULK).expected());
+    }
+
+    /// A hello on a connection that the peer opened.
+    void accept(Connection fresh, Hello hello) throws IOException {
+        // a node with a lower rank has its own hello on the way: that one stays
+        if (settings.rank() < rank && dialer.isGreeting()) {
+            fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + rank);
+            return;
+        }
+        Session.Answer answer = session.greet(hello);
+        if (answer == Session.Answer.BEGAN_ANEW) {
+            beginAnew("it has begun anew");
+            answer = session.greet(hello);
+        }
+        switch (answer) {
+            case LATE -> fresh.end();
+            case GOES_ON -> {
+                session.checkExpected(hello.small(), hello.bulk());
+                fresh.hello(hello());
+                use(fresh, hello);
+            }
+            default -> fresh.refuse(Refusal.SESSION_OVER, "session is over: rank=" + settings.rank());
+        }
+    }
+
+    /// A hello on a connection that this node opened.
+    void answered(Connection fresh, Hello hello) throws IOException {
+        if (!dialer.isAttempt(fresh)) {
+            fresh.end();
+            return;
+        }
+        switch (session.greet(hello)) {
+            case GOES_ON -> {
+                session.checkExpected(hello.small(), hello.bulk());
+                dialer.succeeded();
+                use(fresh, hello);
+            }
+            case LATE -> throw new IOException("hello is not a new one: number=" + hello.number());
+            default -> {
+                // it answered a hello of the session that ends here; the next one is of the new one
+                beginAnew("it has begun anew");
+                throw new IOException("peer has begun anew: rank=" + rank);
+            }
+        }
+    }
+
+    void refused(Connection fresh, Refusal reason, String text) {
+        if (!dialer.isAttempt(fresh)) {
+            return;
+        }
+        switch (reason) {
+            case SESSION_OVER -> beginAnew("it has begun anew");
+            case CLOSING -> giveUp("it is closing");
+            default -> hub.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
+        }
+    }
+
+    /// From now on this connection carries the session.
+    private void use(Connection fresh, Hello hello) throws IOException {
+        Connection before = connection;
+        connection = fresh;
+        if (before != null) {
+            before.fail(new IOException("replaced by a new connection"));
+        }
+        dialer.stop();
+        stopVerdict();
+        fresh.open(this);
+        session.interrupt();
+        acknowledged(hello.small(), hello.bulk());
+        writer = new Writer(fresh, session, settings);
+        // volatile: see the ordering; what is in the inbox is the same
+        if (paused) {
+            fresh.pause(true);
+        }
+        hub.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
+        writer.pump();
+    }
+
+    /// Before memory is taken for a frame's body.
+    ///
+    /// @throws IOException if it cannot be
+    void check(Frame frame) throws IOException {
+        int origin = frame.origin();
+        if (frame.kind() == Frame.Kind.XCAST || frame.kind() == Frame.Kind.XDONE) {
+            if (origin < 0 || origin >= settings.size()) {
+                throw new IOException("origin is not a node: origin=" + origin + " nodes=" + settings.size());
+            }
+        } else if (origin != rank) {
+            throw new IOException("origin is not the peer: origin=" + origin + " peer=" + rank);
+        }
+        boolean bodyless = frame.kind() == Frame.Kind.SKIP || !frame.kind().isSequenced();
+        if (bodyless && frame.length() != 0) {
+            throw new IOException("frame should have no body: kind=" + frame.kind() + " length=" + frame.length());
+        }
+    }
+
+    /// A frame of a lane, and ownership of its body.
+    void received(Frame frame, SealedBuffer body) throws IOException {
+        Inflow inflow = session.inflow(frame.lane());
+        boolean again;
+        try {
+            again = inflow.isDuplicate(frame);
+        } catch (IOException hole) {
+            body.close();
+            throw hole;
+        }
+        if (again || frame.kind() == Frame.Kind.SKIP) {
+            body.close();
+            if (!again) {
+                inflow.skip();
+            }
+            return;
+        }
+        SealedBuffer whole = inflow.land(frame, body);
+        if (whole != null) {
+            dialer.calm();
+            hub.arrived(frame, whole, this);
+        }
+    }
+
+    /// The peer has everything before these.
+    void acknowledged(long small, long bulk) throws IOException {
+        session.checkExpected(small, bulk);
+        session.small.acknowledge(small, this::delivered);
+        session.bulk.acknowledge(bulk, this::delivered);
+    }
+
+    private void delivered(Send send) {
+        dialer.calm();
+        hub.release(send);
+        send.reached(Delivery.Status.ACKNOWLEDGED);
+    }
+
+    /// A connection is over.
+    void lost(Connection over, Throwable cause) {
+        if (dialer.isAttempt(over)) {
+            dialer.failed(cause);
+        } else if (connection == over) {
+            connection = null;
+            writer = null;
+            session.interrupt();
+            hub.lost(rank, cause);
+            if (!hub.isClosed()) {
+                // the lower rank connects first, so that both seldom do
+                seek(settings.rank() < rank ? 0 : COURTESY_NANOS);
+            }
+        }
+    }
+
+    private void seek(long afterNanos) {
+        if (verdict == null) {
+            verdict = hub.loop()
+                    .schedule(
+                            () -> giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="
+                                    + dialer.lastFailure()),
+                            settings.peerTimeoutNanos(),
+                            TimeUnit.NANOSECONDS);
+        }
+        dialer.start(afterNanos);
+    }
+
+    private void stopVerdict() {
+        if (verdict != null) {
+            verdict.cancel(false);
+            verdict = null;
+        }
+    }
+
+    /// The peer says goodbye.
+    void left() {
+        giveUp("it has closed");
+    }
+
+    /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
+    void giveUp(String why) {
+        stopVerdict();
+        dialer.stop();
+        PeerFailedException failure = new PeerFailedException(rank, why, null);
+        Connection last = connection;
+        connection = null;
+        writer = null;
+        session.small.abandonAll(send -> failed(send, failure));
+        session.bulk.abandonAll(send -> failed(send, failure));
+        session.end();
+        if (last != null) {
+            last.end();
+        }
+        hub.peerFailed(this, failure);
+    }
+
+    /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
+    private void beginAnew(String why) {
+        PeerFailedException failure = new PeerFailedException(rank, why, null);
+        Connection last = connection;
+        connection = null;
+        writer = null;
+        session.small.abandon(send -> failed(send, failure));
+        session.bulk.abandon(send -> failed(send, failure));
+        session.end();
+        if (last != null) {
+            last.fail(failure);
+        }
+        hub.peerFailed(this, failure);
+    }
+
+    private void failed(Send send, PeerFailedException failure) {
+        hub.release(send);
+        send.fail(failure);
+    }
+
+    /// This node closes.
+    void close() {
+        stopVerdict();
+        dialer.stop();
+        PeerFailedException failure = new PeerFailedException(rank, "this node is closed", null);
+        session.small.abandonAll(send -> failed(send, failure));
+        session.bulk.abandonAll(send -> failed(send, failure));
+        session.end();
+        if (connection != null) {
+            connection.bye();
+        }
+    }
+
+    boolean isDrained() {
+        return session.queued() == 0;
+    }
+
+    void tick(long now) {
+        if (connection != null) {
+            connection.tick(now, settings.heartbeatNanos());
+        }
+    }
+
+    /// A message goes to the inbox; a peer whose messages wait there is not read.
+    void handing(long bytes) {
+        if (rank == settings.rank()) {
+            // counted since the send
+            return;
+        }
+        // volatile: see the ordering
+        if (lag.addAndGet(Frame.BYTES + bytes) > settings.lagBytes() && !paused && connection != null) {
+            paused = true;
+            connection.pause(true);
+            resumeIfCaughtUp();
+        }
+    }
+
+    /// A message has left the inbox. Any thread.
+    void handled(long bytes) {
+        if (rank == settings.rank()) {
+            hub.give(this, bytes);
+            return;
+        }
+        // volatile: see the ordering
+        if (lag.addAndGet(-Frame.BYTES - bytes) <= settings.lagBytes() / 2 && paused) {
+            hub.onLoop(this::resumeIfCaughtUp);
+        }
+    }
+
+    private void resumeIfCaughtUp() {
+        // volatile: see the ordering
+        if (paused && lag.get() <= settings.lagBytes() / 2) {
+            paused = false;
+            if (connection != null) {
+                connection.pause(false);
+            }
+        }
+    }
+}

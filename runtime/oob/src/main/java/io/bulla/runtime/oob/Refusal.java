@@ -1,0 +1,21 @@
+package io.bulla.runtime.oob;
+
+/// Why a connection is not wanted; the ordinal is the code in a REFUSE's tag.
+enum Refusal {
+    /// Not a node of this job, or not the one it says it is.
+    STRANGER,
+    /// No version that both speak.
+    VERSION,
+    /// Both connect at once; the other connection stays.
+    OTHER_CONNECTION,
+    /// The session that the hello knows of is over.
+    SESSION_OVER,
+    /// The node closes.
+    CLOSING;
+
+    private static final Refusal[] ALL = values();
+
+    static Refusal of(int code) {
+        return code >= 0 && code < ALL.length ? ALL[code] : STRANGER;
+    }
+}

@@ -1,0 +1,126 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.WireFormat;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
+
+/// A message on its way: a stage that completes once, with a [Delivery], or exceptionally with
+///
+/// - a [PeerFailedException]: the peer failed, or this node was closed; whether the message arrived is not known;
+/// - a [java.util.concurrent.CancellationException]: it was cancelled;
+/// - a [TimeoutException]: its deadline has passed;
+/// - a [QueueFullException]: it was not queued at all.
+///
+/// ```
+/// queued --first byte--> on the wire --all bytes--> written --acknowledged--> gone: the handle is closed
+///   |                        |                         |
+///   +-- cancel: forgotten    +-- cancel: a SKIP takes its place, the receiver drops what it has
+///                                                      +-- cancel: too late to stop it, it may be handled
+/// ```
+///
+/// What depends on it without an executor of its own runs on the node's event loop, and must not block.
+/// Completing it from outside is a cancel.
+public final class Send extends CompletableFuture<Delivery> {
+
+    // what it is; set once
+    final Frame.Kind kind;
+    final int tag;
+    final int origin;
+    final Optional<WireFormat> format;
+    final long bytes;
+    private final long started = System.nanoTime();
+    final Peer peer;
+    final Delivery.Status level;
+
+    // the event loop's, but for the links, which are the intake's before
+    Send next;
+    Send previous;
+    SendList list;
+    SealedBuffer handle;
+    Lane lane;
+    Future<?> deadline;
+    long deadlineNanos;
+    long sequence = -1;
+    long order;
+    long offset;
+    int attempts;
+    boolean skipped;
+
+    Send(Frame.Kind kind, int tag, int origin, SendOptions options, SealedBuffer handle, Peer peer) {
+        this.kind = kind;
+        this.tag = tag;
+        this.origin = origin;
+        this.format = options.format();
+        this.level = options.level();
+        this.handle = handle;
+        this.bytes = handle.byteSize();
+        this.peer = peer;
+    }
+
+    /// Ends the send if it is not complete. What was not begun is not sent.
+    ///
+    /// @return false if it was complete already
+    public boolean cancel() {
+        return cancel(false);
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean cancelled = super.cancel(mayInterruptIfRunning);
+        if (cancelled) {
+            forget();
+        }
+        return cancelled;
+    }
+
+    @Override
+    public boolean complete(Delivery value) {
+        boolean mine = super.complete(value);
+        if (mine) {
+            forget();
+        }
+        return mine;
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+        boolean mine = super.completeExceptionally(failure);
+        if (mine) {
+            forget();
+        }
+        return mine;
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CompletableFuture<>();
+    }
+
+    private void forget() {
+        if (peer != null) {
+            peer.hub().forget(this);
+        }
+    }
+
+    /// Completes it, unless somebody was faster.
+    void reached(Delivery.Status status) {
+        super.complete(new Delivery(peer.rank(), tag, status, bytes, attempts, System.nanoTime() - started));
+    }
+
+    /// Completes it, unless somebody was faster.
+    void fail(Exception failure) {
+        super.completeExceptionally(failure);
+    }
+
+    TimeoutException late() {
+        return new TimeoutException("deadline has passed: peer=" + peer.rank() + " tag=" + tag + " bytes=" + bytes
+                + " millis=" + deadlineNanos / 1_000_000 + " attempts=" + attempts);
+    }
+
+    long ageNanos(long now) {
+        return now - started;
+    }
+}

@@ -1,0 +1,115 @@
+package io.bulla.runtime.oob;
+
+import java.io.IOException;
+import java.util.concurrent.ThreadLocalRandom;
+
+/// What two nodes have in common beyond a connection: two lanes in each direction, known by a random number on
+/// either side.
+///
+/// ```
+/// unknown --hello of the peer--> known --hello with its number: goes on, whatever the connection
+///    ^                             |
+///    +--- another number of the peer, or a verdict: begun messages are over, this side has a new number ---+
+/// ```
+///
+/// One event loop's.
+final class Session {
+
+    /// What a hello means.
+    enum Answer {
+        /// The session goes on, or begins.
+        GOES_ON,
+        /// The peer has a new one: the one before is over here, too.
+        BEGAN_ANEW,
+        /// The peer knows one that is over: it has to begin anew.
+        KNOWS_AN_OLD_ONE,
+        /// An earlier hello, of a connection that the peer itself has given up since.
+        LATE
+    }
+
+    final Lane small = new Lane(Lane.SMALL);
+    final Lane bulk = new Lane(Lane.BULK);
+    private final Inflow[] inflows = {new Inflow(), new Inflow()};
+
+    private long mine = fresh();
+    private long theirs;
+    private int helloNumber;
+    private int theirHelloNumber;
+
+    private static long fresh() {
+        return ThreadLocalRandom.current().nextLong() | 1;
+    }
+
+    Hello hello(int oldest, int newest, int rank, int nodes) {
+        return new Hello(
+                oldest,
+                newest,
+                rank,
+                nodes,
+                ++helloNumber,
+                mine,
+                theirs,
+                inflows[Lane.SMALL].expected(),
+                inflows[Lane.BULK].expected());
+    }
+
+    /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
+    /// something; after the latter the caller sees to it that this side begins anew, by [#end], and greets again.
+    Answer greet(Hello hello) {
+        if (theirs != 0 && theirs != hello.session()) {
+            return Answer.BEGAN_ANEW;
+        }
+        if (hello.known() != 0 && hello.known() != mine) {
+            return Answer.KNOWS_AN_OLD_ONE;
+        }
+        if (theirs != 0 && hello.number() <= theirHelloNumber) {
+            return Answer.LATE;
+        }
+        theirs = hello.session();
+        theirHelloNumber = hello.number();
+        return Answer.GOES_ON;
+    }
+
+    Inflow inflow(int lane) {
+        return inflows[lane];
+    }
+
+    Lane laneOf(Send send, long fragment) {
+        // a message never overtakes one of its own tag
+        return send.bytes > fragment || bulk.holds(send.tag) ? bulk : small;
+    }
+
+    /// The connection is over: messages that were not acknowledged are written again, and arrive again, from
+    /// byte 0.
+    void interrupt() {
+        small.rewind();
+        bulk.rewind();
+        inflows[Lane.SMALL].interrupt();
+        inflows[Lane.BULK].interrupt();
+    }
+
+    /// @throws IOException if the peer cannot expect these
+    void checkExpected(long smallNext, long bulkNext) throws IOException {
+        if (!small.accepts(smallNext) || !bulk.accepts(bulkNext)) {
+            throw new IOException("peer expects what was not sent, or was acknowledged: small=" + smallNext + " bulk="
+                    + bulkNext + " sentSmall=" + small.next() + " sentBulk=" + bulk.next());
+        }
+    }
+
+    /// This side begins anew; the lanes are the caller's to empty.
+    void end() {
+        mine = fresh();
+        theirs = 0;
+        for (Inflow inflow : inflows) {
+            inflow.reset();
+        }
+    }
+
+    long duplicates() {
+        return inflows[Lane.SMALL].duplicates() + inflows[Lane.BULK].duplicates();
+    }
+
+    int queued() {
+        return small.size() + bulk.size();
+    }
+}

@@ -1,0 +1,32 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.MemorySource;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.util.function.BiConsumer;
+
+/// What a node was made of, checked.
+record Settings(
+        int rank,
+        int size,
+        MemorySource source,
+        PeerDirectory directory,
+        Security security,
+        Routing routing,
+        SendPolicy policy,
+        ByteBufAllocator allocator,
+        BiConsumer<Integer, IOException> lost,
+        long limit,
+        int fragment,
+        int inline,
+        int peerMessages,
+        long peerBytes,
+        int allMessages,
+        long allBytes,
+        long lagBytes,
+        long keepBytes,
+        long helloNanos,
+        long heartbeatNanos,
+        long peerTimeoutNanos,
+        int oldestVersion,
+        int newestVersion) {}

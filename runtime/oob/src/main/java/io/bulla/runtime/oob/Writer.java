@@ -1,0 +1,195 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.SealedWrite;
+import io.bulla.pack.WireFormat;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Writes the messages of one session to one connection, as long as the channel takes them: the rest stays in the
+/// lanes.
+///
+/// Small messages go first, and between the fragments of a bulk message; but
+///
+/// - a bulk message is not begun before the small ones that were queued before it, so that none of its own tag is
+///   overtaken;
+/// - once it may begin, it has its turn after each fragment's worth of small ones.
+///
+/// A message of at most [Settings#inline] bytes is copied behind its header into a batch, which costs less than a
+/// view of it would; all others are written where they are.
+final class Writer {
+
+    private static final int BATCH = 32 << 10;
+    private static final int ROUNDS = 16;
+
+    private final Connection connection;
+    private final Channel channel;
+    private final Session session;
+    private final Settings settings;
+    private ByteBuf batch;
+    private MemorySegment batchMemory;
+    private List<Send> tell;
+    private long smallRun;
+    private boolean pumping;
+
+    Writer(Connection connection, Session session, Settings settings) {
+        this.connection = connection;
+        this.channel = connection.channel();
+        this.session = session;
+        this.settings = settings;
+    }
+
+    /// Writes what there is, and flushes it.
+    void pump() {
+        // a flush may tell that the channel is writable again
+        if (pumping || connection.isOver()) {
+            return;
+        }
+        pumping = true;
+        try {
+            for (int round = 0; round < ROUNDS; round++) {
+                boolean acked = connection.writeAck();
+                if (!writeSome() && !acked) {
+                    return;
+                }
+                connection.flushNow();
+            }
+            // others' turn
+            channel.eventLoop().execute(this::pump);
+        } finally {
+            pumping = false;
+        }
+    }
+
+    private boolean writeSome() {
+        boolean some = false;
+        for (Lane lane = choose(); lane != null && channel.isWritable(); lane = choose()) {
+            some = true;
+            Send send = lane.waiting.first();
+            if (send.skipped) {
+                skip(lane, send);
+            } else {
+                write(lane, send);
+            }
+        }
+        endBatch();
+        return some;
+    }
+
+    private Lane choose() {
+        Send small = session.small.waiting.first();
+        Send bulk = session.bulk.waiting.first();
+        if (bulk == null || small == null) {
+            return small != null ? session.small : bulk != null ? session.bulk : null;
+        }
+        boolean mayGo = bulk.offset > 0 || bulk.order < small.order;
+        return mayGo && smallRun >= settings.fragment() ? session.bulk : session.small;
+    }
+
+    private void skip(Lane lane, Send send) {
+        endBatch();
+        ByteBuf header = header();
+        Frame.write(header, Frame.Kind.SKIP, 0, 0, settings.rank(), send.sequence, 0, 0, 0, 0, 0, lane.code);
+        channel.write(header);
+        lane.written(send);
+    }
+
+    private void write(Lane lane, Send send) {
+        if (send.offset == 0) {
+            lane.begin(send);
+        }
+        long length = Math.min(settings.fragment(), send.bytes - send.offset);
+        if (length == send.bytes && length <= settings.inline()) {
+            inline(lane, send);
+        } else {
+            endBatch();
+            ByteBuf header = header();
+            header(header, lane, send, (int) length);
+            SealedBuffer piece = length == send.bytes ? send.handle.share() : send.handle.slice(send.offset, length);
+            ChannelFuture written = SealedWrite.write(channel, header, piece);
+            if (send.offset + length == send.bytes && send.level == Delivery.Status.WRITTEN) {
+                written.addListener(done -> {
+                    if (done.isSuccess()) {
+                        send.reached(Delivery.Status.WRITTEN);
+                    }
+                });
+            }
+        }
+        smallRun = lane == session.small ? smallRun + Frame.BYTES + length : 0;
+        send.offset += length;
+        if (send.offset == send.bytes) {
+            lane.written(send);
+        }
+    }
+
+    private void inline(Lane lane, Send send) {
+        int length = (int) send.bytes;
+        ByteBuf out = batchOf(Frame.BYTES + length, lane.waiting.size());
+        header(out, lane, send, length);
+        send.handle.iovec().copyTo(0, batchMemory.asSlice(out.writerIndex(), length), length);
+        out.writerIndex(out.writerIndex() + length);
+        if (send.level == Delivery.Status.WRITTEN) {
+            tell = tell == null ? new ArrayList<>() : tell;
+            tell.add(send);
+        }
+    }
+
+    private static void header(ByteBuf out, Lane lane, Send send, int length) {
+        int mark = send.format.isPresent() ? markOf(send.format.get()) : 0;
+        Frame.write(
+                out,
+                send.kind,
+                mark,
+                send.tag,
+                send.origin,
+                send.sequence,
+                send.offset,
+                send.bytes,
+                0,
+                0,
+                length,
+                lane.code);
+    }
+
+    private static int markOf(WireFormat format) {
+        return format.mark();
+    }
+
+    private ByteBuf header() {
+        return channel.alloc().directBuffer(Frame.BYTES, Frame.BYTES);
+    }
+
+    private ByteBuf batchOf(int bytes, int likely) {
+        if (batch != null && batch.writableBytes() < bytes) {
+            endBatch();
+        }
+        if (batch == null) {
+            int capacity = (int) Math.max(bytes, Math.min(BATCH, (long) bytes * likely));
+            batch = channel.alloc().directBuffer(capacity, capacity);
+            batchMemory = MemorySegment.ofBuffer(batch.internalNioBuffer(0, capacity));
+        }
+        return batch;
+    }
+
+    private void endBatch() {
+        if (batch == null) {
+            return;
+        }
+        ChannelFuture written = channel.write(batch);
+        if (tell != null) {
+            List<Send> all = tell;
+            tell = null;
+            written.addListener(done -> {
+                if (done.isSuccess()) {
+                    all.forEach(send -> send.reached(Delivery.Status.WRITTEN));
+                }
+            });
+        }
+        batch = null;
+        batchMemory = null;
+    }
+}

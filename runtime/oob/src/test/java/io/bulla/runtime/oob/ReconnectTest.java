@@ -1,0 +1,205 @@
+package io.bulla.runtime.oob;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What is sent over a connection that breaks arrives once, in order, over the next one.
+class ReconnectTest {
+
+    private static final int TAG = Cluster.TAG;
+    private static final int SHORT = 100;
+
+    private final Cluster cluster = new Cluster();
+    private Proxy proxy;
+
+    @BeforeEach
+    void standBetween() throws Exception {
+        proxy = new Proxy(() -> cluster.address(1));
+        // node 1 does not know where node 0 is, so that all goes through the proxy
+        cluster.directory = peer -> peer == 1 ? proxy.address() : null;
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        proxy.close();
+        cluster.close();
+    }
+
+    @Test
+    void resetAtEveryByteOfAShortMessageLosesNothingAndDoublesNothing() throws Exception {
+        cluster.start(2, setup -> setup.heartbeat(Duration.ofSeconds(60)));
+        Cluster.delivered(cluster.send(0, 1, 0, SHORT));
+        assertEquals("1 from 0: 0", cluster.next());
+        int number = 1;
+        for (int cut = 0; cut <= Frame.BYTES + SHORT; cut++) {
+            proxy.cutAfter(cut);
+            for (int i = 0; i < 3; i++) {
+                cluster.send(0, 1, number + i, SHORT);
+            }
+            for (int i = 0; i < 3; i++) {
+                assertEquals("1 from 0: " + number++, cluster.next());
+            }
+            assertTrue(proxy.isCut(), "cut=" + cut);
+        }
+        assertTrue(proxy.accepted() > Frame.BYTES + SHORT, () -> "connections=" + proxy.accepted());
+        assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
+        assertNull(cluster.lost.poll());
+    }
+
+    @Test
+    void longMessageIsSentAgainFromByteZero() throws Exception {
+        cluster.start(2, setup -> setup.fragment(16 << 10));
+        Cluster.delivered(cluster.send(0, 1, 0, SHORT));
+        proxy.cutAfter(500_000);
+        Delivery delivery = Cluster.delivered(cluster.send(0, 1, 1, 1 << 20));
+        assertEquals(2, delivery.attempts());
+        assertTrue(proxy.isCut());
+        assertEquals("1 from 0: 0", cluster.next());
+        assertEquals("1 from 0: 1", cluster.next());
+        assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void orderOfATagHoldsWhateverTheSizesAndTheCuts() throws Exception {
+        cluster.start(2, setup -> setup.fragment(4 << 10));
+        List<Send> sends = new ArrayList<>();
+        int[] sizes = {100, 30_000, 200, 2_000, 100_000, 64, 5_000};
+        for (int i = 0; i < 140; i++) {
+            sends.add(cluster.send(0, 1, i, sizes[i % sizes.length]));
+            if (i % 20 == 10) {
+                proxy.cutAfter(60_000);
+            }
+        }
+        for (int i = 0; i < 140; i++) {
+            assertEquals("1 from 0: " + i, cluster.next());
+        }
+        for (Send send : sends) {
+            Cluster.delivered(send);
+        }
+    }
+
+    @Test
+    void peersThatConnectAtOnceAgreeOnOneConnectionAndLoseNothing() throws Exception {
+        proxy.close();
+        cluster.directory = peer -> cluster.address(peer);
+        cluster.start(8);
+        List<Send> sends = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            for (int from = 0; from < 8; from++) {
+                for (int to = 0; to < 8; to++) {
+                    if (from != to) {
+                        sends.add(cluster.send(from, to, i, SHORT + i));
+                    }
+                }
+            }
+        }
+        for (Send send : sends) {
+            assertEquals(Delivery.Status.ACKNOWLEDGED, Cluster.delivered(send).status());
+        }
+        List<String> heard = new ArrayList<>();
+        for (int i = 0; i < sends.size(); i++) {
+            heard.add(cluster.next());
+        }
+        assertEquals(sends.size(), heard.stream().distinct().count());
+        assertNull(cluster.lost.poll());
+    }
+
+    @Test
+    void connectionThatFallsSilentIsReplaced() throws Exception {
+        cluster.start(2, setup -> setup.heartbeat(Duration.ofMillis(50)).peerTimeout(Duration.ofSeconds(8)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        proxy.stall(true);
+        Send late = cluster.send(0, 1, 2, SHORT);
+        int before = proxy.accepted();
+        Cluster.await("no new connection", () -> proxy.accepted() > before);
+        proxy.stall(false);
+        Delivery delivery = Cluster.delivered(late);
+        assertTrue(delivery.attempts() > 1, () -> "attempts=" + delivery.attempts());
+        assertEquals("1 from 0: 1", cluster.next());
+        assertEquals("1 from 0: 2", cluster.next());
+        assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void newHelloReplacesAConnectionThatOnlyLooksOpen() throws Exception {
+        // node 1 hears nothing of the end of the old connection, and does not miss anything for long
+        cluster.add(0, 2, setup -> setup.heartbeat(Duration.ofMillis(50)).peerTimeout(Duration.ofSeconds(8)));
+        cluster.add(1, 2, setup -> setup.heartbeat(Duration.ofSeconds(60)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        proxy.freeze();
+        Cluster.delivered(cluster.send(0, 1, 2, SHORT));
+        Cluster.delivered(cluster.send(1, 0, 3, SHORT));
+        assertNull(cluster.lost.poll());
+    }
+
+    @Test
+    void peerWithoutAConnectionForTooLongHasFailedAndMayComeBack() throws Exception {
+        cluster.start(2, setup -> setup.peerTimeout(Duration.ofMillis(300)).heartbeat(Duration.ofMillis(50)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        proxy.refuse(true);
+        proxy.reset();
+        Send queued = cluster.send(0, 1, 2, SHORT);
+        assertInstanceOf(PeerFailedException.class, Cluster.failure(queued));
+        assertTrue(Cluster.line(cluster.lost, "0: peer 1 failed: no connection: millis=300")
+                        .length()
+                > 0);
+        proxy.refuse(false);
+        Cluster.delivered(cluster.send(0, 1, 3, SHORT));
+        assertEquals("1 from 0: 1", cluster.next());
+        String line = cluster.next();
+        // it may have arrived before the connection broke, but never twice
+        assertEquals("1 from 0: 3", line.endsWith(": 2") ? cluster.next() : line);
+        assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void peerThatIsRestartedBeginsANewSession() throws Exception {
+        cluster.start(2, setup -> setup.peerTimeout(Duration.ofSeconds(8)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        Cluster.delivered(cluster.send(1, 0, 2, SHORT));
+        cluster.node(1).abort();
+        List<Send> unsent = new ArrayList<>();
+        Cluster.await("connection is not lost", () -> proxy.isIdle());
+        for (int i = 3; i < 10; i++) {
+            unsent.add(cluster.send(0, 1, i, SHORT));
+        }
+        cluster.replace(1, 2, setup -> setup);
+        for (Send send : unsent) {
+            assertEquals(1, Cluster.delivered(send).attempts());
+        }
+        Cluster.delivered(cluster.send(1, 0, 10, SHORT));
+        assertEquals("0: peer 1 failed: it has begun anew", cluster.lost.poll(10, TimeUnit.SECONDS));
+        assertNull(cluster.lost.poll(50, TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void whatMayHaveBeenHandledByADeadPeerIsNotSentToItsSuccessor() throws Exception {
+        cluster.start(2, setup -> setup.peerTimeout(Duration.ofSeconds(8)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        proxy.stall(true);
+        Send begun = cluster.send(0, 1, TAG, 2, SHORT, SendOptions.DEFAULT.written());
+        assertEquals(Delivery.Status.WRITTEN, Cluster.delivered(begun).status());
+        Send unacknowledged = cluster.send(0, 1, 3, SHORT);
+        Thread.sleep(100);
+        cluster.node(1).abort();
+        proxy.reset();
+        proxy.stall(false);
+        cluster.replace(1, 2, setup -> setup);
+        assertEquals(
+                "peer 1 failed: it has begun anew",
+                Cluster.failure(unacknowledged).getMessage());
+        Cluster.delivered(cluster.send(0, 1, 4, SHORT));
+        assertEquals("1 from 0: 1", cluster.next());
+        assertEquals("1 from 0: 4", cluster.next());
+    }
+}

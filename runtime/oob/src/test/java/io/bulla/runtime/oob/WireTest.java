@@ -1,0 +1,315 @@
+package io.bulla.runtime.oob;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.SealedBuffer;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// What strangers say at the port, and peers that do not keep to the protocol: one line in the log, and the node
+/// goes on.
+class WireTest {
+
+    private final Cluster cluster = new Cluster();
+    private SocketChannel stranger;
+    private int session = 1000;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster.start(2, setup -> setup.limit(1 << 20).helloDeadline(Duration.ofMillis(300)));
+        stranger = SocketChannel.open(cluster.address(1));
+    }
+
+    @AfterEach
+    void otherPeersAreUndisturbed() throws Exception {
+        stranger.close();
+        Cluster.delivered(cluster.send(0, 1, 8, 10));
+        assertEquals("1 from 0: 8", cluster.next());
+        cluster.close();
+    }
+
+    @Test
+    void whoSpeaksAnotherProtocolIsDisconnected() throws Exception {
+        say(ByteBuffer.wrap(("GET / HTTP/1.1\r\nHost: here\r\n" + "X: y\r\n".repeat(9) + "\r\n").getBytes()));
+        refused("not a frame of version 3: magic=47455420 version=47 kind=32");
+    }
+
+    @Test
+    void whoSaysNothingIsDisconnectedAtTheDeadline() throws Exception {
+        long start = System.nanoTime();
+        refused("no hello in time: millis=300");
+        assertTrue(System.nanoTime() - start > 200_000_000);
+    }
+
+    @Test
+    void whoDripsIsDisconnectedAtTheDeadline() throws Exception {
+        ByteBuffer hello = hello(3, 3, 0, 2, 1, 77, 0);
+        for (int i = 0; i < 20; i++) {
+            try {
+                stranger.write(hello.slice(i, 1));
+            } catch (IOException disconnected) {
+                break;
+            }
+            Thread.sleep(20);
+        }
+        refused("no hello in time: millis=300");
+    }
+
+    @Test
+    void nothingButAHelloIsReadFirst() throws Exception {
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 1000, 1000, 0));
+        refused("frame at the wrong time: kind=DIRECT stage=GREETING");
+    }
+
+    @Test
+    void longHelloIsRefusedBeforeMemoryIsTaken() throws Exception {
+        say(header(Frame.control(Frame.Kind.HELLO, 0, 0, 257)));
+        refused("hello over the limit: length=257 limit=256");
+    }
+
+    @Test
+    void shortHelloIsRefused() throws Exception {
+        say(header(Frame.control(Frame.Kind.HELLO, 0, 0, 3)), ByteBuffer.allocate(3));
+        refused("hello is too short: bytes=3 least=48");
+    }
+
+    @Test
+    void helloWithoutAVersionInCommonNamesBothRanges() throws Exception {
+        say(hello(4, 7, 0, 2, 1, 77, 0));
+        refused("no version in common: rank=1 versions=3-3 peer=0 versions=4-7");
+        assertTrue(heard().contains("versions=3-3 peer=0 versions=4-7"));
+    }
+
+    @Test
+    void helloWithOneVersionInCommonIsAnswered() throws Exception {
+        say(hello(2, 9, 0, 2, 1, 77, 0));
+        ByteBuffer answer = read(Frame.BYTES + Hello.BYTES);
+        assertEquals(Frame.Kind.HELLO.ordinal(), answer.get(5));
+        assertEquals(1, answer.getInt(Frame.BYTES + 4));
+        assertEquals(77, answer.getLong(Frame.BYTES + 24));
+    }
+
+    @Test
+    void helloOfAnotherJobOrOfNobodyIsRefused() throws Exception {
+        say(hello(3, 3, 0, 5, 1, 77, 0));
+        refused("not of this job: nodes=5 expected=2");
+        again();
+        say(hello(3, 3, 1, 2, 1, 77, 0));
+        refused("not a peer: rank=1 nodes=2 self=1");
+        again();
+        say(hello(3, 3, -4, 2, 1, 77, 0));
+        refused("not a peer: rank=-4 nodes=2 self=1");
+    }
+
+    @Test
+    void replayedHelloIsNotBelieved() throws Exception {
+        say(hello(3, 3, 0, 2, 5, 77, 0));
+        read(Frame.BYTES + Hello.BYTES);
+        try (SocketChannel replay = SocketChannel.open(cluster.address(1))) {
+            replay.write(hello(3, 3, 0, 2, 5, 77, 0));
+            assertEquals(-1, readOrReset(replay));
+        }
+        // the first one is as good as before
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 4, 4, 0), ByteBuffer.allocate(4).putInt(0, 12));
+        assertEquals("1 from 0: 12", cluster.next());
+    }
+
+    @Test
+    void ofTwoConnectionsAtOnceTheOneFromTheLowerRankStays() throws Exception {
+        for (int rank = 0; rank < 2; rank++) {
+            int self = rank;
+            try (ServerSocketChannel silent = ServerSocketChannel.open()
+                            .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+                    Cluster pair = new Cluster()) {
+                pair.directory = peer -> (InetSocketAddress) silent.socket().getLocalSocketAddress();
+                OobNode node = pair.add(self, 2, setup -> setup);
+                Send send;
+                try (SealedBuffer message = pair.numbered(1, 10)) {
+                    send = node.send(1 - self, Cluster.TAG, message);
+                }
+                try (SocketChannel dialed = silent.accept()) {
+                    assertEquals(Frame.Kind.HELLO.ordinal(), kind(dialed));
+                    stranger.close();
+                    stranger = SocketChannel.open(node.address());
+                    say(hello(3, 3, 1 - self, 2, 1, 77, 0));
+                    Frame.Kind expected = self == 0 ? Frame.Kind.REFUSE : Frame.Kind.HELLO;
+                    assertEquals(expected.ordinal(), kind(stranger));
+                    send.cancel();
+                }
+            }
+        }
+    }
+
+    private static int kind(SocketChannel channel) throws IOException {
+        ByteBuffer in = ByteBuffer.allocate(Frame.BYTES);
+        while (in.hasRemaining() && channel.read(in) >= 0) {
+            // until all is there
+        }
+        return in.get(5);
+    }
+
+    @Test
+    void helloThatKnowsASessionThatIsOverIsTold() throws Exception {
+        say(hello(3, 3, 0, 2, 1, 77, 99));
+        assertEquals(Refusal.SESSION_OVER.ordinal(), read(Frame.BYTES).getInt(8));
+    }
+
+    @Test
+    void whatIsOverTheLimitIsRefusedBeforeMemoryIsTaken() throws Exception {
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, (1 << 20) + 1, 1 << 20, 1));
+        broken("message over the limit: length=1048577 limit=1048576");
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, -1, 10, 1));
+        broken("message over the limit: length=-1 limit=1048576");
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 1 << 20, -1, 1));
+        broken("frame over the limit: length=-1 limit=16777216");
+    }
+
+    @Test
+    void fragmentThatCannotBeIsRefused() throws Exception {
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 5000, 1000, 1));
+        broken("not a fragment: sequence=0 offset=0 length=1000 total=5000 lane=1");
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 4000, 5000, 1024, 1));
+        broken("not a fragment: sequence=0 offset=4000 length=1024 total=5000 lane=1");
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 2048, 5000, 1024, 1), ByteBuffer.allocate(1024));
+        broken("fragment out of place: offset=2048 landed=0 total=5000 before=0");
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 4, 4, 2));
+        broken("not a fragment: sequence=0 offset=0 length=4 total=4 lane=2");
+    }
+
+    @Test
+    void holeInTheSequenceIsRefused() throws Exception {
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 3, 0, 4, 4, 0), ByteBuffer.allocate(4));
+        broken("hole in the sequence: lane=0 sequence=3 expected=0");
+    }
+
+    @Test
+    void messageThatArrivesAgainIsDroppedAndAcknowledged() throws Exception {
+        greet();
+        for (int i = 0; i < 2; i++) {
+            say(
+                    frame(Frame.Kind.DIRECT, 0, 0, 0, 4, 4, 0),
+                    ByteBuffer.allocate(4).putInt(0, 12));
+            assertEquals(1, read(Frame.BYTES).getLong(16));
+        }
+        say(frame(Frame.Kind.DIRECT, 0, 1, 0, 4, 4, 0), ByteBuffer.allocate(4).putInt(0, 13));
+        assertEquals("1 from 0: 12", cluster.next());
+        assertEquals("1 from 0: 13", cluster.next());
+    }
+
+    @Test
+    void messageInSomebodyElsesNameIsRefused() throws Exception {
+        greet();
+        say(frame(Frame.Kind.DIRECT, 1, 0, 0, 4, 4, 0));
+        broken("origin is not the peer: origin=1 peer=0");
+        greet();
+        say(frame(Frame.Kind.XCAST, 2, 0, 0, 4, 4, 0));
+        broken("origin is not a node: origin=2 nodes=2");
+    }
+
+    @Test
+    void formatThatIsUnknownIsRefused() throws Exception {
+        greet();
+        say(frame(Frame.Kind.DIRECT, 0, 0, 0, 4, 4, 0).put(6, (byte) 6));
+        broken("unknown format of a message: code=6 flags=00");
+    }
+
+    @Test
+    void acknowledgementOfWhatWasNotSentIsRefused() throws Exception {
+        greet();
+        say(header(Frame.acknowledgement(0, 7, 0)));
+        broken("peer expects what was not sent, or was acknowledged: small=7 bulk=0 sentSmall=0 sentBulk=0");
+    }
+
+    /// A peer of rank 0 that knows how to begin.
+    private void greet() throws Exception {
+        again();
+        say(hello(3, 3, 0, 2, 1, ++session, 0));
+        read(Frame.BYTES + Hello.BYTES);
+        cluster.lost.clear();
+    }
+
+    private void again() throws IOException {
+        stranger.close();
+        stranger = SocketChannel.open(cluster.address(1));
+    }
+
+    private void say(ByteBuffer... words) throws IOException {
+        for (ByteBuffer word : words) {
+            stranger.write(word.rewind());
+        }
+    }
+
+    private static ByteBuffer header(Frame frame) {
+        ByteBuf out = Unpooled.buffer(Frame.BYTES);
+        frame.writeTo(out);
+        return out.nioBuffer();
+    }
+
+    private static ByteBuffer frame(
+            Frame.Kind kind, int origin, long sequence, long offset, long total, int length, int lane) {
+        ByteBuf out = Unpooled.buffer(Frame.BYTES);
+        Frame.write(out, kind, 0, Cluster.TAG, origin, sequence, offset, total, 0, 0, length, lane);
+        return out.nioBuffer();
+    }
+
+    private static ByteBuffer hello(int oldest, int newest, int rank, int nodes, int number, long session, long known) {
+        ByteBuf out = Unpooled.buffer(Frame.BYTES + Hello.BYTES);
+        Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES).writeTo(out);
+        new Hello(oldest, newest, rank, nodes, number, session, known, 0, 0).writeTo(out);
+        return out.nioBuffer();
+    }
+
+    private ByteBuffer read(int bytes) throws IOException {
+        ByteBuffer in = ByteBuffer.allocate(bytes);
+        while (in.hasRemaining() && stranger.read(in) >= 0) {
+            // until all is there
+        }
+        return in;
+    }
+
+    private static int readOrReset(SocketChannel channel) {
+        try {
+            ByteBuffer in = ByteBuffer.allocate(1000);
+            int read = channel.read(in);
+            while (read > 0) {
+                read = channel.read(in.clear());
+            }
+            return read;
+        } catch (IOException reset) {
+            return -1;
+        }
+    }
+
+    private String heard() throws IOException {
+        return new String(read(1000).array());
+    }
+
+    private void refused(String reason) throws InterruptedException {
+        String line = Cluster.line(cluster.log, "refused a connection: rank=1 remote=/127.0.0.1:");
+        assertTrue(line.endsWith(" reason=" + reason), line);
+    }
+
+    private void broken(String reason) throws InterruptedException {
+        assertEquals(-1, readOrReset(stranger));
+        assertTrue(Cluster.line(cluster.log, reason).startsWith("connection lost: rank=1 peer=0 "));
+    }
+}
