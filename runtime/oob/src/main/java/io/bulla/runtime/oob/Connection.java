@@ -153,8 +153,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     }
 
     /// Says something if nothing was said for long, and ends if nothing was heard for longer.
-    void tick(long now, long heartbeatNanos) {
-        if (!paused && now - lastRead > 3 * heartbeatNanos) {
+    void tick(long now, long heartbeatNanos, boolean listened) {
+        if (listened && !paused && now - lastRead > 3 * heartbeatNanos) {
             fail(new IOException("nothing received: millis=" + (now - lastRead) / 1_000_000));
         } else if (now - lastWrite >= heartbeatNanos) {
             ackDue = true;

@@ -56,6 +56,7 @@ final class Hub {
         }
     };
     private Future<?> ticks;
+    private long lastTick = System.nanoTime();
     private boolean closed;
 
     Hub(Settings settings, EventLoop loop) {
@@ -181,9 +182,13 @@ final class Hub {
         }
     }
 
-    private void fail(Send send) {
+    void fail(Send send) {
         release(send);
-        send.fail(new PeerFailedException(send.peer.rank(), "this node is closed", null));
+        PeerFailedException failure = new PeerFailedException(send.peer.rank(), "this node is closed", null);
+        send.fail(failure);
+        if (send.result != null) {
+            send.result.completeExceptionally(failure);
+        }
     }
 
     private void drain() {
@@ -196,6 +201,8 @@ final class Hub {
             send.next = null;
             if (send.isDone()) {
                 release(send);
+            } else if (send.result != null) {
+                broadcasts.begin(send);
             } else {
                 enqueue(send);
             }
@@ -228,6 +235,9 @@ final class Hub {
         if (handle != null) {
             send.handle = null;
             handle.close();
+        }
+        if (send.hasRoom) {
+            send.hasRoom = false;
             give(send.peer, send.bytes);
         }
         if (send.deadline != null) {
@@ -240,14 +250,15 @@ final class Hub {
         room.give(peer.quota, bytes);
     }
 
-    /// A whole message has arrived from a peer.
-    void arrived(Frame frame, SealedBuffer whole, Peer from) {
-        if (frame.kind() == Frame.Kind.XCAST) {
-            SendOptions options =
-                    frame.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            broadcasts.handOn(frame.tag(), frame.origin(), options, whole);
+    /// A whole message has arrived from a peer, and ownership of its bytes.
+    void arrived(Frame frame, SealedBuffer whole, Peer from) throws IOException {
+        if (frame.kind() == Frame.Kind.XDONE) {
+            try (whole) {
+                broadcasts.confirmed(frame, whole, from);
+            }
+        } else {
+            dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), from);
         }
-        dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), from);
     }
 
     /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
@@ -311,6 +322,7 @@ final class Hub {
         LOG.log(Level.DEBUG, () -> "rank=" + settings.rank() + " " + failure.getMessage());
         if (!closed) {
             inbox.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
+            broadcasts.peerFailed(peer.rank());
         }
     }
 
@@ -329,8 +341,11 @@ final class Hub {
 
     private void tick() {
         long now = System.nanoTime();
+        // a loop that was held up did not listen either, so it may not judge
+        boolean listened = now - lastTick < settings.heartbeatNanos();
+        lastTick = now;
         for (Peer peer : peers.values()) {
-            peer.tick(now);
+            peer.tick(now, listened);
         }
     }
 
@@ -351,7 +366,7 @@ final class Hub {
 
     private void closeWhenDrained(long deadline, CompletableFuture<Void> over) {
         drain();
-        boolean drained = peers.values().stream().allMatch(Peer::isDrained);
+        boolean drained = broadcasts.isDrained() && peers.values().stream().allMatch(Peer::isDrained);
         if (!drained && System.nanoTime() - deadline < 0) {
             loop.schedule(() -> closeWhenDrained(deadline, over), 2, TimeUnit.MILLISECONDS);
             return;
@@ -361,6 +376,7 @@ final class Hub {
             ticks.cancel(false);
         }
         failLate();
+        broadcasts.close();
         peers.values().forEach(Peer::close);
         room.close();
         channels.close().addListener(done -> over.complete(null));
@@ -374,6 +390,7 @@ final class Hub {
             ticks.cancel(false);
             channels.close().addListener(done -> {
                 failLate();
+                broadcasts.close();
                 peers.values().forEach(Peer::close);
                 room.close();
                 over.complete(null);

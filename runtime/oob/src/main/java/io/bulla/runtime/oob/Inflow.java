@@ -13,7 +13,7 @@ final class Inflow {
     private final List<SealedBuffer> parts = new ArrayList<>();
     private long expected;
     private long landed;
-    private long total;
+    private Frame first;
     private long duplicates;
 
     /// Sequence of the next message that is not whole yet.
@@ -41,44 +41,70 @@ final class Inflow {
         return again;
     }
 
-    /// Takes a fragment in, and ownership of `body`, whatever happens.
+    /// Notes that a fragment has arrived.
     ///
-    /// @return the whole message, if this was its last; else `null`
+    /// @return true if it was its message's last
     /// @throws IOException if it does not continue what is there
-    SealedBuffer land(Frame frame, SealedBuffer body) throws IOException {
-        if (frame.offset() != landed || landed > 0 && frame.total() != total) {
-            body.close();
+    boolean advance(Frame frame) throws IOException {
+        if (frame.offset() != landed || first != null && !continues(frame)) {
             throw new IOException("fragment out of place: offset=" + frame.offset() + " landed=" + landed + " total="
-                    + frame.total() + " before=" + total);
+                    + frame.total() + " before=" + (first == null ? 0 : first.total()));
         }
-        if (frame.length() == frame.total()) {
-            expected++;
+        first = first == null ? frame : first;
+        landed += frame.length();
+        if (landed < frame.total()) {
+            return false;
+        }
+        landed = 0;
+        first = null;
+        expected++;
+        return true;
+    }
+
+    private boolean continues(Frame frame) {
+        return frame.total() == first.total()
+                && frame.kind() == first.kind()
+                && frame.session() == first.session()
+                && frame.number() == first.number();
+    }
+
+    /// Puts a message together, and takes ownership of its bytes.
+    ///
+    /// @param last as [#advance] said
+    /// @return the whole message, if this was its last fragment; else `null`
+    SealedBuffer land(SealedBuffer body, boolean last) {
+        if (last && parts.isEmpty()) {
             return body;
         }
         parts.add(body);
-        total = frame.total();
-        landed += frame.length();
-        return landed == total ? whole() : null;
-    }
-
-    private SealedBuffer whole() {
+        if (!last) {
+            return null;
+        }
         SealedBuffer whole = SealedBuffer.concat(parts.toArray(SealedBuffer[]::new));
-        interrupt();
-        expected++;
+        letGo();
         return whole;
     }
 
     /// The next message will never be whole.
-    void skip() {
+    ///
+    /// @return its first frame, or `null` if nothing of it has arrived
+    Frame skip() {
+        Frame begun = first;
         interrupt();
         expected++;
+        return begun;
     }
 
     /// The connection is over: the message that was arriving will begin anew.
     void interrupt() {
+        letGo();
+        landed = 0;
+        first = null;
+    }
+
+    private void letGo() {
         parts.forEach(SealedBuffer::close);
         parts.clear();
-        landed = 0;
     }
 
     /// The session is over.

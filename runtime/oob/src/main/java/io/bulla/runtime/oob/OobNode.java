@@ -7,7 +7,6 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -159,6 +158,7 @@ public final class OobNode implements AutoCloseable {
         Send send = prepare(peer, tag, buffer, options);
         String full = hub.room().tryTake(send.peer.quota, send.bytes);
         if (full == null) {
+            send.hasRoom = true;
             start(send);
         } else {
             refuse(send);
@@ -184,6 +184,7 @@ public final class OobNode implements AutoCloseable {
             refuse(send);
             return Optional.empty();
         }
+        send.hasRoom = true;
         start(send);
         return Optional.of(send);
     }
@@ -216,11 +217,12 @@ public final class OobNode implements AutoCloseable {
 
     private void start(Send send) {
         if (closing.get()) {
-            hub.release(send);
-            send.fail(new PeerFailedException(send.peer.rank(), "this node is closed", null));
+            hub.fail(send);
         } else if (send.peer.rank() == settings.rank()) {
             SealedBuffer handle = send.handle;
             send.handle = null;
+            // given back when it is handled
+            send.hasRoom = false;
             hub.dispatch(new Message(settings.rank(), send.tag, send.format, handle), send.peer);
             send.reached(send.level);
         } else {
@@ -231,12 +233,18 @@ public final class OobNode implements AutoCloseable {
     /// Sends bytes to every other node, down the tree that starts here; what they are, the receivers have to
     /// know.
     ///
+    /// The node keeps a handle until each of its children has confirmed that everybody below it has the
+    /// message. A child that fails before is replaced by its own children, here and all the way down.
+    /// Broadcasts of one node with one tag arrive in order where nobody fails; around a failure, one may
+    /// overtake another.
+    ///
     /// @param tag of the message
     /// @param buffer stays the caller's
-    /// @return completes when this node's children have acknowledged; the children see to the rest
+    /// @return completes when everybody alive has the message; fails at once with a [QueueFullException] if the
+    ///     queue of a child is full, and with a [PeerFailedException] if this node is closed before
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
-    public CompletionStage<List<Delivery>> xcast(int tag, SealedBuffer buffer) {
+    public CompletionStage<XcastResult> xcast(int tag, SealedBuffer buffer) {
         return xcast(tag, SendOptions.DEFAULT, buffer);
     }
 
@@ -245,18 +253,30 @@ public final class OobNode implements AutoCloseable {
     /// @param tag of the message
     /// @param format what the receivers find in [Message#format()]
     /// @param items stays the caller's
-    /// @return completes when this node's children have acknowledged
+    /// @return completes when everybody alive has the message
     /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
     /// @throws IllegalArgumentException if the message is over the limit
-    public CompletionStage<List<Delivery>> xcast(int tag, WireFormat format, SealedBuffer items) {
+    public CompletionStage<XcastResult> xcast(int tag, WireFormat format, SealedBuffer items) {
         return xcast(tag, SendOptions.DEFAULT.packed(format), items);
     }
 
-    private CompletionStage<List<Delivery>> xcast(int tag, SendOptions options, SealedBuffer buffer) {
+    private CompletionStage<XcastResult> xcast(int tag, SendOptions options, SealedBuffer buffer) {
         checkSize(buffer);
-        List<Send> sends = broadcasts.handOn(tag, settings.rank(), options, buffer);
-        return CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new))
-                .thenApply(all -> sends.stream().map(CompletableFuture::join).toList());
+        for (int child : settings.routing().children(settings.rank(), settings.rank(), settings.size())) {
+            String full = hub.room().isFull(hub.peer(child).quota);
+            if (full != null) {
+                return CompletableFuture.failedFuture(
+                        new QueueFullException(full + " rank=" + settings.rank() + " peer=" + child + " tag=" + tag));
+            }
+        }
+        Send send = prepare(settings.rank(), tag, buffer, options);
+        send.result = new CompletableFuture<>();
+        if (closing.get()) {
+            hub.fail(send);
+        } else {
+            hub.submit(send);
+        }
+        return send.result.minimalCompletionStage();
     }
 
     private void checkSize(SealedBuffer buffer) {

@@ -205,16 +205,34 @@ final class Peer {
             body.close();
             throw hole;
         }
-        if (again || frame.kind() == Frame.Kind.SKIP) {
+        if (again) {
             body.close();
-            if (!again) {
-                inflow.skip();
+        } else if (frame.kind() == Frame.Kind.SKIP) {
+            body.close();
+            Frame begun = inflow.skip();
+            if (begun != null && begun.kind() == Frame.Kind.XCAST) {
+                hub.broadcasts().interrupted(begun, this);
             }
+        } else {
+            take(inflow, frame, body);
+        }
+    }
+
+    private void take(Inflow inflow, Frame frame, SealedBuffer body) throws IOException {
+        boolean last;
+        try {
+            last = inflow.advance(frame);
+        } catch (IOException outOfPlace) {
+            body.close();
+            throw outOfPlace;
+        }
+        dialer.calm();
+        if (frame.kind() == Frame.Kind.XCAST) {
+            hub.broadcasts().arrived(frame, body, this);
             return;
         }
-        SealedBuffer whole = inflow.land(frame, body);
+        SealedBuffer whole = inflow.land(body, last);
         if (whole != null) {
-            dialer.calm();
             hub.arrived(frame, whole, this);
         }
     }
@@ -326,9 +344,9 @@ final class Peer {
         return session.queued() == 0;
     }
 
-    void tick(long now) {
+    void tick(long now, boolean listened) {
         if (connection != null) {
-            connection.tick(now, settings.heartbeatNanos());
+            connection.tick(now, settings.heartbeatNanos(), listened);
         }
     }
 

@@ -51,6 +51,10 @@ final class Quota {
         used.addAndGet(-(1L << SHIFT) - size);
     }
 
+    boolean isFull() {
+        return usedMessages() >= messages || usedBytes() >= bytes;
+    }
+
     /// Room worth waking up for.
     boolean isHalfEmpty() {
         return usedMessages() <= messages / 2 && usedBytes() <= bytes / 2;

@@ -35,6 +35,13 @@ final class Room {
         return null;
     }
 
+    /// @return `null`, or what is full
+    String isFull(Quota peer) {
+        return peer.isFull()
+                ? "queue of the peer is full: " + peer
+                : all.isFull() ? "queues of all peers are full: " + all : null;
+    }
+
     /// Beyond the bounds, for what cannot be refused.
     void take(Quota peer, long bytes) {
         peer.take(bytes);

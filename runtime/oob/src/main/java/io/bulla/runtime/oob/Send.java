@@ -40,6 +40,11 @@ public final class Send extends CompletableFuture<Delivery> {
     Send previous;
     SendList list;
     SealedBuffer handle;
+    // what it is of; without a handle, where the bytes are, or will be
+    Broadcast broadcast;
+    // at the origin of a broadcast, on its way to the loop
+    CompletableFuture<XcastResult> result;
+    boolean hasRoom;
     Lane lane;
     Future<?> deadline;
     long deadlineNanos;
@@ -57,6 +62,17 @@ public final class Send extends CompletableFuture<Delivery> {
         this.level = options.level();
         this.handle = handle;
         this.bytes = handle.byteSize();
+        this.peer = peer;
+    }
+
+    /// Of a broadcast that is still landing.
+    Send(Broadcast broadcast, Peer peer) {
+        this.kind = Frame.Kind.XCAST;
+        this.tag = broadcast.tag;
+        this.origin = broadcast.key.origin();
+        this.format = broadcast.options.format();
+        this.level = broadcast.options.level();
+        this.bytes = broadcast.total;
         this.peer = peer;
     }
 
@@ -118,6 +134,23 @@ public final class Send extends CompletableFuture<Delivery> {
     TimeoutException late() {
         return new TimeoutException("deadline has passed: peer=" + peer.rank() + " tag=" + tag + " bytes=" + bytes
                 + " millis=" + deadlineNanos / 1_000_000 + " attempts=" + attempts);
+    }
+
+    boolean isLanding() {
+        return handle == null && broadcast != null;
+    }
+
+    /// Whether there is something to be written of it now.
+    boolean isReady(int fragment) {
+        return skipped || !isLanding() || broadcast.has(offset, fragment);
+    }
+
+    /// The next bytes to be written, in a handle of the caller's.
+    SealedBuffer piece(int fragment) {
+        if (isLanding()) {
+            return broadcast.piece(offset, fragment);
+        }
+        return bytes <= fragment ? handle.share() : handle.slice(offset, Math.min(fragment, bytes - offset));
     }
 
     long ageNanos(long now) {

@@ -76,7 +76,7 @@ final class Session {
 
     Lane laneOf(Send send, long fragment) {
         // a message never overtakes one of its own tag
-        return send.bytes > fragment || bulk.holds(send.tag) ? bulk : small;
+        return send.bytes > fragment || send.isLanding() || bulk.holds(send.tag) ? bulk : small;
     }
 
     /// The connection is over: messages that were not acknowledged are written again, and arrive again, from

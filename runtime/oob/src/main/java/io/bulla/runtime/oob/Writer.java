@@ -83,6 +83,9 @@ final class Writer {
     private Lane choose() {
         Send small = session.small.waiting.first();
         Send bulk = session.bulk.waiting.first();
+        if (bulk != null && !bulk.isReady(settings.fragment())) {
+            bulk = null;
+        }
         if (bulk == null || small == null) {
             return small != null ? session.small : bulk != null ? session.bulk : null;
         }
@@ -102,14 +105,15 @@ final class Writer {
         if (send.offset == 0) {
             lane.begin(send);
         }
-        long length = Math.min(settings.fragment(), send.bytes - send.offset);
-        if (length == send.bytes && length <= settings.inline()) {
+        long length = send.bytes;
+        if (length <= settings.inline() && !send.isLanding()) {
             inline(lane, send);
         } else {
             endBatch();
+            SealedBuffer piece = send.piece(settings.fragment());
+            length = piece.byteSize();
             ByteBuf header = header();
             header(header, lane, send, (int) length);
-            SealedBuffer piece = length == send.bytes ? send.handle.share() : send.handle.slice(send.offset, length);
             ChannelFuture written = SealedWrite.write(channel, header, piece);
             if (send.offset + length == send.bytes && send.level == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
@@ -130,8 +134,10 @@ final class Writer {
         int length = (int) send.bytes;
         ByteBuf out = batchOf(Frame.BYTES + length, lane.waiting.size());
         header(out, lane, send, length);
-        send.handle.iovec().copyTo(0, batchMemory.asSlice(out.writerIndex(), length), length);
-        out.writerIndex(out.writerIndex() + length);
+        if (length > 0) {
+            send.handle.iovec().copyTo(0, batchMemory.asSlice(out.writerIndex(), length), length);
+            out.writerIndex(out.writerIndex() + length);
+        }
         if (send.level == Delivery.Status.WRITTEN) {
             tell = tell == null ? new ArrayList<>() : tell;
             tell.add(send);
@@ -149,8 +155,8 @@ final class Writer {
                 send.sequence,
                 send.offset,
                 send.bytes,
-                0,
-                0,
+                send.broadcast == null ? 0 : send.broadcast.key.session(),
+                send.broadcast == null ? 0 : send.broadcast.key.number(),
                 length,
                 lane.code);
     }

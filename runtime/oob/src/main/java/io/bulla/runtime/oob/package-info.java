@@ -1,13 +1,19 @@
 /// Out-of-band messaging: small tagged messages to peers, broadcasts down a tree.
 ///
 /// - [OobNode][io.bulla.runtime.oob.OobNode] is one participant: it listens, sends, receives by tag, and
-///   broadcasts.
+///   broadcasts. [OobNodeBuilder][io.bulla.runtime.oob.OobNodeBuilder] is what it is made of.
+/// - [Send][io.bulla.runtime.oob.Send] is a message on its way, a stage that completes once with a
+///   [Delivery][io.bulla.runtime.oob.Delivery]; [SendOptions][io.bulla.runtime.oob.SendOptions] says when.
 /// - [Message][io.bulla.runtime.oob.Message] is what a [MessageHandler][io.bulla.runtime.oob.MessageHandler]
 ///   gets: the sealed bytes themselves. The node closes its handle when the handler returns; keeping them is
 ///   `share()`.
 /// - [Routing][io.bulla.runtime.oob.Routing] is the shape of a broadcast, [Radix][io.bulla.runtime.oob.Radix] the
-///   usual one.
+///   usual one; [XcastResult][io.bulla.runtime.oob.XcastResult] says whom it reached.
 /// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
 /// - [Frame][io.bulla.runtime.oob.Frame] is the header on the wire.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
+///
+/// Inside, all on the one event loop of a node: a `Hub` has `Peer`s, a peer has a `Session` and the
+/// `Connection` that carries it now, a session has two `Lane`s out and two `Inflow`s in; `Broadcasts` hand on;
+/// the `Inbox` is the thread of the handlers.
 package io.bulla.runtime.oob;

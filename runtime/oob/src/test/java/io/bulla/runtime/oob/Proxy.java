@@ -25,6 +25,7 @@ final class Proxy implements AutoCloseable {
     private final AtomicInteger accepted = new AtomicInteger();
     private final AtomicLong forwarded = new AtomicLong();
     private volatile long cutAfter = NEVER;
+    private volatile long stallAfter = NEVER;
     private volatile boolean stalled;
     private volatile boolean refusing;
     private final Set<Socket> frozen = ConcurrentHashMap.newKeySet();
@@ -58,7 +59,13 @@ final class Proxy implements AutoCloseable {
 
     /// Swallows nothing and forwards nothing, without closing.
     void stall(boolean stall) {
+        stallAfter = NEVER;
         stalled = stall;
+    }
+
+    /// Stalls after that many more bytes from who connected.
+    void stallAfter(long bytes) {
+        stallAfter = forwarded.get() + bytes;
     }
 
     /// The connections that there are now stay open and forward nothing any more, not even their end.
@@ -148,7 +155,8 @@ final class Proxy implements AutoCloseable {
                 }
                 out.write(chunk, 0, read);
                 if (up) {
-                    forwarded.addAndGet(read);
+                    long sum = forwarded.addAndGet(read);
+                    stalled |= stallAfter != NEVER && sum >= stallAfter;
                 }
             }
         } catch (IOException | InterruptedException over) {

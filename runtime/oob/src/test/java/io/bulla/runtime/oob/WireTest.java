@@ -216,6 +216,24 @@ class WireTest {
     }
 
     @Test
+    void broadcastThatArrivesAgainIsDroppedAndConfirmedAgain() throws Exception {
+        greet();
+        for (int sequence = 0; sequence < 2; sequence++) {
+            ByteBuf out = Unpooled.buffer(Frame.BYTES);
+            Frame.write(out, Frame.Kind.XCAST, 0, Cluster.TAG, 0, sequence, 0, 4, 99, 7, 4, 0);
+            say(out.nioBuffer(), ByteBuffer.allocate(4).putInt(0, 12));
+            ByteBuffer confirmed = read(Frame.BYTES);
+            while (confirmed.get(5) != Frame.Kind.XDONE.ordinal()) {
+                confirmed = read(Frame.BYTES);
+            }
+            assertEquals(1, confirmed.getInt(8));
+            assertEquals(99, confirmed.getLong(40));
+            assertEquals(7, confirmed.getLong(48));
+        }
+        assertEquals("1 from 0: 12", cluster.next());
+    }
+
+    @Test
     void messageInSomebodyElsesNameIsRefused() throws Exception {
         greet();
         say(frame(Frame.Kind.DIRECT, 1, 0, 0, 4, 4, 0));

@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class RadixTest {
+class RoutingTest {
 
     @Test
     void everyOtherNodeIsReachedExactlyOnceFromAnyOrigin() {
@@ -29,6 +32,34 @@ class RadixTest {
                 }
             }
         }
+    }
+
+    @Test
+    void everyShapeReachesEveryOtherNodeExactlyOnceFromAnyOrigin() {
+        for (Routing routing : List.of(new Binomial(), new Direct(), new Radix(1), new Radix(7))) {
+            for (int size = 1; size <= 70; size++) {
+                for (int origin = 0; origin < size; origin++) {
+                    int[] reached = new int[size];
+                    reached[origin]++;
+                    Deque<Integer> next = new ArrayDeque<>(List.of(origin));
+                    while (!next.isEmpty()) {
+                        for (int child : routing.children(next.poll(), origin, size)) {
+                            reached[child]++;
+                            next.add(child);
+                        }
+                    }
+                    int[] once = new int[size];
+                    Arrays.fill(once, 1);
+                    assertArrayEquals(once, reached, routing + " size=" + size + " origin=" + origin);
+                }
+            }
+        }
+    }
+
+    @Test
+    void binomialSendsToTheLargestSubtreeFirst() {
+        assertArrayEquals(new int[] {2, 0, 7}, new Binomial().children(6, 6, 8));
+        assertArrayEquals(new int[] {4, 3}, new Binomial().children(2, 6, 8));
     }
 
     @Test

@@ -1,0 +1,147 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+
+/// One broadcast at one node: the bytes that have landed, whom it was handed on to, and who waits to hear that
+/// all below have it.
+///
+/// ```
+/// landing --last fragment--> whole --every child has confirmed or failed--> done: confirmed upwards, bytes let go
+///    |
+///    +-- nobody sends the rest: given up; the children skip it
+/// ```
+///
+/// One event loop's.
+final class Broadcast {
+
+    /// Which broadcast.
+    record Key(int origin, long session, long number) {}
+
+    /// What is said upwards: nodes that have it, this one included, and ranks that failed.
+    record Outcome(int reached, List<Integer> failed) {}
+
+    final Key key;
+    final int tag;
+    final SendOptions options;
+    final long total;
+    /// At the origin, else `null`.
+    final CompletableFuture<XcastResult> result;
+
+    final long started = System.nanoTime();
+    final Map<Integer, Send> waiting = new HashMap<>();
+    final Set<Integer> parents = new HashSet<>();
+    private final Set<Integer> asked = new HashSet<>();
+    private final SortedSet<Integer> failed = new TreeSet<>();
+    private final List<SealedBuffer> parts = new ArrayList<>();
+    private long landed;
+    private int reached;
+    boolean handedOn;
+
+    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<XcastResult> result) {
+        this.key = key;
+        this.tag = tag;
+        this.options = options;
+        this.total = total;
+        this.result = result;
+        this.reached = result == null ? 1 : 0;
+    }
+
+    /// Takes in what is new of a fragment, which begins at or before the end of what is there, and ownership of
+    /// it.
+    ///
+    /// @return false if nothing was new
+    boolean land(long offset, SealedBuffer fragment) {
+        long end = offset + fragment.byteSize();
+        if (end <= landed && total > 0 || !parts.isEmpty() && total == 0) {
+            fragment.close();
+            return false;
+        }
+        if (offset == landed) {
+            parts.add(fragment);
+        } else {
+            try (fragment) {
+                parts.add(fragment.slice(landed - offset, end - landed));
+            }
+        }
+        landed = end;
+        return true;
+    }
+
+    boolean isWhole() {
+        return landed == total && !parts.isEmpty();
+    }
+
+    long landed() {
+        return landed;
+    }
+
+    /// All bytes, in a handle of the caller's.
+    SealedBuffer whole() {
+        return parts.size() == 1 ? parts.getFirst().share() : SealedBuffer.concat(parts.toArray(SealedBuffer[]::new));
+    }
+
+    /// Whether enough has landed from `offset` on for a fragment.
+    boolean has(long offset, int most) {
+        long length = Math.min(most, landed - offset);
+        return length >= Frame.MIN_FRAGMENT || offset + length == total;
+    }
+
+    /// The next piece to be sent on, in a handle of the caller's; to be asked for only if there is enough. It
+    /// ends where a part does, so that most are shares of one part.
+    SealedBuffer piece(long offset, int most) {
+        long length = Math.min(most, landed - offset);
+        List<SealedBuffer> slices = new ArrayList<>();
+        long start = 0;
+        long from = offset;
+        for (SealedBuffer part : parts) {
+            long end = start + part.byteSize();
+            if (from < end && from - offset < length) {
+                long take = Math.min(end - from, length - (from - offset));
+                slices.add(part.slice(from - start, take));
+                from += take;
+                if (from - offset >= Frame.MIN_FRAGMENT || from == total) {
+                    break;
+                }
+            }
+            start = end;
+        }
+        if (slices.size() == 1) {
+            return slices.getFirst();
+        }
+        SealedBuffer piece = SealedBuffer.concat(slices.toArray(SealedBuffer[]::new));
+        slices.forEach(SealedBuffer::close);
+        return piece;
+    }
+
+    /// @return true the first time
+    boolean ask(int child) {
+        return asked.add(child);
+    }
+
+    void failed(int rank) {
+        failed.add(rank);
+    }
+
+    void confirmed(int count, List<Integer> failedBelow) {
+        reached += count;
+        failed.addAll(failedBelow);
+    }
+
+    Outcome outcome() {
+        return new Outcome(reached, List.copyOf(failed));
+    }
+
+    void letGo() {
+        parts.forEach(SealedBuffer::close);
+        parts.clear();
+    }
+}

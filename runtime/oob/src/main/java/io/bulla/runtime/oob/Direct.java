@@ -1,0 +1,16 @@
+package io.bulla.runtime.oob;
+
+import java.util.stream.IntStream;
+
+/// No tree: the origin sends to every other node.
+public record Direct() implements Routing {
+
+    @Override
+    public int[] children(int rank, int origin, int size) {
+        return rank != origin
+                ? new int[0]
+                : IntStream.range(1, size)
+                        .map(place -> (int) (((long) place + origin) % size))
+                        .toArray();
+    }
+}
