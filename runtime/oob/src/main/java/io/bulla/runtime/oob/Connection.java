@@ -215,7 +215,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     private void control(Frame read, SealedBuffer body) throws IOException {
         switch (read.kind()) {
-            case HELLO -> hub.greeted(this, peer, Hello.read(body));
+            case HELLO -> hub.door().greeted(this, peer, Hello.read(body));
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
             case ACK -> peer.acknowledged(read.sequence(), read.offset());
             case BYE -> peer.left();
@@ -282,7 +282,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         if (peer != null) {
             peer.lost(this, cause);
         } else if (!quiet) {
-            hub.strangerLeft(channel.remoteAddress(), cause);
+            hub.door().strangerLeft(channel.remoteAddress(), cause);
         }
     }
 }

@@ -122,13 +122,13 @@ final class Dialer {
                 .channel(NioSocketChannel.class)
                 .option(ChannelOption.ALLOCATOR, settings.allocator())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, hub.waterMark())
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, hub.door().waterMark())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, patience / 1_000_000))
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel fresh) throws IOException {
                         Connection connection = new Connection(hub, fresh, peer, patience);
-                        hub.install(fresh, connection, peer.rank());
+                        hub.door().install(fresh, connection, peer.rank());
                     }
                 })
                 .connect(address);

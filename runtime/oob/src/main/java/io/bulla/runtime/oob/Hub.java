@@ -1,23 +1,15 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.netty.FrameReader;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.channel.WriteBufferWaterMark;
-import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +33,7 @@ final class Hub {
     private final Room room;
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
-    private final ChannelGroup channels;
+    private final Door door;
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
     private final Handover<Send> intake = new Handover<>() {
@@ -66,7 +58,7 @@ final class Hub {
         this.handlers = new Handlers(settings.rank(), settings.keepBytes(), inbox);
         this.room = new Room(new Quota(settings.allMessages(), settings.allBytes()));
         this.broadcasts = new Broadcasts(this);
-        this.channels = new DefaultChannelGroup(loop, true);
+        this.door = new Door(this);
     }
 
     Settings settings() {
@@ -105,41 +97,14 @@ final class Hub {
 
     /// Binds, and from then on accepts.
     Channel listen(InetSocketAddress bind) throws IOException {
-        ChannelFuture bound = new ServerBootstrap()
-                .group(loop, loop)
-                .channel(NioServerSocketChannel.class)
-                .childOption(ChannelOption.ALLOCATOR, settings.allocator())
-                .childOption(ChannelOption.TCP_NODELAY, true)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark())
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel fresh) throws IOException {
-                        settings.security().checkAddress(fresh.remoteAddress());
-                        install(fresh, new Connection(Hub.this, fresh, null, settings.helloNanos()), Security.UNKNOWN);
-                    }
-                })
-                .bind(bind)
-                .awaitUninterruptibly();
-        if (!bound.isSuccess()) {
-            throw new IOException(
-                    "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
-                            + bound.cause().getMessage(),
-                    bound.cause());
-        }
+        Channel listener = door.listen(bind);
         ticks = loop.scheduleAtFixedRate(
                 this::tick, settings.heartbeatNanos() / 2, settings.heartbeatNanos() / 2, TimeUnit.NANOSECONDS);
-        return bound.channel();
+        return listener;
     }
 
-    WriteBufferWaterMark waterMark() {
-        return new WriteBufferWaterMark(settings.fragment() / 2, settings.fragment());
-    }
-
-    void install(Channel channel, Connection connection, int expected) throws IOException {
-        channels.add(channel);
-        settings.security().secure(channel, expected != Security.UNKNOWN, expected);
-        FrameReader.install(channel, settings.source(), connection);
-        channel.pipeline().addLast(connection);
+    Door door() {
+        return door;
     }
 
     /// @throws IOException if the address is not known, or is not one for this node's security
@@ -264,62 +229,14 @@ final class Hub {
     /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
     void dispatch(Message message, Peer from) {
         Incoming incoming = new Incoming(message, handlers, from);
+        FlightEvents.received(settings.rank(), from.rank(), message, incoming.bytes);
         from.handing(incoming.bytes);
         inbox.put(incoming);
     }
 
-    /// A hello has arrived.
-    void greeted(Connection connection, Peer dialed, Hello hello) throws IOException {
-        if (closed) {
-            connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
-            return;
-        }
-        int proven = settings.security().peerOf(connection.channel());
-        String wrong = wrongWith(hello, proven, dialed);
-        if (wrong != null) {
-            connection.refuse(Refusal.STRANGER, wrong);
-        } else if (hello.oldest() > settings.newestVersion() || hello.newest() < settings.oldestVersion()) {
-            connection.refuse(
-                    Refusal.VERSION,
-                    "no version in common: rank=" + settings.rank() + " versions=" + settings.oldestVersion() + "-"
-                            + settings.newestVersion() + " peer=" + hello.rank() + " versions=" + hello.oldest() + "-"
-                            + hello.newest());
-        } else if (dialed != null) {
-            dialed.answered(connection, hello);
-        } else {
-            peer(hello.rank()).accept(connection, hello);
-        }
-    }
-
-    private String wrongWith(Hello hello, int proven, Peer dialed) {
-        int claimed = hello.rank();
-        if (hello.nodes() != settings.size()) {
-            return "not of this job: nodes=" + hello.nodes() + " expected=" + settings.size();
-        }
-        if (claimed < 0 || claimed >= settings.size() || claimed == settings.rank()) {
-            return "not a peer: rank=" + claimed + " nodes=" + settings.size() + " self=" + settings.rank();
-        }
-        if (proven != Security.UNKNOWN && proven != claimed) {
-            return "not who it says it is: claimed=" + claimed + " proven=" + proven;
-        }
-        if (dialed != null && dialed.rank() != claimed) {
-            return "another peer than called: rank=" + claimed + " called=" + dialed.rank();
-        }
-        return null;
-    }
-
-    /// A connection ended that never belonged to a peer.
-    void strangerLeft(SocketAddress remote, Throwable cause) {
-        if (!closed) {
-            LOG.log(
-                    Level.WARNING,
-                    "refused a connection: rank=" + settings.rank() + " remote=" + remote + " reason="
-                            + cause.getMessage());
-        }
-    }
-
     void peerFailed(Peer peer, PeerFailedException failure) {
         LOG.log(Level.DEBUG, () -> "rank=" + settings.rank() + " " + failure.getMessage());
+        FlightEvents.failed(settings.rank(), peer.rank(), failure.getMessage());
         if (!closed) {
             inbox.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
             broadcasts.peerFailed(peer.rank());
@@ -337,6 +254,14 @@ final class Hub {
 
     void debug(String what) {
         LOG.log(Level.DEBUG, () -> "rank=" + settings.rank() + " " + what);
+    }
+
+    /// On the loop.
+    List<PeerStats> stats() {
+        return peers.values().stream()
+                .map(Peer::stats)
+                .sorted(Comparator.comparingInt(PeerStats::peer))
+                .toList();
     }
 
     private void tick() {
@@ -379,7 +304,7 @@ final class Hub {
         broadcasts.close();
         peers.values().forEach(Peer::close);
         room.close();
-        channels.close().addListener(done -> over.complete(null));
+        door.close().addListener(done -> over.complete(null));
     }
 
     /// As if the process had died: no word to anybody. For tests.
@@ -388,7 +313,7 @@ final class Hub {
         onLoop(() -> {
             closed = true;
             ticks.cancel(false);
-            channels.close().addListener(done -> {
+            door.close().addListener(done -> {
                 failLate();
                 broadcasts.close();
                 peers.values().forEach(Peer::close);

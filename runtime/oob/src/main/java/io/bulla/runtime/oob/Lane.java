@@ -27,6 +27,7 @@ final class Lane {
     private final Map<Integer, Integer> tags = new HashMap<>();
     private long next;
     private long acknowledged;
+    private long resends;
 
     Lane(int code) {
         this.code = code;
@@ -35,6 +36,11 @@ final class Lane {
     /// Number of the next message that gets one.
     long next() {
         return next;
+    }
+
+    /// Messages that were begun again.
+    long resends() {
+        return resends;
     }
 
     boolean isEmpty() {
@@ -62,7 +68,9 @@ final class Lane {
         if (send.sequence < 0) {
             send.sequence = next++;
         }
-        send.attempts++;
+        if (send.attempts++ > 0) {
+            resends++;
+        }
     }
 
     /// Its last byte was written.

@@ -7,10 +7,12 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -87,6 +89,30 @@ public final class OobNode implements AutoCloseable {
     /// @return a number that only grows
     public long xcastSends() {
         return broadcasts.sends();
+    }
+
+    /// The peers that this node has had to do with.
+    ///
+    /// @return one for each, by rank, all of one moment on the event loop, which is waited for; none once the
+    ///     node is closed
+    public List<PeerStats> stats() {
+        if (hub.loop().inEventLoop()) {
+            return hub.stats();
+        }
+        CompletableFuture<List<PeerStats>> stats = new CompletableFuture<>();
+        try {
+            hub.loop().execute(() -> stats.complete(hub.isClosed() ? List.of() : hub.stats()));
+        } catch (RejectedExecutionException loopIsDown) {
+            return List.of();
+        }
+        return stats.join();
+    }
+
+    /// Messages that nobody received, and that there was no room to keep.
+    ///
+    /// @return a number that only grows
+    public long droppedMessages() {
+        return hub.handlers().dropped();
     }
 
     /// Receives the messages of a tag from now on. Messages without a receiver are kept in order, up to

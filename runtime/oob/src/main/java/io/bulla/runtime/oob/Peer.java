@@ -4,7 +4,6 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
 ///
@@ -15,10 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// ```
 ///
 /// A connection that the peer opened is as good as one of this node's. If both connect at once, the one from the
-/// lower rank stays. All on the node's event loop, but for [#quota] and what counts the messages in the inbox.
-///
-/// Ordering: whoever takes the inbox below half its limit and sees the pause asks the loop to resume; the loop
-/// shows the pause before it looks once more. One of the two sees the other.
+/// lower rank stays. All on the node's event loop, but for the quota and the backlog.
 final class Peer {
 
     private static final long COURTESY_NANOS = 20_000_000;
@@ -29,9 +25,8 @@ final class Peer {
     private final Session session = new Session();
     private final Dialer dialer;
     final Quota quota;
-    private final AtomicLong lag = new AtomicLong();
-    // volatile: see the ordering
-    private volatile boolean paused;
+    private final Backlog backlog;
+    private final Tally tally = new Tally();
     private Connection connection;
     private Writer writer;
     private Future<?> verdict;
@@ -43,6 +38,7 @@ final class Peer {
         this.rank = rank;
         this.settings = hub.settings();
         this.dialer = new Dialer(hub, this);
+        this.backlog = new Backlog(hub, settings.lagBytes());
         this.quota = new Quota(settings.peerMessages(), settings.peerBytes());
     }
 
@@ -86,6 +82,7 @@ final class Peer {
         } else {
             send.skipped = true;
         }
+        FlightEvents.sent(settings.rank(), send, "given up");
         hub.release(send);
         pump();
     }
@@ -169,10 +166,8 @@ final class Peer {
         session.interrupt();
         acknowledged(hello.small(), hello.bulk());
         writer = new Writer(fresh, session, settings);
-        // volatile: see the ordering; what is in the inbox is the same
-        if (paused) {
-            fresh.pause(true);
-        }
+        backlog.readFrom(fresh);
+        tally.connections++;
         hub.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
         writer.pump();
     }
@@ -227,6 +222,10 @@ final class Peer {
             throw outOfPlace;
         }
         dialer.calm();
+        if (last && frame.kind() != Frame.Kind.XDONE) {
+            tally.receivedMessages++;
+            tally.receivedBytes += frame.total();
+        }
         if (frame.kind() == Frame.Kind.XCAST) {
             hub.broadcasts().arrived(frame, body, this);
             return;
@@ -246,6 +245,11 @@ final class Peer {
 
     private void delivered(Send send) {
         dialer.calm();
+        if (send.kind != Frame.Kind.XDONE) {
+            tally.sentMessages++;
+            tally.sentBytes += send.bytes;
+        }
+        FlightEvents.sent(settings.rank(), send, "acknowledged");
         hub.release(send);
         send.reached(Delivery.Status.ACKNOWLEDGED);
     }
@@ -257,6 +261,7 @@ final class Peer {
         } else if (connection == over) {
             connection = null;
             writer = null;
+            backlog.readFrom(null);
             session.interrupt();
             hub.lost(rank, cause);
             if (!hub.isClosed()) {
@@ -298,12 +303,14 @@ final class Peer {
         Connection last = connection;
         connection = null;
         writer = null;
+        backlog.readFrom(null);
         session.small.abandonAll(send -> failed(send, failure));
         session.bulk.abandonAll(send -> failed(send, failure));
         session.end();
         if (last != null) {
             last.end();
         }
+        tally.failures++;
         hub.peerFailed(this, failure);
     }
 
@@ -313,16 +320,19 @@ final class Peer {
         Connection last = connection;
         connection = null;
         writer = null;
+        backlog.readFrom(null);
         session.small.abandon(send -> failed(send, failure));
         session.bulk.abandon(send -> failed(send, failure));
         session.end();
         if (last != null) {
             last.fail(failure);
         }
+        tally.failures++;
         hub.peerFailed(this, failure);
     }
 
     private void failed(Send send, PeerFailedException failure) {
+        FlightEvents.sent(settings.rank(), send, "peer failed");
         hub.release(send);
         send.fail(failure);
     }
@@ -350,17 +360,11 @@ final class Peer {
         }
     }
 
-    /// A message goes to the inbox; a peer whose messages wait there is not read.
+    /// A message goes to the inbox.
     void handing(long bytes) {
-        if (rank == settings.rank()) {
-            // counted since the send
-            return;
-        }
-        // volatile: see the ordering
-        if (lag.addAndGet(Frame.BYTES + bytes) > settings.lagBytes() && !paused && connection != null) {
-            paused = true;
-            connection.pause(true);
-            resumeIfCaughtUp();
+        // its own are counted since the send
+        if (rank != settings.rank()) {
+            backlog.add(bytes);
         }
     }
 
@@ -368,21 +372,29 @@ final class Peer {
     void handled(long bytes) {
         if (rank == settings.rank()) {
             hub.give(this, bytes);
-            return;
-        }
-        // volatile: see the ordering
-        if (lag.addAndGet(-Frame.BYTES - bytes) <= settings.lagBytes() / 2 && paused) {
-            hub.onLoop(this::resumeIfCaughtUp);
+        } else {
+            backlog.remove(bytes);
         }
     }
 
-    private void resumeIfCaughtUp() {
-        // volatile: see the ordering
-        if (paused && lag.get() <= settings.lagBytes() / 2) {
-            paused = false;
-            if (connection != null) {
-                connection.pause(false);
-            }
-        }
+    PeerStats stats() {
+        PeerStats.State state = connection != null
+                ? backlog.isPaused() ? PeerStats.State.PAUSED : PeerStats.State.CONNECTED
+                : verdict != null ? PeerStats.State.SEEKING : PeerStats.State.IDLE;
+        return new PeerStats(
+                rank,
+                state,
+                tally.sentMessages,
+                tally.sentBytes,
+                tally.receivedMessages,
+                tally.receivedBytes,
+                session.resends(),
+                session.duplicates(),
+                tally.connections,
+                tally.failures,
+                quota.usedMessages(),
+                quota.usedBytes(),
+                session.oldest(),
+                backlog.bytes());
     }
 }

@@ -1,7 +1,11 @@
 package io.bulla.runtime.oob;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 /// What two nodes have in common beyond a connection: two lanes in each direction, known by a random number on
 /// either side.
@@ -107,6 +111,19 @@ final class Session {
 
     long duplicates() {
         return inflows[Lane.SMALL].duplicates() + inflows[Lane.BULK].duplicates();
+    }
+
+    long resends() {
+        return small.resends() + bulk.resends();
+    }
+
+    /// How long the oldest message has been on its way.
+    Optional<Duration> oldest() {
+        long now = System.nanoTime();
+        return Stream.of(small.waiting, small.unacked, bulk.waiting, bulk.unacked)
+                .filter(list -> !list.isEmpty())
+                .map(list -> Duration.ofNanos(list.first().ageNanos(now)))
+                .max(Comparator.naturalOrder());
     }
 
     int queued() {

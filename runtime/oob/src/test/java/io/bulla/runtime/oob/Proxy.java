@@ -141,7 +141,7 @@ final class Proxy implements AutoCloseable {
             OutputStream out = to.getOutputStream();
             for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
                 awaitEndOfStall(from);
-                if (frozen.contains(from)) {
+                if (frozen.contains(from) || from.isClosed()) {
                     return;
                 }
                 long cut = cutAfter;

@@ -1,0 +1,125 @@
+package io.bulla.runtime.oob;
+
+import io.bulla.interop.netty.FrameReader;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.ChannelGroupFuture;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+
+/// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
+final class Door {
+
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+
+    private final Hub hub;
+    private final Settings settings;
+    private final ChannelGroup channels;
+
+    Door(Hub hub) {
+        this.hub = hub;
+        this.settings = hub.settings();
+        this.channels = new DefaultChannelGroup(hub.loop(), true);
+    }
+
+    /// Binds, and from then on accepts.
+    Channel listen(InetSocketAddress bind) throws IOException {
+        ChannelFuture bound = new ServerBootstrap()
+                .group(hub.loop(), hub.loop())
+                .channel(NioServerSocketChannel.class)
+                .childOption(ChannelOption.ALLOCATOR, settings.allocator())
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark())
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel fresh) throws IOException {
+                        settings.security().checkAddress(fresh.remoteAddress());
+                        install(fresh, new Connection(hub, fresh, null, settings.helloNanos()), Security.UNKNOWN);
+                    }
+                })
+                .bind(bind)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(
+                    "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
+                            + bound.cause().getMessage(),
+                    bound.cause());
+        }
+        return bound.channel();
+    }
+
+    WriteBufferWaterMark waterMark() {
+        return new WriteBufferWaterMark(settings.fragment() / 2, settings.fragment());
+    }
+
+    void install(Channel channel, Connection connection, int expected) throws IOException {
+        channels.add(channel);
+        settings.security().secure(channel, expected != Security.UNKNOWN, expected);
+        FrameReader.install(channel, settings.source(), connection);
+        channel.pipeline().addLast(connection);
+    }
+
+    /// A hello has arrived.
+    void greeted(Connection connection, Peer dialed, Hello hello) throws IOException {
+        if (hub.isClosed()) {
+            connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
+            return;
+        }
+        int proven = settings.security().peerOf(connection.channel());
+        String wrong = wrongWith(hello, proven, dialed);
+        if (wrong != null) {
+            connection.refuse(Refusal.STRANGER, wrong);
+        } else if (hello.oldest() > settings.newestVersion() || hello.newest() < settings.oldestVersion()) {
+            connection.refuse(
+                    Refusal.VERSION,
+                    "no version in common: rank=" + settings.rank() + " versions=" + settings.oldestVersion() + "-"
+                            + settings.newestVersion() + " peer=" + hello.rank() + " versions=" + hello.oldest() + "-"
+                            + hello.newest());
+        } else if (dialed != null) {
+            dialed.answered(connection, hello);
+        } else {
+            hub.peer(hello.rank()).accept(connection, hello);
+        }
+    }
+
+    private String wrongWith(Hello hello, int proven, Peer dialed) {
+        int claimed = hello.rank();
+        if (hello.nodes() != settings.size()) {
+            return "not of this job: nodes=" + hello.nodes() + " expected=" + settings.size();
+        }
+        if (claimed < 0 || claimed >= settings.size() || claimed == settings.rank()) {
+            return "not a peer: rank=" + claimed + " nodes=" + settings.size() + " self=" + settings.rank();
+        }
+        if (proven != Security.UNKNOWN && proven != claimed) {
+            return "not who it says it is: claimed=" + claimed + " proven=" + proven;
+        }
+        if (dialed != null && dialed.rank() != claimed) {
+            return "another peer than called: rank=" + claimed + " called=" + dialed.rank();
+        }
+        return null;
+    }
+
+    /// A connection ended that never belonged to a peer.
+    void strangerLeft(SocketAddress remote, Throwable cause) {
+        if (!hub.isClosed()) {
+            LOG.log(
+                    Level.WARNING,
+                    "refused a connection: rank=" + settings.rank() + " remote=" + remote + " reason="
+                            + cause.getMessage());
+        }
+    }
+
+    ChannelGroupFuture close() {
+        return channels.close();
+    }
+}

@@ -1,0 +1,136 @@
+package io.bulla.runtime.oob;
+
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/// What the JDK's flight recorder is told, when it records: `bulla.Send`, `bulla.Receive`, `bulla.PeerFailed`.
+///
+/// Without the module `jdk.jfr`, or without a recording, nothing happens here.
+final class FlightEvents {
+
+    private static final boolean PRESENT =
+            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+
+    private FlightEvents() {}
+
+    /// Also false while nobody ever started the recorder, so that its classes are not loaded for nothing.
+    private static boolean isOn() {
+        return PRESENT && FlightRecorder.isInitialized();
+    }
+
+    /// A send is over: acknowledged, or why not.
+    static void sent(int rank, Send send, String outcome) {
+        if (isOn()) {
+            SendEvent event = new SendEvent();
+            if (event.isEnabled()) {
+                event.rank = rank;
+                event.peer = send.peer.rank();
+                event.tag = send.tag;
+                event.bytes = send.bytes;
+                event.attempts = send.attempts;
+                event.micros = send.ageNanos(System.nanoTime()) / 1_000;
+                event.outcome = outcome;
+                event.commit();
+            }
+        }
+    }
+
+    static void received(int rank, int peer, Message message, long bytes) {
+        if (isOn()) {
+            ReceiveEvent event = new ReceiveEvent();
+            if (event.isEnabled()) {
+                event.rank = rank;
+                event.peer = peer;
+                event.origin = message.origin();
+                event.tag = message.tag();
+                event.bytes = bytes;
+                event.commit();
+            }
+        }
+    }
+
+    static void failed(int rank, int peer, String why) {
+        if (isOn()) {
+            FailureEvent event = new FailureEvent();
+            if (event.isEnabled()) {
+                event.rank = rank;
+                event.peer = peer;
+                event.why = why;
+                event.commit();
+            }
+        }
+    }
+
+    @Name("bulla.Send")
+    @Label("Message Sent")
+    @Description("A send is over, acknowledged or not")
+    @Category("Bulla")
+    @StackTrace(false)
+    static final class SendEvent extends Event {
+        @Label("Rank")
+        int rank;
+
+        @Label("Peer")
+        int peer;
+
+        @Label("Tag")
+        int tag;
+
+        @Label("Bytes")
+        @DataAmount
+        long bytes;
+
+        @Label("Attempts")
+        int attempts;
+
+        @Label("Microseconds")
+        long micros;
+
+        @Label("Outcome")
+        String outcome;
+    }
+
+    @Name("bulla.Receive")
+    @Label("Message Received")
+    @Category("Bulla")
+    @StackTrace(false)
+    static final class ReceiveEvent extends Event {
+        @Label("Rank")
+        int rank;
+
+        @Label("Peer")
+        int peer;
+
+        @Label("Origin")
+        int origin;
+
+        @Label("Tag")
+        int tag;
+
+        @Label("Bytes")
+        @DataAmount
+        long bytes;
+    }
+
+    @Name("bulla.PeerFailed")
+    @Label("Peer Failed")
+    @Description("The verdict on a peer")
+    @Category("Bulla")
+    @StackTrace(false)
+    static final class FailureEvent extends Event {
+        @Label("Rank")
+        int rank;
+
+        @Label("Peer")
+        int peer;
+
+        @Label("Why")
+        String why;
+    }
+}

@@ -1,0 +1,13 @@
+package io.bulla.runtime.oob;
+
+/// Counts of one peer. One event loop's.
+final class Tally {
+
+    long sentMessages;
+    long sentBytes;
+    long receivedMessages;
+    long receivedBytes;
+    long resends;
+    long connections;
+    long failures;
+}
