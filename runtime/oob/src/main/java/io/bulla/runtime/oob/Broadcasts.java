@@ -58,10 +58,9 @@ final class Broadcasts {
     }
 
     /// A broadcast of this node's own.
-    void begin(Send own) {
-        SendOptions options = own.format.map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
+    void begin(BroadcastSend own) {
         Broadcast broadcast = new Broadcast(
-                new Broadcast.Key(settings.rank(), session, ++lastNumber), own.tag, options, own.bytes, own.result);
+                new Broadcast.Key(settings.rank(), session, ++lastNumber), own.tag, own.options, own.bytes, own.result);
         broadcast.land(0, own.handle);
         own.handle = null;
         active.put(broadcast.key, broadcast);
@@ -139,18 +138,11 @@ final class Broadcasts {
         Send send;
         if (broadcast.isWhole()) {
             try (SealedBuffer whole = broadcast.whole()) {
-                send = new Send(
-                        Frame.Kind.XCAST,
-                        broadcast.tag,
-                        broadcast.key.origin(),
-                        broadcast.options,
-                        settings.policy().outgoing(whole),
-                        child);
+                send = BroadcastSend.whole(broadcast, settings.policy().outgoing(whole), child);
             }
         } else {
-            send = new Send(broadcast, child);
+            send = BroadcastSend.landing(broadcast, child);
         }
-        send.broadcast = broadcast;
         broadcast.waiting.put(child.rank(), send);
         sends.increment();
         start(send);
@@ -274,10 +266,7 @@ final class Broadcasts {
                 settings.source(), Math.max(1, Integer.BYTES * outcome.failed().size()));
         try (ranks) {
             outcome.failed().forEach(ranks::putInt);
-            Send send =
-                    new Send(Frame.Kind.XDONE, outcome.reached(), key.origin(), SendOptions.DEFAULT, ranks.seal(), to);
-            send.broadcast = new Broadcast(key, 0, SendOptions.DEFAULT, 0, null);
-            start(send);
+            start(BroadcastSend.done(key, outcome.reached(), ranks.seal(), to));
         }
     }
 

@@ -151,8 +151,8 @@ final class Hub {
         release(send);
         PeerFailedException failure = new PeerFailedException(send.peer.rank(), "this node is closed", null);
         send.fail(failure);
-        if (send.result != null) {
-            send.result.completeExceptionally(failure);
+        if (send instanceof BroadcastSend own && own.result != null) {
+            own.result.completeExceptionally(failure);
         }
     }
 
@@ -166,8 +166,8 @@ final class Hub {
             send.next = null;
             if (send.isDone()) {
                 release(send);
-            } else if (send.result != null) {
-                broadcasts.begin(send);
+            } else if (send instanceof BroadcastSend own) {
+                broadcasts.begin(own);
             } else {
                 enqueue(send);
             }
@@ -180,8 +180,8 @@ final class Hub {
     }
 
     private void enqueue(Send send) {
-        if (send.deadlineNanos > 0) {
-            long left = send.deadlineNanos - send.ageNanos(System.nanoTime());
+        if (send.options.deadline().isPresent()) {
+            long left = send.options.deadline().get().toNanos() - send.ageNanos(System.nanoTime());
             send.deadline = loop.schedule(() -> late(send), left, TimeUnit.NANOSECONDS);
         }
         if (send.peer.enqueue(send)) {

@@ -228,11 +228,8 @@ public final class OobNode implements AutoCloseable {
     private Send prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         Peer to = hub.peer(Objects.checkIndex(peer, settings.size()));
         checkSize(buffer);
-        Send send = new Send(Frame.Kind.DIRECT, tag, settings.rank(), options, buffer.share(), to);
-        if (options.deadline().isPresent()) {
-            send.deadlineNanos = options.deadline().get().toNanos();
-        }
-        return send;
+        SealedBuffer handle = buffer.share();
+        return new Send(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
     }
 
     /// It has no room, so there is none to give back.
@@ -249,8 +246,8 @@ public final class OobNode implements AutoCloseable {
             send.handle = null;
             // given back when it is handled
             send.hasRoom = false;
-            hub.dispatch(new Message(settings.rank(), send.tag, send.format, handle), send.peer);
-            send.reached(send.level);
+            hub.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
+            send.reached(send.options.level());
         } else {
             hub.submit(send);
         }
@@ -295,8 +292,7 @@ public final class OobNode implements AutoCloseable {
                         new QueueFullException(full + " rank=" + settings.rank() + " peer=" + child + " tag=" + tag));
             }
         }
-        Send send = prepare(settings.rank(), tag, buffer, options);
-        send.result = new CompletableFuture<>();
+        BroadcastSend send = BroadcastSend.begin(tag, options, buffer.share(), hub.peer(settings.rank()));
         if (closing.get()) {
             hub.fail(send);
         } else {

@@ -74,7 +74,7 @@ final class Peer {
 
     /// A send that was completed by somebody else: what is not begun goes, what is begun is taken back.
     void forget(Send send) {
-        if (send.lane == null) {
+        if (send.lane == null || send.skipped) {
             return;
         }
         if (send.sequence < 0) {

@@ -1,8 +1,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.WireFormat;
-import java.util.Optional;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
@@ -23,56 +22,36 @@ import java.util.concurrent.TimeoutException;
 ///
 /// What depends on it without an executor of its own runs on the node's event loop, and must not block.
 /// Completing it from outside is a cancel.
-public final class Send extends CompletableFuture<Delivery> {
+public sealed class Send extends CompletableFuture<Delivery> permits BroadcastSend {
 
-    // what it is; set once
+    // few and small fields: a send is most of what is allocated for a short message
     final Frame.Kind kind;
     final int tag;
-    final int origin;
-    final Optional<WireFormat> format;
     final long bytes;
-    private final long started = System.nanoTime();
+    final SendOptions options;
     final Peer peer;
-    final Delivery.Status level;
+    private final long started = System.nanoTime();
 
     // the event loop's, but for the links, which are the intake's before
     Send next;
     Send previous;
     SendList list;
     SealedBuffer handle;
-    // what it is of; without a handle, where the bytes are, or will be
-    Broadcast broadcast;
-    // at the origin of a broadcast, on its way to the loop
-    CompletableFuture<XcastResult> result;
-    boolean hasRoom;
     Lane lane;
     Future<?> deadline;
-    long deadlineNanos;
     long sequence = -1;
     long order;
     long offset;
     int attempts;
+    boolean hasRoom;
     boolean skipped;
 
-    Send(Frame.Kind kind, int tag, int origin, SendOptions options, SealedBuffer handle, Peer peer) {
+    Send(Frame.Kind kind, int tag, SendOptions options, long bytes, SealedBuffer handle, Peer peer) {
         this.kind = kind;
         this.tag = tag;
-        this.origin = origin;
-        this.format = options.format();
-        this.level = options.level();
+        this.options = options;
+        this.bytes = bytes;
         this.handle = handle;
-        this.bytes = handle.byteSize();
-        this.peer = peer;
-    }
-
-    /// Of a broadcast that is still landing.
-    Send(Broadcast broadcast, Peer peer) {
-        this.kind = Frame.Kind.XCAST;
-        this.tag = broadcast.tag;
-        this.origin = broadcast.key.origin();
-        this.format = broadcast.options.format();
-        this.level = broadcast.options.level();
-        this.bytes = broadcast.total;
         this.peer = peer;
     }
 
@@ -133,23 +112,36 @@ public final class Send extends CompletableFuture<Delivery> {
 
     TimeoutException late() {
         return new TimeoutException("deadline has passed: peer=" + peer.rank() + " tag=" + tag + " bytes=" + bytes
-                + " millis=" + deadlineNanos / 1_000_000 + " attempts=" + attempts);
+                + " millis=" + options.deadline().map(Duration::toMillis).orElse(0L) + " attempts=" + attempts);
     }
 
+    /// Rank of the node that sent it first.
+    int origin() {
+        return peer.hub().settings().rank();
+    }
+
+    /// Of the origin, if it is a broadcast; else 0.
+    long session() {
+        return 0;
+    }
+
+    /// Of the broadcast; else 0.
+    long number() {
+        return 0;
+    }
+
+    /// Whether its bytes may still be arriving here.
     boolean isLanding() {
-        return handle == null && broadcast != null;
+        return false;
     }
 
     /// Whether there is something to be written of it now.
     boolean isReady(int fragment) {
-        return skipped || !isLanding() || broadcast.has(offset, fragment);
+        return true;
     }
 
     /// The next bytes to be written, in a handle of the caller's.
     SealedBuffer piece(int fragment) {
-        if (isLanding()) {
-            return broadcast.piece(offset, fragment);
-        }
         return bytes <= fragment ? handle.share() : handle.slice(offset, Math.min(fragment, bytes - offset));
     }
 

@@ -2,7 +2,6 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.SealedWrite;
-import io.bulla.pack.WireFormat;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -115,7 +114,7 @@ final class Writer {
             ByteBuf header = header();
             header(header, lane, send, (int) length);
             ChannelFuture written = SealedWrite.write(channel, header, piece);
-            if (send.offset + length == send.bytes && send.level == Delivery.Status.WRITTEN) {
+            if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
                     if (done.isSuccess()) {
                         send.reached(Delivery.Status.WRITTEN);
@@ -138,31 +137,28 @@ final class Writer {
             send.handle.iovec().copyTo(0, batchMemory.asSlice(out.writerIndex(), length), length);
             out.writerIndex(out.writerIndex() + length);
         }
-        if (send.level == Delivery.Status.WRITTEN) {
+        if (send.options.level() == Delivery.Status.WRITTEN) {
             tell = tell == null ? new ArrayList<>() : tell;
             tell.add(send);
         }
     }
 
     private static void header(ByteBuf out, Lane lane, Send send, int length) {
-        int mark = send.format.isPresent() ? markOf(send.format.get()) : 0;
+        int mark =
+                send.options.format().isPresent() ? send.options.format().get().mark() : 0;
         Frame.write(
                 out,
                 send.kind,
                 mark,
                 send.tag,
-                send.origin,
+                send.origin(),
                 send.sequence,
                 send.offset,
                 send.bytes,
-                send.broadcast == null ? 0 : send.broadcast.key.session(),
-                send.broadcast == null ? 0 : send.broadcast.key.number(),
+                send.session(),
+                send.number(),
                 length,
                 lane.code);
-    }
-
-    private static int markOf(WireFormat format) {
-        return format.mark();
     }
 
     private ByteBuf header() {

@@ -38,7 +38,7 @@ class ChaosTest {
     private static final int SENDERS = 4;
     private static final int SENDS = Integer.getInteger("bulla.sends", 40_000);
     private static final long SEED = Long.getLong("bulla.seed", System.nanoTime());
-    private static final int XCAST_EVERY = 1_000;
+    private static final int XCAST_EVERY = 100;
     private static final int XCAST = 9;
     private static final int ON_THE_WAY = 4_000;
 
@@ -202,11 +202,15 @@ class ChaosTest {
         }
         room.acquireUninterruptibly();
         from.node().xcast(XCAST, message).whenComplete((result, failure) -> {
-            if (result != null) {
-                xcasts.increment();
-                Thread.startVirtualThread(() -> reached(id, from, before, result));
+            if (result == null) {
+                room.release();
+                return;
             }
-            room.release();
+            xcasts.increment();
+            Thread.startVirtualThread(() -> {
+                reached(id, from, before, result);
+                room.release();
+            });
         });
     }
 
@@ -217,7 +221,7 @@ class ChaosTest {
                 if (ended.contains(life.number())) {
                     break;
                 }
-                if (wait > 2_000) {
+                if (wait > 1_000) {
                     ledger.wrong.add("broadcast not heard: id=" + id + " rank=" + life.rank() + " " + result);
                     break;
                 }

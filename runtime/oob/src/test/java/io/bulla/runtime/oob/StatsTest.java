@@ -112,7 +112,7 @@ class StatsTest {
         assertTrue(of(1, 0).waitingBytes() > 1000);
         hold.countDown();
         Cluster.await("handled", () -> of(1, 0).waitingBytes() == 0);
-        assertEquals(PeerStats.State.CONNECTED, of(1, 0).state());
+        Cluster.await("read again", () -> of(1, 0).state() == PeerStats.State.CONNECTED);
     }
 
     @Test
