@@ -1,4 +1,5 @@
 module com.example.modules {
+    requires io.bulla.interop.netty;
     requires io.bulla.interop.posix;
     requires io.bulla.pack;
 }

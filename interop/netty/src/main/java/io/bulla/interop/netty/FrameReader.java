@@ -2,40 +2,55 @@ package io.bulla.interop.netty;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
+import io.bulla.iovec.IoVec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
+import java.util.Map;
 
-/// Reads frames from a NIO socket straight into a region of a `MemorySource`.
+/// Reads frames from a channel into regions of a `MemorySource`, each frame's body whole in one region.
 ///
 /// ```
 /// HEADER --headerBytes() read, checked--> BODY --bodyBytes() read, sealed, delivered--> HEADER
+///        any failure, or the end of the connection --> ENDED: memory given back, channel closed
 /// ```
 ///
-/// Netty's read loop asks for a buffer and reads the socket into it. The reader answers with a buffer whose write
-/// is a call into the builder, so the bytes go from the kernel to where they stay, at most [#STEP] at a time, and
-/// no writable memory is seen by anybody. A connection that ends inside a frame gives the memory back.
+/// How the bytes land
+/// - *Straight*, no copy: in a NIO socket whose pipeline has no handler yet. Netty's read loop asks for a buffer
+///   and reads the socket into it; the reader answers with a buffer whose write is a call into the builder. So
+///   the bytes go from the kernel to where they stay, at most [#STEP] at a time.
+/// - *With one copy*, out of the `ByteBuf` that arrives: behind handlers such as Netty's `SslHandler`, which
+///   decrypts into buffers of its own, and in channels of other kinds. The native transports (epoll, io_uring)
+///   read by address, and a builder gives none away: what could write by it could write after the seal. The
+///   copies of bodies are counted in [io.bulla.iovec.CopyTally].
+///
+/// In both there is no cumulation buffer, and no writable memory is seen by anybody.
 public final class FrameReader extends ChannelInboundHandlerAdapter {
 
-    /// The most bytes of one read, so that one large frame does not hold up the event loop.
+    /// The most bytes of one read that lands straight, so that one large frame does not hold up the event loop.
     public static final int STEP = 256 * 1024;
 
     private final MemorySource source;
     private final FrameFormat format;
     private final ByteBuffer header;
     private final Landing landing = new Landing();
+    private ChannelHandlerContext context;
     private BufferBuilder body;
     private long bodyBytes;
+    private boolean ended;
 
     private FrameReader(MemorySource source, FrameFormat format) {
         this.source = source;
@@ -43,43 +58,49 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         this.header = ByteBuffer.allocateDirect(format.headerBytes());
     }
 
-    /// Makes `channel` read frames. The reader becomes the first handler of the pipeline.
+    /// Makes `channel` read frames. The reader becomes the last handler of the pipeline: those that change bytes,
+    /// such as TLS, are added before, those that want to know of exceptions and of the end of the connection
+    /// afterwards. Without the former, a NIO socket is read without a copy.
     ///
-    /// @param channel a NIO socket channel that has not read yet
+    /// @param channel one that has not read yet
     /// @param source where frames land
     /// @param format how frames begin, and who gets them
-    /// @throws IllegalArgumentException if it is another kind of channel
     public static void install(Channel channel, MemorySource source, FrameFormat format) {
-        if (!(channel instanceof NioSocketChannel)) {
-            throw new IllegalArgumentException("frames are read from NIO sockets only: channel="
-                    + channel.getClass().getName());
-        }
         FrameReader reader = new FrameReader(source, format);
-        channel.config().setRecvByteBufAllocator(reader.new LandingAllocator());
-        channel.pipeline().addFirst(reader);
+        if (channel instanceof NioSocketChannel && isFirst(channel)) {
+            channel.config().setRecvByteBufAllocator(reader.new LandingAllocator());
+        }
+        channel.pipeline().addLast(reader);
+    }
+
+    private static boolean isFirst(Channel channel) {
+        for (Map.Entry<String, ChannelHandler> handler : channel.pipeline()) {
+            // an initializer is about to leave
+            if (!(handler.getValue() instanceof ChannelInitializer)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext context, Object message) throws IOException {
-        if (message != landing) {
+    public void handlerAdded(ChannelHandlerContext context) {
+        this.context = context;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (message == landing) {
+            landing.release();
+            received();
+        } else if (message instanceof ByteBuf bytes) {
+            try {
+                copy(bytes);
+            } finally {
+                bytes.release();
+            }
+        } else {
             context.fireChannelRead(message);
-            return;
-        }
-        landing.release();
-        if (body == null) {
-            if (header.hasRemaining()) {
-                return;
-            }
-            bodyBytes = format.bodyBytes(header.flip());
-            body = BufferBuilder.ofCapacity(source, Math.max(1, bodyBytes));
-        }
-        if (body.byteSize() == bodyBytes) {
-            // closing it afterwards gives the memory back if the source could not seal
-            try (BufferBuilder whole = body) {
-                body = null;
-                format.frame(context, header.rewind(), whole.seal());
-            }
-            header.clear();
         }
     }
 
@@ -90,16 +111,73 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             context.fireExceptionCaught(new EOFException("connection closed inside a frame: received=" + received
                     + " announced=" + (body == null ? "?" : Long.toString(header.capacity() + bodyBytes))));
         }
-        abandon();
+        end();
         context.fireChannelInactive();
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
-        abandon();
+        end();
     }
 
-    private void abandon() {
+    /// Takes what a handler before this one, or a transport that reads by address, has for us.
+    private void copy(ByteBuf bytes) {
+        // not open: who got the last frame wants no more
+        while (!ended && bytes.isReadable() && context.channel().isOpen()) {
+            try {
+                if (body == null) {
+                    int length = Math.min(header.remaining(), bytes.readableBytes());
+                    bytes.readBytes(header.limit(header.position() + length));
+                    header.limit(header.capacity());
+                } else {
+                    int length = (int) Math.min(bodyBytes - body.byteSize(), bytes.readableBytes());
+                    for (ByteBuffer part : bytes.nioBuffers(bytes.readerIndex(), length)) {
+                        body.put(IoVec.of(MemorySegment.ofBuffer(part)));
+                    }
+                    bytes.skipBytes(length);
+                }
+            } catch (RuntimeException noMemory) {
+                fail(noMemory);
+                return;
+            }
+            received();
+        }
+    }
+
+    private void received() {
+        if (ended || body == null && header.hasRemaining()) {
+            return;
+        }
+        try {
+            if (body == null) {
+                bodyBytes = format.bodyBytes(header.flip());
+                body = BufferBuilder.ofCapacity(source, Math.max(1, bodyBytes));
+            }
+            if (body.byteSize() == bodyBytes) {
+                deliver();
+            }
+        } catch (IOException | RuntimeException refused) {
+            fail(refused);
+        }
+    }
+
+    private void deliver() {
+        // closing it afterwards gives the memory back if the source could not seal
+        try (BufferBuilder whole = body) {
+            body = null;
+            format.frame(context, header.rewind(), whole.seal());
+        }
+        header.clear();
+    }
+
+    private void fail(Exception why) {
+        end();
+        context.fireExceptionCaught(why);
+        context.close();
+    }
+
+    private void end() {
+        ended = true;
         if (body != null) {
             body.close();
             body = null;
@@ -107,8 +185,17 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         header.clear();
     }
 
+    /// Reads the socket once; to Netty, a connection that this reader has given up has ended.
     private int read(ScatteringByteChannel in, int length) throws IOException {
-        return body == null ? in.read(header) : body.readFrom(in, length);
+        if (ended) {
+            return -1;
+        }
+        try {
+            return body == null ? in.read(header) : body.readFrom(in, length);
+        } catch (RuntimeException noMemory) {
+            fail(noMemory);
+            return -1;
+        }
     }
 
     private int wanted() {

@@ -20,10 +20,15 @@ import java.util.concurrent.RejectedExecutionException;
 /// (zero-copy sends) keeps the handle until it is done. Each write has views of its own, so any number of
 /// writes may share one buffer.
 ///
-/// A message over 1 GiB goes out in several pieces, in order, without another write in between.
+/// A message over 1 GiB, or of more regions than a gathering write takes, goes out in several pieces, in order,
+/// without another write in between. It is not copied in NIO, epoll and io_uring channels; behind Netty's
+/// `SslHandler` it is not copied before it is encrypted if that has `setWrapDataSize(0)`, else where the handler
+/// fills records with the end of one message and the begin of the next.
 public final class SealedWrite {
 
     private static final long MAX_PIECE = 1 << 30;
+    // IOV_MAX of Linux and the BSDs: Netty's native transports copy a buffer that has more
+    private static final int MAX_VIEWS = 1024;
 
     private SealedWrite() {}
 
@@ -62,7 +67,7 @@ public final class SealedWrite {
         long size = header.readableBytes();
         groups.add(new ArrayList<>(List.of(header)));
         for (ByteBuffer view : handle.iovec().asByteBuffers()) {
-            if (size + view.remaining() > MAX_PIECE) {
+            if (size + view.remaining() > MAX_PIECE || groups.getLast().size() == MAX_VIEWS) {
                 groups.add(new ArrayList<>());
                 size = 0;
             }

@@ -3,7 +3,7 @@
 /// - [SealedWrite][io.bulla.interop.netty.SealedWrite] queues a header and a sealed buffer as one outbound
 ///   message, without a copy. It owns a handle from before the write is queued until its promise completed and
 ///   Netty let go of the memory.
-/// - [FrameReader][io.bulla.interop.netty.FrameReader] reads frames from a NIO channel straight into a region
-///   of a `MemorySource`: no cumulation buffer, no pool memory, bounded steps.
+/// - [FrameReader][io.bulla.interop.netty.FrameReader] reads frames into regions of a `MemorySource`, without a
+///   cumulation buffer: straight from a NIO socket, with one copy behind TLS and on the native transports.
 /// - [MeteredAllocator][io.bulla.interop.netty.MeteredAllocator] counts what a channel's allocator hands out.
 package io.bulla.interop.netty;

@@ -1,0 +1,8 @@
+package io.bulla.interop.netty;
+
+final class EpollFrameReaderTest extends FrameReaderContract {
+
+    EpollFrameReaderTest() {
+        super(Wires.EPOLL, false);
+    }
+}

@@ -1,0 +1,8 @@
+package io.bulla.interop.netty;
+
+final class EpollTlsFrameReaderTest extends FrameReaderContract {
+
+    EpollTlsFrameReaderTest() {
+        super(Wires.EPOLL, true);
+    }
+}

@@ -1,0 +1,8 @@
+package io.bulla.interop.netty;
+
+final class IoUringFrameReaderTest extends FrameReaderContract {
+
+    IoUringFrameReaderTest() {
+        super(Wires.IO_URING, false);
+    }
+}

@@ -1,0 +1,8 @@
+package io.bulla.interop.netty;
+
+final class TlsFrameReaderTest extends FrameReaderContract {
+
+    TlsFrameReaderTest() {
+        super(Wires.NIO, true);
+    }
+}
