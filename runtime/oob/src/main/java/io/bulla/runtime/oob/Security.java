@@ -21,6 +21,12 @@ public interface Security {
     /// @throws IOException that names the address, if it is refused
     default void checkAddress(SocketAddress address) throws IOException {}
 
+    /// Refuses to stand for another node than the one it was made for. Asked before a node starts.
+    ///
+    /// @param rank of the node
+    /// @throws IOException that names both, if they differ
+    default void checkRank(int rank) throws IOException {}
+
     /// Prepares a fresh channel, before anything was read or written: adds handlers to its pipeline. The handlers
     /// of frames are added behind them. Runs on the channel's event loop.
     ///

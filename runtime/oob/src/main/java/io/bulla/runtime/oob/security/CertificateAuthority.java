@@ -1,0 +1,115 @@
+package io.bulla.runtime.oob.security;
+
+import io.bulla.runtime.oob.security.Certificates.Validity;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.List;
+
+/// A throw-away authority for the nodes of one job: for trials and tests. Its key lives as long as this object
+/// and is not written anywhere, so that nobody can add a node later.
+public final class CertificateAuthority {
+
+    private final String job;
+    private final Validity validity;
+    private final KeyPair key = Certificates.newKey();
+    private final X509Certificate certificate;
+
+    private CertificateAuthority(String job, Validity validity) {
+        this.job = job;
+        this.validity = validity;
+        this.certificate = Certificates.authority(name(), key, validity);
+    }
+
+    /// Makes an authority, with a key of its own.
+    ///
+    /// @param job whose nodes it will vouch for, as in [PeerIdentity]
+    /// @param from when its certificates begin to be valid
+    /// @param until when they end
+    /// @return an authority that has issued nothing yet
+    /// @throws IllegalArgumentException if the job's name is not one, or the time is empty
+    public static CertificateAuthority create(String job, Instant from, Instant until) {
+        return new CertificateAuthority(new PeerIdentity(job, 0).job(), new Validity(from, until));
+    }
+
+    /// What the nodes trust.
+    ///
+    /// @return the authority's own certificate
+    public X509Certificate certificate() {
+        return certificate;
+    }
+
+    /// What the nodes trust, as a PEM file has it.
+    ///
+    /// @return text of some lines
+    public String certificatePem() {
+        return Pem.of(List.of(certificate));
+    }
+
+    /// Makes a node's key and vouches for it.
+    ///
+    /// @param rank of the node, at least 0
+    /// @return a certificate for the name `bulla://JOB/rank/N`, and its key
+    /// @throws IllegalArgumentException if there is no such rank
+    public Issued issue(int rank) {
+        KeyPair own = Certificates.newKey();
+        PeerIdentity who = new PeerIdentity(job, rank);
+        return new Issued(who, Certificates.node(who, own.getPublic(), name(), key, validity), own.getPrivate());
+    }
+
+    private String name() {
+        return job + " authority";
+    }
+
+    /// A node's certificate and its key, which is the node's alone.
+    public static final class Issued {
+
+        private final PeerIdentity who;
+        private final X509Certificate certificate;
+        private final PrivateKey key;
+
+        Issued(PeerIdentity who, X509Certificate certificate, PrivateKey key) {
+            this.who = who;
+            this.certificate = certificate;
+            this.key = key;
+        }
+
+        /// Whose it is.
+        ///
+        /// @return what the certificate names
+        public PeerIdentity identity() {
+            return who;
+        }
+
+        /// What the node shows to others, as a PEM file has it.
+        ///
+        /// @return text of some lines
+        public String certificatePem() {
+            return Pem.of(List.of(certificate));
+        }
+
+        /// Writes the secret key (PEM, PKCS #8) to a file that nobody but its owner may read.
+        ///
+        /// @param file a new one
+        /// @throws IOException if it exists already, or cannot be written
+        public void writeKey(Path file) throws IOException {
+            SecretFile.write(file, keyPem());
+        }
+
+        String keyPem() {
+            return Pem.of(key);
+        }
+
+        PrivateKey key() {
+            return key;
+        }
+
+        @Override
+        public String toString() {
+            return who.toString();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.bulla.runtime.oob.security;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.security.spec.InvalidKeySpecException;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+
+/// Certificates and keys as text (RFC 7468).
+final class Pem {
+
+    private static final String CERTIFICATE = "CERTIFICATE";
+    private static final String KEY = "PRIVATE KEY";
+    private static final Base64.Encoder LINES = Base64.getMimeEncoder(64, new byte[] {'\n'});
+    private static final String[] ALGORITHMS = {"EC", "RSA", "EdDSA"};
+
+    private Pem() {}
+
+    static String of(List<X509Certificate> certificates) {
+        StringBuilder text = new StringBuilder();
+        try {
+            for (X509Certificate each : certificates) {
+                text.append(block(CERTIFICATE, each.getEncoded()));
+            }
+        } catch (CertificateEncodingException notOne) {
+            throw new IllegalArgumentException(notOne);
+        }
+        return text.toString();
+    }
+
+    static String of(PrivateKey key) {
+        return block(KEY, key.getEncoded());
+    }
+
+    private static String block(String label, byte[] content) {
+        return "-----BEGIN " + label + "-----\n" + LINES.encodeToString(content) + "\n-----END " + label + "-----\n";
+    }
+
+    /// @return at least one
+    static List<X509Certificate> certificates(Path file) throws IOException {
+        List<X509Certificate> found = new ArrayList<>();
+        try {
+            CertificateFactory factory = CertificateFactory.getInstance("X.509");
+            for (Certificate each : factory.generateCertificates(new ByteArrayInputStream(SecretFile.bytes(file)))) {
+                found.add((X509Certificate) each);
+            }
+        } catch (CertificateException wrong) {
+            throw new IOException("not certificates in PEM: file=" + file, wrong);
+        }
+        if (found.isEmpty()) {
+            throw new IOException("no certificate in the file: file=" + file);
+        }
+        return found;
+    }
+
+    /// @return a key of PKCS #8 that is not encrypted
+    /// @throws IOException that tells nothing of what is in the file
+    static PrivateKey key(Path file) throws IOException {
+        byte[] bytes = SecretFile.secret(file);
+        byte[] der = new byte[0];
+        try {
+            String text = new String(bytes, StandardCharsets.US_ASCII);
+            String begin = "-----BEGIN " + KEY + "-----";
+            int from = text.indexOf(begin);
+            int to = text.indexOf("-----END " + KEY + "-----");
+            if (from < 0 || to < from) {
+                throw new IOException("no key in the file, wanted " + begin + ": file=" + file);
+            }
+            der = Base64.getMimeDecoder().decode(text.substring(from + begin.length(), to));
+            return key(file, new PKCS8EncodedKeySpec(der));
+        } catch (IllegalArgumentException notBase64) {
+            // its message would quote the file
+            throw new IOException("not a key in PEM: file=" + file);
+        } finally {
+            Arrays.fill(bytes, (byte) 0);
+            Arrays.fill(der, (byte) 0);
+        }
+    }
+
+    private static PrivateKey key(Path file, PKCS8EncodedKeySpec bytes) throws IOException {
+        for (String algorithm : ALGORITHMS) {
+            try {
+                return KeyFactory.getInstance(algorithm).generatePrivate(bytes);
+            } catch (InvalidKeySpecException another) {
+                // the next one, perhaps
+            } catch (GeneralSecurityException everyJdkHasIt) {
+                throw new IllegalStateException(everyJdkHasIt);
+            }
+        }
+        throw new IOException("not a key of PKCS #8 (" + String.join(", ", ALGORITHMS) + "): file=" + file);
+    }
+}

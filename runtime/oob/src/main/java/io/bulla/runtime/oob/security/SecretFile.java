@@ -1,0 +1,79 @@
+package io.bulla.runtime.oob.security;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Set;
+
+/// Small files, and who may read those that are secret: their owner, and nobody else. Such a file is refused, not
+/// warned about, since what others may have read is a secret no more.
+final class SecretFile {
+
+    private static final int MOST = 1 << 20;
+    private static final Set<PosixFilePermission> OWNER = EnumSet.of(
+            PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
+    private static final Set<PosixFilePermission> READ_AND_WRITE =
+            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+
+    private SecretFile() {}
+
+    static byte[] secret(Path file) throws IOException {
+        checkOwnersAlone(file);
+        return bytes(file);
+    }
+
+    /// Makes the file as one that others may not read; it never was another one.
+    static void write(Path file, String content) throws IOException {
+        Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        try (WritableByteChannel out = isPosix(file)
+                ? Files.newByteChannel(file, fresh, PosixFilePermissions.asFileAttribute(READ_AND_WRITE))
+                : Files.newByteChannel(file, fresh)) {
+            ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.US_ASCII));
+            while (bytes.hasRemaining()) {
+                out.write(bytes);
+            }
+        }
+    }
+
+    private static boolean isPosix(Path file) {
+        return file.getFileSystem().supportedFileAttributeViews().contains("posix");
+    }
+
+    static byte[] bytes(Path file) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(MOST + 1);
+            if (bytes.length > MOST) {
+                throw new IOException("file is too large: file=" + file + " limit=" + MOST);
+            }
+            return bytes;
+        } catch (NoSuchFileException missing) {
+            throw new IOException("no such file: file=" + file, missing);
+        }
+    }
+
+    private static void checkOwnersAlone(Path file) throws IOException {
+        if (!isPosix(file)) {
+            return;
+        }
+        Set<PosixFilePermission> permissions;
+        try {
+            permissions = Files.getPosixFilePermissions(file);
+        } catch (NoSuchFileException missing) {
+            throw new IOException("no such file: file=" + file, missing);
+        }
+        if (!OWNER.containsAll(permissions)) {
+            throw new IOException("secret file is open to others: file=" + file + " permissions="
+                    + PosixFilePermissions.toString(permissions) + " wanted=rw-------");
+        }
+    }
+}

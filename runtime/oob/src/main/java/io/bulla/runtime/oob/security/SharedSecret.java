@@ -1,0 +1,144 @@
+package io.bulla.runtime.oob.security;
+
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Certificates.Validity;
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/// TLS 1.3 for a closed job whose nodes have one secret in common, and no certificates.
+///
+/// TLS runs with a throw-away certificate that nobody checks; it keeps the words private, but says nothing
+/// about who speaks. So each end then proves that it knows the secret, for this very connection
+/// ([SecretProof]). What a node writes waits until the other end has proven itself, what it receives before is
+/// the proof and nothing else.
+///
+/// Whoever knows the secret can say any rank: it keeps strangers out, and does not tell the job's nodes apart.
+/// Where that matters, use [TlsCertificates].
+public final class SharedSecret implements Security {
+
+    /// The shortest secret, in bytes. Take random ones: a secret that can be guessed can be tried out by
+    /// whoever a node connects to.
+    public static final int LEAST = 16;
+
+    private static final String VERSION = "TLSv1.3";
+    // of the certificate that nobody looks at
+    private static final Duration LONG = Duration.ofDays(3650);
+
+    private final PeerIdentity self;
+    private final ProofKeys keys;
+    private final SslContext accepting;
+    private final SslContext connecting;
+
+    private SharedSecret(PeerIdentity self, ProofKeys keys) throws IOException {
+        this.self = self;
+        this.keys = keys;
+        KeyPair key = Certificates.newKey();
+        Instant now = Instant.now();
+        X509Certificate nobodys =
+                Certificates.authority("bulla", key, new Validity(now.minus(Duration.ofDays(1)), now.plus(LONG)));
+        accepting = SslContextBuilder.forServer(key.getPrivate(), nobodys)
+                .sslProvider(SslProvider.JDK)
+                .protocols(VERSION)
+                .build();
+        connecting = SslContextBuilder.forClient()
+                .sslProvider(SslProvider.JDK)
+                .protocols(VERSION)
+                .trustManager(new Anybody())
+                .endpointIdentificationAlgorithm(null)
+                .build();
+    }
+
+    /// Reads the secret, which is the file's bytes without a line's end behind them.
+    ///
+    /// @param secret at least [#LEAST] bytes, readable by the file's owner alone, the same on every node
+    /// @param self this node; nodes of other jobs with the same secret are refused
+    /// @return a security for that node
+    /// @throws IOException that names the file, if it cannot be read, is open to others, or too short
+    public static SharedSecret ofFile(Path secret, PeerIdentity self) throws IOException {
+        byte[] bytes = SecretFile.secret(secret);
+        try {
+            int length = bytes.length;
+            while (length > 0 && (bytes[length - 1] == '\n' || bytes[length - 1] == '\r')) {
+                length--;
+            }
+            if (length < LEAST) {
+                throw new IOException("secret is too short: file=" + secret + " bytes=" + length + " least=" + LEAST);
+            }
+            byte[] trimmed = Arrays.copyOf(bytes, length);
+            try {
+                return new SharedSecret(self, ProofKeys.of(trimmed, self.job()));
+            } finally {
+                Arrays.fill(trimmed, (byte) 0);
+            }
+        } finally {
+            Arrays.fill(bytes, (byte) 0);
+        }
+    }
+
+    @Override
+    public void checkRank(int rank) throws IOException {
+        self.checkRank(rank);
+    }
+
+    @Override
+    public void secure(Channel channel, boolean connects, int expectedPeer) {
+        SslHandler tls = (connects ? connecting : accepting).newHandler(channel.alloc());
+        TlsCertificates.prepare(tls);
+        channel.pipeline().addLast(tls, new TlsGate(false), new SecretProof(keys, self, connects, expectedPeer));
+    }
+
+    @Override
+    public int peerOf(Channel channel) throws IOException {
+        return TlsCertificates.proven(channel).rank();
+    }
+
+    @Override
+    public String name() {
+        return "tls-secret";
+    }
+
+    @Override
+    public String toString() {
+        return name() + " " + self;
+    }
+
+    /// Who stands at the other end is found out afterwards, in a way that a man in the middle cannot pass on.
+    private static final class Anybody extends X509ExtendedTrustManager {
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine) {}
+
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/// How nodes know each other: TLS 1.3, and a proof of who is there before the first hello.
+///
+/// - [TlsCertificates][io.bulla.runtime.oob.security.TlsCertificates] is mutual TLS: a node's certificate names
+///   its job and its rank, a [PeerIdentity][io.bulla.runtime.oob.security.PeerIdentity].
+/// - [SharedSecret][io.bulla.runtime.oob.security.SharedSecret] is for a closed job: one secret, which each end
+///   proves to know for this very connection.
+/// - [CertificateAuthority][io.bulla.runtime.oob.security.CertificateAuthority] makes certificates for a trial.
+///
+/// What is withstood, what is not, and why it is done this way: docs/security.md.
+package io.bulla.runtime.oob.security;

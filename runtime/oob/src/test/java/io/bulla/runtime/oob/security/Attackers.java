@@ -1,0 +1,62 @@
+package io.bulla.runtime.oob.security;
+
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.security.KeyPair;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import javax.net.ssl.SSLSocket;
+
+/// TLS of the JDK's, with sockets that block: somebody who speaks TLS, trusts everybody, and knows no secret.
+final class Attackers {
+
+    private Attackers() {}
+
+    static SSLServerSocket listen() throws Exception {
+        KeyPair key = Certificates.newKey();
+        X509Certificate own = Certificates.authority(
+                "attacker",
+                key,
+                new Certificates.Validity(
+                        Instant.now().minusSeconds(60), Instant.now().plusSeconds(600)));
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setKeyEntry("own", key.getPrivate(), new char[0], new X509Certificate[] {own});
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, new char[0]);
+        SSLContext context = SSLContext.getInstance("TLSv1.3");
+        context.init(keys.getKeyManagers(), null, null);
+        return (SSLServerSocket)
+                context.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress());
+    }
+
+    static InetSocketAddress address(SSLServerSocket listener) {
+        return new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
+    }
+
+    static SSLSocket connect(InetSocketAddress where) throws Exception {
+        SSLContext context = SSLContext.getInstance("TLSv1.3");
+        context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
+        SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(where.getAddress(), where.getPort());
+        socket.setSoTimeout(10_000);
+        return socket;
+    }
+
+    /// Passes on what one says to the other, until it has said all.
+    static Thread pass(Socket from, Socket to) {
+        return Thread.ofVirtual().start(() -> {
+            try {
+                from.getInputStream().transferTo(to.getOutputStream());
+            } catch (IOException over) {
+                // the other direction has ended it
+            }
+        });
+    }
+}

@@ -1,0 +1,163 @@
+package io.bulla.runtime.oob.security;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.runtime.oob.Security;
+import io.netty.channel.Channel;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Who is let in by a certificate, and what both ends say of one who is not.
+class TlsCertificatesTest {
+
+    private static final String REFUSED = "tls: the peer refused: alert=";
+
+    @TempDir
+    Path folder;
+
+    private Trial trial;
+
+    @BeforeEach
+    void job() {
+        trial = Trial.in(folder, "trial");
+    }
+
+    @Test
+    void nodesOfOneJobKnowEachOtherByTheirRank() throws Exception {
+        TlsCertificates one = trial.node(1);
+        try (Duo duo = new Duo(one).connect(trial.node(0), 1)) {
+            assertEquals("from who connects", duo.accepts.nextRead());
+            assertEquals("from who accepts", duo.connects.nextRead());
+            Channel accepted = duo.accepts.channel();
+            assertEquals(0, one.peerOf(accepted));
+            assertEquals(1, one.peerOf(duo.connects.channel()));
+            assertEquals(
+                    "TLSv1.3",
+                    accepted.pipeline()
+                            .get(SslHandler.class)
+                            .engine()
+                            .getSession()
+                            .getProtocol());
+        }
+    }
+
+    @Test
+    void nobodyIsKnownBeforeTheHandshake() throws Exception {
+        TlsCertificates one = trial.node(1);
+        EmbeddedChannel fresh = new EmbeddedChannel();
+        one.secure(fresh, false, Security.UNKNOWN);
+        assertEquals(
+                "nobody has proven who is there: remote=embedded",
+                assertThrows(IOException.class, () -> one.peerOf(fresh)).getMessage());
+        assertThrows(IOException.class, fresh::finishAndReleaseAll);
+    }
+
+    @Test
+    void certificateOfAnotherAuthorityIsRefused() throws Exception {
+        TlsCertificates stranger = Trial.in(folder, "trial").node(0);
+        try (Duo duo = new Duo(trial.node(1)).connect(stranger, 1)) {
+            // who connects looks first
+            assertEquals(
+                    "tls: the peer's certificate is refused: names=bulla://trial/rank/1"
+                            + " reason=Path does not chain with any of the trust anchors",
+                    duo.connects.nextWrong());
+            assertEquals(REFUSED + "certificate_unknown", duo.accepts.nextWrong());
+            assertNothingWasRead(duo);
+        }
+    }
+
+    @Test
+    void strangerWhoTrustsEverybodyIsRefused() throws Exception {
+        try (Duo duo = new Duo(trial.node(1)).connect(new Credulous(null), 1)) {
+            assertTrue(duo.accepts.nextWrong().startsWith("tls: "), "no certificate");
+            assertEquals(REFUSED + "certificate_required", duo.connects.nextWrong());
+            assertNothingWasRead(duo);
+        }
+        try (Duo duo = new Duo(trial.node(1))
+                .connect(new Credulous(Trial.in(folder, "trial").authority().issue(0)), 1)) {
+            assertEquals(
+                    "tls: the peer's certificate is refused: names=bulla://trial/rank/0"
+                            + " reason=Path does not chain with any of the trust anchors",
+                    duo.accepts.nextWrong());
+            assertEquals(REFUSED + "certificate_unknown", duo.connects.nextWrong());
+            assertNothingWasRead(duo);
+        }
+    }
+
+    @Test
+    void anotherRankThanTheOneCalledIsRefused() throws Exception {
+        try (Duo duo = new Duo(trial.node(1)).connect(trial.node(0), 2)) {
+            assertEquals(
+                    "tls: the peer's certificate is another node's: names=bulla://trial/rank/1 called=2",
+                    duo.connects.nextWrong());
+            assertEquals(REFUSED + "certificate_unknown", duo.accepts.nextWrong());
+            assertNothingWasRead(duo);
+        }
+    }
+
+    @Test
+    void nodeOfAnotherJobOfTheSameAuthorityIsRefused() throws Exception {
+        MemberTrust trust = MemberTrust.of(List.of(trial.authority().certificate()), "another");
+        try (Duo duo =
+                new Duo(trial.node(1)).connect(new Credulous(trial.authority().issue(0), trust), 1)) {
+            assertEquals(
+                    "tls: the peer's certificate is of another job: names=bulla://trial/rank/1 job=another",
+                    duo.connects.nextWrong());
+            assertEquals(REFUSED + "certificate_unknown", duo.accepts.nextWrong());
+        }
+    }
+
+    @Test
+    void certificateThatExpiresWhileANodeRunsIsRefusedFromThenOn() throws Exception {
+        Trial brief = new Trial(folder, Trial.authority("trial", Duration.ofSeconds(2)));
+        TlsCertificates zero = brief.node(0);
+        try (Duo duo = new Duo(brief.node(1)).connect(zero, 1)) {
+            assertEquals("from who connects", duo.accepts.nextRead());
+            Thread.sleep(3000);
+            duo.connect(zero, 1);
+            String line = duo.connects.nextWrong();
+            assertTrue(
+                    line.startsWith(
+                            "tls: the peer's certificate is refused: names=bulla://trial/rank/1 reason=NotAfter: "),
+                    line);
+            assertEquals(REFUSED + "certificate_expired", duo.accepts.nextWrong());
+        }
+    }
+
+    @Test
+    void peerThatDoesNotSpeakTlsIsRefusedWithoutQuotingIt() throws Exception {
+        try (Duo duo = new Duo(trial.node(1));
+                Socket plain =
+                        new Socket(duo.address().getAddress(), duo.address().getPort())) {
+            plain.getOutputStream().write("the secret plan".getBytes(StandardCharsets.US_ASCII));
+            assertEquals("tls: the peer does not speak it", duo.accepts.nextWrong());
+        }
+    }
+
+    @Test
+    void connectionThatEndsInTheHandshakeSaysSo() throws Exception {
+        try (Duo duo = new Duo(trial.node(1))) {
+            new Socket(duo.address().getAddress(), duo.address().getPort()).close();
+            assertEquals("tls: connection closed in the handshake", duo.accepts.nextWrong());
+        }
+    }
+
+    private static void assertNothingWasRead(Duo duo) {
+        assertNull(duo.accepts.read.poll());
+        assertNull(duo.connects.read.poll());
+        assertNull(duo.accepts.wrong.poll(), "one line");
+        assertNull(duo.connects.wrong.poll(), "one line");
+    }
+}

@@ -1,0 +1,42 @@
+package io.bulla.runtime.oob.security;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+
+/// Files of a trial job.
+record Trial(Path folder, CertificateAuthority authority) {
+
+    static Trial in(Path folder, String job) {
+        return new Trial(folder, authority(job, Duration.ofDays(1)));
+    }
+
+    static CertificateAuthority authority(String job, Duration left) {
+        Instant now = Instant.now();
+        return CertificateAuthority.create(job, now.minus(Duration.ofDays(2)), now.plus(left));
+    }
+
+    TlsCertificates node(int rank) throws IOException {
+        return node(authority.issue(rank));
+    }
+
+    TlsCertificates node(CertificateAuthority.Issued issued) throws IOException {
+        Path ca = Files.createTempFile(folder, "ca", ".pem");
+        Path chain = Files.createTempFile(folder, "node", ".pem");
+        Files.writeString(ca, authority.certificatePem());
+        Files.writeString(chain, issued.certificatePem());
+        return TlsCertificates.ofFiles(ca, chain, secret(folder, issued.keyPem()));
+    }
+
+    static Path secret(Path folder, String content) throws IOException {
+        Path file = Files.createTempFile(
+                folder,
+                "secret",
+                "",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        return Files.writeString(file, content);
+    }
+}
