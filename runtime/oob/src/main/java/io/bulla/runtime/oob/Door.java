@@ -25,11 +25,17 @@ final class Door {
     private final Hub hub;
     private final Settings settings;
     private final ChannelGroup channels;
+    private final Admission admission;
 
     Door(Hub hub) {
         this.hub = hub;
         this.settings = hub.settings();
         this.channels = new DefaultChannelGroup(hub.loop(), true);
+        this.admission = new Admission(settings.connections(), System::nanoTime);
+    }
+
+    Admission admission() {
+        return admission;
     }
 
     /// Binds, and from then on accepts.
@@ -37,6 +43,7 @@ final class Door {
         ChannelFuture bound = new ServerBootstrap()
                 .group(hub.loop(), hub.loop())
                 .channel(NioServerSocketChannel.class)
+                .handler(admission)
                 .childOption(ChannelOption.ALLOCATOR, settings.allocator())
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark())
@@ -88,6 +95,7 @@ final class Door {
         } else if (dialed != null) {
             dialed.answered(connection, hello);
         } else {
+            admission.greeted(connection.channel());
             hub.peer(hello.rank()).accept(connection, hello);
         }
     }

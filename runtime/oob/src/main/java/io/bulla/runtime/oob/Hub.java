@@ -85,6 +85,10 @@ final class Hub {
         return broadcasts;
     }
 
+    Admission admission() {
+        return door.admission();
+    }
+
     boolean isClosed() {
         return closed;
     }

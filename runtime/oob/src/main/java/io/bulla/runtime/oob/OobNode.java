@@ -84,6 +84,13 @@ public final class OobNode implements AutoCloseable {
         return (InetSocketAddress) listener.localAddress();
     }
 
+    /// Connections that were closed as soon as they were accepted, because they were over the [ConnectionLimits].
+    ///
+    /// @return a number that only grows
+    public long refusedConnections() {
+        return hub.admission().refused();
+    }
+
     /// Broadcast messages that this node has started to send, to one child each.
     ///
     /// @return a number that only grows

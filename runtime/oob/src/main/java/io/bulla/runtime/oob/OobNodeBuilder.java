@@ -20,6 +20,7 @@ public final class OobNodeBuilder {
     private MemorySource source;
     private PeerDirectory directory;
     private Security security;
+    private ConnectionLimits connections = ConnectionLimits.DEFAULT;
     private Routing routing = new Radix(4);
     private SendPolicy policy = SendPolicy.SHARED;
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -71,6 +72,15 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder security(Security security) {
         this.security = security;
+        return this;
+    }
+
+    /// How many connections are accepted. [ConnectionLimits#DEFAULT] unless said.
+    ///
+    /// @param limits what is over them is closed at once
+    /// @return this builder
+    public OobNodeBuilder connections(ConnectionLimits limits) {
+        this.connections = Objects.requireNonNull(limits, "limits");
         return this;
     }
 
@@ -247,12 +257,13 @@ public final class OobNodeBuilder {
     /// Starts the node: it listens.
     ///
     /// @return a running node
-    /// @throws IOException if the address cannot be bound, or is not one for the security; nothing is left
-    ///     running then
+    /// @throws IOException if the address cannot be bound, or is not one for the security, or the security is
+    ///     another rank's; nothing is left running then
     /// @throws NullPointerException if memory, directory or security is missing
     /// @throws IllegalArgumentException if a bound is outside
     public OobNode start() throws IOException {
         Settings settings = settings();
+        settings.security().checkRank(rank);
         settings.security().checkAddress(bind);
         if (loops != null) {
             return new OobNode(settings, loops, null, bind);
@@ -272,6 +283,7 @@ public final class OobNodeBuilder {
                 Objects.requireNonNull(source, "a node needs a memory source"),
                 Objects.requireNonNull(directory, "a node needs a peer directory"),
                 Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
+                connections,
                 routing,
                 policy,
                 allocator,

@@ -12,6 +12,7 @@ record Settings(
         MemorySource source,
         PeerDirectory directory,
         Security security,
+        ConnectionLimits connections,
         Routing routing,
         SendPolicy policy,
         ByteBufAllocator allocator,

@@ -1,0 +1,120 @@
+package io.bulla.runtime.oob;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.EventExecutor;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.SocketAddress;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/// Stands in the pipeline of a listening channel and closes at once what is over the limits: before a handler
+/// is made for it, and before a byte of it is read. All on that channel's event loop.
+///
+/// ```
+/// accepted --within the limits--> greeting --greeted()--> connected      the end of the connection leaves either
+/// ```
+final class Admission extends ChannelInboundHandlerAdapter {
+
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final ConnectionLimits limits;
+    private final LongSupplier clock;
+    private final AddressRate rate;
+    private final Set<Channel> greeting = new HashSet<>();
+    private final LongAdder refused = new LongAdder();
+    private EventExecutor loop;
+    private int connected;
+    private long unlogged;
+    private long nextLog;
+
+    /// @param clock in nanoseconds, such as `System::nanoTime`
+    Admission(ConnectionLimits limits, LongSupplier clock) {
+        this.limits = limits;
+        this.clock = clock;
+        this.rate = new AddressRate(limits.perSecond());
+        this.nextLog = clock.getAsLong();
+    }
+
+    /// Connections that were closed at once, so far. Any thread.
+    long refused() {
+        return refused.sum();
+    }
+
+    /// An accepted connection has said hello, and who it is has been proven. Any thread.
+    void greeted(Channel accepted) {
+        onLoop(() -> {
+            if (greeting.remove(accepted)) {
+                connected++;
+            }
+        });
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        loop = context.executor();
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        Channel accepted = (Channel) message;
+        SocketAddress remote = accepted.remoteAddress();
+        String why = over(remote);
+        if (why != null) {
+            accepted.unsafe().closeForcibly();
+            log(why, remote);
+            return;
+        }
+        greeting.add(accepted);
+        accepted.closeFuture()
+                .addListener(closed -> onLoop(() -> {
+                    if (!greeting.remove(accepted)) {
+                        connected--;
+                    }
+                }));
+        context.fireChannelRead(message);
+    }
+
+    private String over(SocketAddress remote) {
+        if (greeting.size() + connected >= limits.connections()) {
+            return "too many connections: limit=" + limits.connections();
+        }
+        if (greeting.size() >= limits.greeting()) {
+            return "too many that have not said hello: limit=" + limits.greeting();
+        }
+        return rate.admits(remote, clock.getAsLong())
+                ? null
+                : "too many of one address in a second: limit=" + limits.perSecond();
+    }
+
+    /// At most once a second; what was passed over is in the next line's count.
+    private void log(String why, SocketAddress remote) {
+        refused.increment();
+        unlogged++;
+        long now = clock.getAsLong();
+        if (now - nextLog >= 0) {
+            LOG.log(Level.WARNING, "refused connections: count=" + unlogged + " last=" + remote + " reason=" + why);
+            unlogged = 0;
+            nextLog = now + LOG_NANOS;
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+            return;
+        }
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException loopIsDown) {
+            // nothing is accepted any more
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package io.bulla.runtime.oob;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+/// Who is let in, by numbers and by a clock that the test sets.
+class AdmissionTest {
+
+    private static final long SECOND = 1_000_000_000;
+
+    private final AtomicLong clock = new AtomicLong(-5);
+    private final List<String> logged = new ArrayList<>();
+
+    @Test
+    void soManyGreetAtATime() {
+        Admission admission = new Admission(new ConnectionLimits(2, 100, 100), clock::get);
+        EmbeddedChannel listener = new EmbeddedChannel(admission);
+        Channel first = arrive(listener);
+        Channel second = arrive(listener);
+        assertFalse(arrive(listener).isOpen());
+        admission.greeted(first);
+        admission.greeted(first);
+        Channel third = arrive(listener);
+        assertTrue(third.isOpen(), "one has said hello");
+        assertFalse(arrive(listener).isOpen());
+        second.close();
+        assertTrue(arrive(listener).isOpen(), "one has left");
+        assertEquals(2, admission.refused());
+        listener.finishAndReleaseAll();
+    }
+
+    @Test
+    void soManyAreConnectedInAll() {
+        Admission admission = new Admission(new ConnectionLimits(100, 3, 100), clock::get);
+        EmbeddedChannel listener = new EmbeddedChannel(admission);
+        Channel first = arrive(listener);
+        for (int i = 0; i < 2; i++) {
+            admission.greeted(arrive(listener));
+        }
+        assertFalse(arrive(listener).isOpen());
+        first.close();
+        Channel last = arrive(listener);
+        assertTrue(last.isOpen());
+        admission.greeted(last);
+        assertFalse(arrive(listener).isOpen());
+        last.close();
+        assertTrue(arrive(listener).isOpen(), "one that had said hello has left");
+        listener.finishAndReleaseAll();
+    }
+
+    @Test
+    void addressComesSoOftenInASecond() {
+        AddressRate rate = new AddressRate(4);
+        InetSocketAddress one = new InetSocketAddress("192.0.2.1", 1);
+        for (int i = 0; i < 4; i++) {
+            assertTrue(rate.admits(new InetSocketAddress("192.0.2.1", i), 0), "another port, the same address");
+        }
+        assertFalse(rate.admits(one, 0));
+        assertFalse(rate.admits(one, SECOND / 4 - 1));
+        assertTrue(rate.admits(one, SECOND / 4));
+        assertFalse(rate.admits(one, SECOND / 4));
+        assertTrue(rate.admits(new InetSocketAddress("192.0.2.2", 1), 0), "another address");
+        for (int i = 0; i < 4; i++) {
+            assertTrue(rate.admits(one, 10 * SECOND), "no more than a second's worth is saved up");
+        }
+        assertFalse(rate.admits(one, 10 * SECOND));
+    }
+
+    @Test
+    void ipv6AddressesCountByTheirNetwork() {
+        AddressRate rate = new AddressRate(1);
+        assertTrue(rate.admits(new InetSocketAddress("2001:db8:1:2::1", 1), 0));
+        assertFalse(rate.admits(new InetSocketAddress("2001:db8:1:2:ffff::9", 1), 0));
+        assertTrue(rate.admits(new InetSocketAddress("2001:db8:1:3::1", 1), 0));
+    }
+
+    @Test
+    void addressesAreForgottenAndMemoryStaysBounded() {
+        AddressRate rate = new AddressRate(1);
+        for (int i = 0; i < 3 * AddressRate.ADDRESSES; i++) {
+            rate.admits(new InetSocketAddress("10.0." + (i >> 8) + "." + (i & 0xff), 1), 0);
+        }
+        assertEquals(AddressRate.ADDRESSES, rate.known());
+    }
+
+    @Test
+    void refusalsAreLoggedOnceASecondWithTheirCount() {
+        Logger log = Logger.getLogger(OobNode.class.getName());
+        Handler ear = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                logged.add(line.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        log.addHandler(ear);
+        log.setUseParentHandlers(false);
+        try {
+            EmbeddedChannel listener =
+                    new EmbeddedChannel(new Admission(new ConnectionLimits(1, 100, 100), clock::get));
+            arrive(listener);
+            for (int i = 0; i < 10; i++) {
+                arrive(listener);
+            }
+            clock.addAndGet(SECOND);
+            arrive(listener);
+            listener.finishAndReleaseAll();
+        } finally {
+            log.removeHandler(ear);
+            log.setUseParentHandlers(true);
+        }
+        String reason = " last=embedded reason=too many that have not said hello: limit=1";
+        assertEquals(
+                List.of("refused connections: count=1" + reason, "refused connections: count=10" + reason), logged);
+    }
+
+    @Test
+    void realSocketsOverTheLimitAreClosedAtOnce() throws Exception {
+        Admission admission = new Admission(new ConnectionLimits(2, 100, 100), System::nanoTime);
+        BlockingQueue<Channel> let = new LinkedBlockingQueue<>();
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+        List<Socket> clients = new ArrayList<>();
+        try {
+            Channel listener = new ServerBootstrap()
+                    .group(loops)
+                    .channel(NioServerSocketChannel.class)
+                    .handler(admission)
+                    .childHandler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public boolean isSharable() {
+                            return true;
+                        }
+
+                        @Override
+                        public void channelActive(ChannelHandlerContext context) {
+                            let.add(context.channel());
+                        }
+                    })
+                    .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                    .sync()
+                    .channel();
+            InetSocketAddress address = (InetSocketAddress) listener.localAddress();
+            for (int i = 0; i < 3; i++) {
+                clients.add(new Socket(address.getAddress(), address.getPort()));
+            }
+            assertTrue(isClosed(clients.get(2)));
+            assertEquals(1, admission.refused());
+            admission.greeted(let.poll(10, TimeUnit.SECONDS));
+            assertTrue(let.poll(10, TimeUnit.SECONDS).isOpen());
+            Thread.sleep(50);
+            clients.add(new Socket(address.getAddress(), address.getPort()));
+            assertTrue(let.poll(10, TimeUnit.SECONDS).isOpen());
+        } finally {
+            for (Socket client : clients) {
+                client.close();
+            }
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    @Test
+    void limitsAreAtLeastOne() {
+        assertEquals(
+                "a limit is at least 1: greeting=1 connections=0 perSecond=1",
+                assertThrows(IllegalArgumentException.class, () -> new ConnectionLimits(1, 0, 1))
+                        .getMessage());
+    }
+
+    private static boolean isClosed(Socket client) throws IOException {
+        client.setSoTimeout(10_000);
+        try {
+            return client.getInputStream().read() < 0;
+        } catch (SocketException reset) {
+            return true;
+        }
+    }
+
+    private static Channel arrive(EmbeddedChannel listener) {
+        EmbeddedChannel fresh = new EmbeddedChannel();
+        listener.writeInbound(fresh);
+        return fresh;
+    }
+}
