@@ -14,7 +14,7 @@ import picocli.CommandLine.Spec;
         description = "Immutable, thread-safe serialization buffers: pack once, seal, share.",
         mixinStandardHelpOptions = true,
         version = "bulla 0.1.0-SNAPSHOT",
-        subcommands = {XcastCommand.class, ShareCommand.class, ExplainCommand.class})
+        subcommands = {XcastCommand.class, ShareCommand.class, ExplainCommand.class, CertCommand.class})
 public final class Bulla implements Runnable {
 
     @Spec
@@ -61,6 +61,6 @@ public final class Bulla implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "no command given: xcast, share, explain");
+        throw new CommandLine.ParameterException(spec.commandLine(), "no command given: xcast, share, explain, cert");
     }
 }

@@ -129,7 +129,7 @@ class BullaTest {
         Ran.refused("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
         Ran.refused("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
         Ran.refused("Missing required parameter: 'FILE'", "xcast");
-        Ran.refused("no command given: xcast, share, explain");
+        Ran.refused("no command given: xcast, share, explain, cert");
     }
 
     @Test

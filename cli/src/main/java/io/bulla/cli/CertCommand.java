@@ -1,0 +1,102 @@
+package io.bulla.cli;
+
+import io.bulla.runtime.oob.security.CertificateAuthority;
+import io.bulla.runtime.oob.security.CertificateAuthority.Issued;
+import io.bulla.runtime.oob.security.PeerIdentity;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/// `bulla cert`: a throw-away authority and what each node of a trial needs.
+@Command(
+        name = "cert",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        description = {
+            "Makes certificates and keys for a trial: ca.pem for all, rank-N.pem and rank-N.key for each node.",
+            "The authority's own key is not written, so nobody can add a node later."
+        })
+final class CertCommand implements Callable<Integer> {
+
+    // clocks of a trial's machines may differ
+    private static final Duration EARLIER = Duration.ofHours(1);
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--nodes", defaultValue = "16", description = "Nodes besides the root: ranks 0 to this.")
+    int nodes;
+
+    @Option(names = "--days", defaultValue = "7", description = "Days until the certificates expire.")
+    int days;
+
+    @Option(names = "--job", defaultValue = "trial", description = "Name of the job: letters, digits, dots, dashes.")
+    String job;
+
+    @Option(names = "--out", required = true, description = "Folder to make; it must not exist.")
+    Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Usage.atLeast(spec, "--nodes", 0, nodes);
+        Usage.atLeast(spec, "--days", 1, days);
+        Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+        Instant until = now.plus(Duration.ofDays(days));
+        CertificateAuthority authority = CertificateAuthority.create(checkedJob(), now.minus(EARLIER), until);
+        if (Files.exists(out, LinkOption.NOFOLLOW_LINKS)) {
+            throw new FileAlreadyExistsException("folder exists already: out=" + out);
+        }
+        writeAll(authority);
+        PrintWriter print = spec.commandLine().getOut();
+        print.printf(Locale.ROOT, "cert: job=%s ranks=0-%d until=%s out=%s%n", job, nodes, until, out);
+        print.flush();
+        return 0;
+    }
+
+    private String checkedJob() {
+        try {
+            return new PeerIdentity(job, 0).job();
+        } catch (IllegalArgumentException wrong) {
+            throw Usage.error(spec, wrong.getMessage());
+        }
+    }
+
+    /// All files or none: they are written beside the folder, which then gets its name.
+    private void writeAll(CertificateAuthority authority) throws IOException {
+        Path parent = out.toAbsolutePath().getParent();
+        Path fresh = Files.createTempDirectory(parent, ".bulla-cert");
+        try {
+            Files.writeString(fresh.resolve("ca.pem"), authority.certificatePem());
+            for (int rank = 0; rank <= nodes; rank++) {
+                Issued node = authority.issue(rank);
+                Files.writeString(fresh.resolve("rank-" + rank + ".pem"), node.certificatePem());
+                node.writeKey(fresh.resolve("rank-" + rank + ".key"));
+            }
+            Files.move(fresh, out);
+        } catch (Throwable failure) {
+            deleteAll(fresh);
+            throw failure;
+        }
+    }
+
+    private static void deleteAll(Path folder) throws IOException {
+        try (var files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(folder);
+    }
+}
