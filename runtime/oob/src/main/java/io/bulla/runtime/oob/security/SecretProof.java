@@ -184,7 +184,7 @@ final class SecretProof extends ChannelDuplexHandler {
     }
 
     private void fail(ChannelHandlerContext context, String why) {
-        if (proven) {
+        if (proven || over) {
             return;
         }
         over = true;
@@ -214,9 +214,12 @@ final class SecretProof extends ChannelDuplexHandler {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // it says why; the end of the connection need not
-        over = true;
         context.fireExceptionCaught(cause);
+        if (!proven) {
+            // that was the reason; the end of the connection needs no other one
+            over = true;
+            context.close();
+        }
     }
 
     @Override

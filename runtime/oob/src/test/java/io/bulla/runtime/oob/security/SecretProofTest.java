@@ -1,10 +1,15 @@
 package io.bulla.runtime.oob.security;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.runtime.oob.Security;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.SocketTimeoutException;
@@ -12,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.Test;
@@ -169,6 +175,25 @@ class SecretProofTest {
             }
             assertNothingWasRead(duo);
         }
+    }
+
+    @Test
+    void whoProvesNothingIsGivenUpAndWhatWaitedFails() throws Exception {
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.freezeTime();
+        ProofKeys keys = ProofKeys.of(SECRET.getBytes(StandardCharsets.US_ASCII), "trial");
+        channel.pipeline().addLast(new SecretProof(keys, new PeerIdentity("trial", 0), false, Security.UNKNOWN));
+        ByteBuf waits = Unpooled.buffer(1).writeByte(7);
+        ChannelFuture written = channel.writeAndFlush(waits);
+        channel.advanceTimeBy(10, TimeUnit.SECONDS);
+        channel.runScheduledPendingTasks();
+        String line = "secret: no proof of the job's secret in time: seconds=10";
+        assertEquals(
+                line, assertThrows(IOException.class, channel::checkException).getMessage());
+        assertEquals(line, written.cause().getMessage());
+        assertEquals(0, waits.refCnt());
+        assertFalse(channel.isOpen());
+        assertNull(channel.readOutbound());
     }
 
     @Test
