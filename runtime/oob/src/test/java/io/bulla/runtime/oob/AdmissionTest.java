@@ -25,9 +25,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /// Who is let in, by numbers and by a clock that the test sets.
@@ -36,7 +33,6 @@ class AdmissionTest {
     private static final long SECOND = 1_000_000_000;
 
     private final AtomicLong clock = new AtomicLong(-5);
-    private final List<String> logged = new ArrayList<>();
 
     @Test
     void soManyGreetAtATime() {
@@ -112,22 +108,8 @@ class AdmissionTest {
 
     @Test
     void refusalsAreLoggedOnceASecondWithTheirCount() {
-        Logger log = Logger.getLogger(OobNode.class.getName());
-        Handler ear = new Handler() {
-            @Override
-            public void publish(LogRecord line) {
-                logged.add(line.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        log.addHandler(ear);
-        log.setUseParentHandlers(false);
-        try {
+        List<String> logged;
+        try (Cluster ear = new Cluster()) {
             EmbeddedChannel listener =
                     new EmbeddedChannel(new Admission(new ConnectionLimits(1, 100, 100), clock::get));
             arrive(listener);
@@ -137,9 +119,7 @@ class AdmissionTest {
             clock.addAndGet(SECOND);
             arrive(listener);
             listener.finishAndReleaseAll();
-        } finally {
-            log.removeHandler(ear);
-            log.setUseParentHandlers(true);
+            logged = List.copyOf(ear.log);
         }
         String reason = " last=embedded reason=too many that have not said hello: limit=1";
         assertEquals(
