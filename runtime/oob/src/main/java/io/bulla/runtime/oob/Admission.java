@@ -68,8 +68,9 @@ final class Admission extends ChannelInboundHandlerAdapter {
         SocketAddress remote = accepted.remoteAddress();
         String why = over(remote);
         if (why != null) {
-            accepted.unsafe().closeForcibly();
+            // counted first, for whoever sees it closed
             log(why, remote);
+            accepted.unsafe().closeForcibly();
             return;
         }
         greeting.add(accepted);
