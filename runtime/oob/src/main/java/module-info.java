@@ -7,6 +7,7 @@ module io.bulla.runtime.oob {
     requires transitive io.netty.transport;
     requires io.netty.common;
     requires io.netty.handler;
+    requires jdk.jfr;
 
     exports io.bulla.runtime.oob;
     exports io.bulla.runtime.oob.security;
