@@ -6,6 +6,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.MaxMessagesRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.ChannelGroupFuture;
@@ -21,6 +22,8 @@ import java.net.SocketAddress;
 final class Door {
 
     private static final Logger LOG = System.getLogger(OobNode.class.getName());
+
+    private static final int READS = 64;
 
     private final Hub hub;
     private final Settings settings;
@@ -73,7 +76,16 @@ final class Door {
         channels.add(channel);
         settings.security().secure(channel, expected != Security.UNKNOWN, expected);
         FrameReader.install(channel, settings.source(), connection);
+        readManyAtATime(channel);
         channel.pipeline().addLast(connection);
+    }
+
+    /// So that many short frames are read, handled and acknowledged in one go.
+    @SuppressWarnings("deprecation") // Netty's type for it
+    private static void readManyAtATime(Channel channel) {
+        if (channel.config().getRecvByteBufAllocator() instanceof MaxMessagesRecvByteBufAllocator reads) {
+            reads.maxMessagesPerRead(READS);
+        }
     }
 
     /// A hello has arrived.

@@ -4,6 +4,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
 ///
@@ -27,6 +28,7 @@ final class Peer {
     final Quota quota;
     private final Backlog backlog;
     private final Tally tally = new Tally();
+    private final Consumer<Send> delivered = this::delivered;
     private Connection connection;
     private Writer writer;
     private Future<?> verdict;
@@ -239,8 +241,8 @@ final class Peer {
     /// The peer has everything before these.
     void acknowledged(long small, long bulk) throws IOException {
         session.checkExpected(small, bulk);
-        session.small.acknowledge(small, this::delivered);
-        session.bulk.acknowledge(bulk, this::delivered);
+        session.small.acknowledge(small, delivered);
+        session.bulk.acknowledge(bulk, delivered);
     }
 
     private void delivered(Send send) {

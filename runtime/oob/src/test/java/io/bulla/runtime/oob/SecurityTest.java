@@ -67,7 +67,7 @@ class SecurityTest {
     @Test
     void peerThatIsNotWhoItSaysIsRefused() throws Exception {
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 3, setup -> setup.peerTimeout(Duration.ofMillis(300)));
+            cluster.add(0, 3, setup -> setup.peerTimeout(Duration.ofSeconds(1)));
             cluster.add(1, 3, setup -> setup.security(new Imposter()));
             Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
             String reason = "not who it says it is: claimed=0 proven=2";

@@ -216,6 +216,20 @@ class WireTest {
     }
 
     @Test
+    void manyShortMessagesAreReadAndAcknowledgedInOneGo() throws Exception {
+        greet();
+        ByteBuffer many = ByteBuffer.allocate(20 * (Frame.BYTES + 4));
+        for (int i = 0; i < 20; i++) {
+            many.put(frame(Frame.Kind.DIRECT, 0, i, 0, 4, 4, 0)).putInt(i);
+        }
+        say(many);
+        assertEquals(20, read(Frame.BYTES).getLong(16));
+        for (int i = 0; i < 20; i++) {
+            assertEquals("1 from 0: " + i, cluster.next());
+        }
+    }
+
+    @Test
     void broadcastThatArrivesAgainIsDroppedAndConfirmedAgain() throws Exception {
         greet();
         for (int sequence = 0; sequence < 2; sequence++) {
