@@ -3,7 +3,9 @@ package io.bulla.runtime.oob;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
@@ -32,6 +34,7 @@ final class Handlers {
     private final Map<Integer, Tag> tags = new HashMap<>();
     private long keptBytes;
     private long dropped;
+    private boolean closed;
 
     /// @param keep bytes of messages without a receiver, each counted with its header
     Handlers(int rank, long keep, Inbox inbox) {
@@ -59,7 +62,9 @@ final class Handlers {
         Incoming kept;
         synchronized (this) {
             kept = nextKept(tag);
-            if (kept == null) {
+            if (closed) {
+                future.completeExceptionally(closed());
+            } else if (kept == null) {
                 tags.computeIfAbsent(tag, t -> new Tag()).once.add(future);
             }
         }
@@ -98,12 +103,23 @@ final class Handlers {
         }
     }
 
-    synchronized void close() {
-        for (Tag tag : tags.values()) {
-            tag.kept.forEach(Incoming::drop);
-            tag.kept.clear();
+    /// Drops what is kept, and fails who waits.
+    void close() {
+        List<CompletableFuture<Message>> waiting = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            for (Tag tag : tags.values()) {
+                tag.kept.forEach(Incoming::drop);
+                tag.kept.clear();
+                waiting.addAll(tag.once);
+            }
+            keptBytes = 0;
         }
-        keptBytes = 0;
+        waiting.forEach(once -> once.completeExceptionally(closed()));
+    }
+
+    private PeerFailedException closed() {
+        return new PeerFailedException(rank, "this node is closed", null);
     }
 
     @SuppressWarnings("unchecked") // receivers that are futures are those of receiveOnce

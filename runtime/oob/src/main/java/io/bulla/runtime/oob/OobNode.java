@@ -134,8 +134,8 @@ public final class OobNode implements AutoCloseable {
     /// Receives one message of a tag, before the tag's handler does.
     ///
     /// @param tag any number
-    /// @return completes with a message whose handle is the receiver's to close; to give up, cancel its
-    ///     `toCompletableFuture()`
+    /// @return completes with a message whose handle is the receiver's to close, or with a
+    ///     [PeerFailedException] if this node is closed before; to give up, cancel its `toCompletableFuture()`
     public CompletionStage<Message> receiveOnce(int tag) {
         return hub.handlers().receiveOnce(tag);
     }

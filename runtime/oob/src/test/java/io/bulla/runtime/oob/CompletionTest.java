@@ -236,6 +236,17 @@ class CompletionTest {
     }
 
     @Test
+    void closingFailsWhoWaitsForAMessage() throws Exception {
+        cluster.start(2);
+        CompletableFuture<Message> waiting = cluster.node(1).receiveOnce(TAG).toCompletableFuture();
+        cluster.node(1).close();
+        assertInstanceOf(PeerFailedException.class, waiting.exceptionNow());
+        assertInstanceOf(
+                PeerFailedException.class,
+                cluster.node(1).receiveOnce(TAG).toCompletableFuture().exceptionNow());
+    }
+
+    @Test
     void whatThereIsNoRoomToKeepIsDroppedWithALine() throws Exception {
         cluster.start(2, setup -> setup.keep(1000));
         for (int i = 0; i < 8; i++) {
