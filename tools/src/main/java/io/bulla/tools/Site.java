@@ -16,6 +16,7 @@ import java.util.stream.Stream;
 /// ```
 /// README.md            --> index.html             docs/adr/0001-x.md --> docs/adr/0001-x.html
 /// .../main/java/X.java --> api/.../X.html         any other file     --> copied to the same place
+/// a folder             --> index.html in it, a list of its files
 /// ```
 public final class Site {
 
@@ -84,7 +85,9 @@ public final class Site {
         Path file = page.source().resolveSibling(parts[0]).normalize();
         Path here = out.resolve(page.target()).getParent();
         Path there = out.resolve(Page.targetOf(root, file));
-        if (Files.isRegularFile(file) && !there.toString().endsWith(".html")) {
+        if (Files.isDirectory(file)) {
+            there = listed(file, there);
+        } else if (Files.isRegularFile(file) && !there.toString().endsWith(".html")) {
             there = copied(file, there);
         }
         return here.relativize(there).toString().replace('\\', '/') + fragment;
@@ -107,6 +110,21 @@ public final class Site {
             throw new UncheckedIOException(e);
         }
         return there;
+    }
+
+    /// A page that lists a folder's files, which are copied beside it.
+    private Path listed(Path folder, Path there) {
+        StringBuilder list = new StringBuilder("<!doctype html>\n<meta charset=\"utf-8\">\n<ul>\n");
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                String name = file.getFileName().toString();
+                copied(file, there.resolve(name));
+                list.append("<li><a href=\"" + name + "\">" + name + "</a></li>\n");
+            }
+            return Files.writeString(there.resolve("index.html"), list.append("</ul>\n"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void copyPictures() throws IOException {

@@ -27,7 +27,7 @@ class SiteTest {
         write(
                 root.resolve("README.md"),
                 "# Home\n[one](docs/getting-started.md#a-place-for-x_1)\n[code](m/src/main/java/p/T.java)\n");
-        write(root.resolve("CHANGELOG.md"), "# Changes & more\n");
+        write(root.resolve("CHANGELOG.md"), "# Changes & more\n[results](m/src/results)\n");
         write(root.resolve("CONTRIBUTING.md"), "# Help\n[other](https://example.org/x#y)\n");
         write(
                 root.resolve("docs/getting-started.md"),
@@ -38,6 +38,7 @@ class SiteTest {
         write(root.resolve("docs/p.svg"), "<svg/>");
         write(root.resolve("m/src/main/java/p/T.java"), "");
         write(root.resolve("m/src/test/java/p/U.java"), "class U {}");
+        write(root.resolve("m/src/results/raw.csv"), "1,2");
         write(out.resolve("api/index.html"), "");
         write(out.resolve("api/p/T.html"), "");
     }
@@ -67,7 +68,7 @@ class SiteTest {
 
     @Test
     void documentsBecomePagesThatLeadToEachOtherAndToTheApi() throws IOException, InterruptedException {
-        assertEquals(List.of("site: pages=5 links=35 external=1 broken=0"), made(0));
+        assertEquals(List.of("site: pages=5 links=36 external=1 broken=0"), made(0));
         String home = Files.readString(out.resolve("index.html"));
         assertTrue(home.contains("<a href=\"docs/getting-started.html#a-place-for-x_1\">one</a>"), home);
         assertTrue(home.contains("<a href=\"api/p/T.html\">code</a>"), home);
@@ -75,6 +76,10 @@ class SiteTest {
         String one = Files.readString(out.resolve("docs/getting-started.html"));
         assertTrue(one.contains("<td>c</td>"), one);
         assertTrue(Files.exists(out.resolve("docs/p.svg")));
+        String changes = Files.readString(out.resolve("CHANGELOG.html"));
+        assertTrue(changes.contains("<a href=\"m/src/results/index.html\">results</a>"), changes);
+        assertTrue(Files.readString(out.resolve("m/src/results/index.html")).contains("href=\"raw.csv\""));
+        assertEquals("1,2", Files.readString(out.resolve("m/src/results/raw.csv")));
         assertEquals("class U {}", Files.readString(out.resolve("m/src/test/java/p/U.java")));
     }
 
