@@ -22,6 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 /// Whole nodes over TLS, with certificates and with a secret.
 class OverTlsTest {
 
+    // handshakes of a cold JVM on a busy machine take long
+    private static final Duration PATIENT = Duration.ofSeconds(30);
+    // a third of it for each attempt, and an end before the test's own
+    private static final Duration PATIENT_REFUSAL = Duration.ofSeconds(5);
+
     /// Does not look at who it stands for: a node that lies.
     private record Liar(Security security) implements Security {
 
@@ -51,7 +56,7 @@ class OverTlsTest {
             try (Cluster cluster = new Cluster()) {
                 for (int rank = 0; rank < 2; rank++) {
                     Security security = certified ? files.certified(rank) : files.secret(rank);
-                    cluster.add(rank, 2, setup -> setup.security(security));
+                    cluster.add(rank, 2, setup -> setup.security(security).peerTimeout(PATIENT));
                 }
                 CopyTally before = CopyTally.snapshot();
                 int[] sizes = {4, 1000, 70_000, 5_000_000};
@@ -75,7 +80,7 @@ class OverTlsTest {
         try (Cluster cluster = new Cluster()) {
             for (int rank = 0; rank < 8; rank++) {
                 Security security = files.certified(rank);
-                cluster.add(rank, 8, setup -> setup.security(security));
+                cluster.add(rank, 8, setup -> setup.security(security).peerTimeout(PATIENT));
             }
             try (SealedBuffer message = cluster.numbered(9, 100_000)) {
                 cluster.node(0).xcast(Cluster.TAG, message);
@@ -94,7 +99,7 @@ class OverTlsTest {
         Security two = files.certified(2);
         Security one = files.certified(1);
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 3, setup -> setup.security(new Liar(two)).peerTimeout(Duration.ofMillis(500)));
+            cluster.add(0, 3, setup -> setup.security(new Liar(two)).peerTimeout(PATIENT_REFUSAL));
             cluster.add(1, 3, setup -> setup.security(one));
             Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
             String reason = "not who it says it is: claimed=0 proven=2";
@@ -110,7 +115,7 @@ class OverTlsTest {
         Security stranger = files.secret(0, "another secret, also long enough");
         Security one = files.secret(1);
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 2, setup -> setup.security(stranger).peerTimeout(Duration.ofMillis(500)));
+            cluster.add(0, 2, setup -> setup.security(stranger).peerTimeout(PATIENT_REFUSAL));
             cluster.add(1, 2, setup -> setup.security(one));
             Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
             assertTrue(
@@ -142,7 +147,7 @@ class OverTlsTest {
         Security one = files.certified(1);
         List<Socket> silent = new ArrayList<>();
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 2, setup -> setup.security(zero).peerTimeout(Duration.ofSeconds(20)));
+            cluster.add(0, 2, setup -> setup.security(zero).peerTimeout(PATIENT));
             cluster.add(
                     1,
                     2,
