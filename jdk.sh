@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds a JDK 25 or newer: JAVA_HOME, then the usual places. Sets JDK25 and JAVA25, or says what is missing and exits 2.
 bulla_is_25() {
     local release=$1/release major

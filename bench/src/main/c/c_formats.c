@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the C libraries take to pack and unpack: libpmix (flex128, not described) and Open MPI's libopen-pal (OPAL
  * DSS), called as their users call them, each buffer's memory used again for every operation.
  * gcc -O2 -o c_formats c_formats.c -ldl && ./c_formats pmix-pack-small 200 5

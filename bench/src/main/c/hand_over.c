@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor beneath a hand-over: 64 processes that do nothing else wait on a unix socket each, for the descriptor of a
  * sealed memory file, whose seals and size they look at before they map it, or for a copy of its bytes.
  * gcc -O2 -o hand_over hand_over.c && ./hand_over 4194304      prints both in ms, the medians of 15 rounds,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The floor beneath a buffer that is written once: zero blocks of 256 KiB and fill them with messages of 1 KiB, in a
  * ring of the given MiB; beside it the fill alone, over the ring and over one KiB that is used again and again.
  * gcc -O2 -o zero_fill zero_fill.c && ./zero_fill 4      prints ns per KiB, the best of 60 rounds */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where bytes are: an immutable, ordered list of memory regions.
 @SuppressWarnings("requires-automatic")
 module io.bulla.iovec {

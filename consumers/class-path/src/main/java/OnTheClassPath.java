@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 module com.example.modules {
     requires io.bulla.interop.netty;
     requires io.bulla.interop.posix;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sealed buffers on Aeron. Needs `--add-exports java.base/jdk.internal.misc=org.agrona`, as Aeron itself does.
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.bulla.interop.aeron {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sealed buffers on Netty channels.
 module io.bulla.interop.netty {
     requires transitive io.bulla.buffer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// System calls on sealed buffers. Needs `--enable-native-access=io.bulla.interop.posix`.
 module io.bulla.interop.posix {
     requires transitive io.bulla.buffer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Nodes that send each other tagged messages and broadcasts, out of band.
 module io.bulla.runtime.oob {
     requires transitive io.bulla.buffer;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 /// What the benchmarks of the formats pack; `c_formats.c` makes the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
 /// A limit on memory forbids what was asked. Nothing was taken; trying again later may succeed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
 /// A buffer was used through a handle that is closed already. The cause, if there is one, is where it was closed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
 /// What an [ArenaSource] does against use after the last close. The API is the same at each level; the misuse

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The `bulla` command. A leaf: it only calls.
 ///
 /// [Bulla][io.bulla.cli.Bulla] is the entry; [XcastCommand][io.bulla.cli.XcastCommand] reads the options;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 import static io.bulla.fuzz.FuzzTarget.claim;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.iovec;
 
 /// A stamp that views carry: once it has ended, they throw.

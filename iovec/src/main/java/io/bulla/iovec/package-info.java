@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where bytes are. Knows no ownership.
 ///
 /// - [IoVec][io.bulla.iovec.IoVec] is an immutable, ordered list of read-only regions, read as one run of bytes:

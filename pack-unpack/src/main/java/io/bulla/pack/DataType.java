@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 /// What a value is, under one name for both families; each format has its own id for it, or does not know it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 /// A key and a value: a `pmix_kval_t`, or an `opal_value_t`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 /// What is known of a process. Its exit code is not sent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
 /// How one value travels, whatever it means. The encoding gives numbers their bytes.

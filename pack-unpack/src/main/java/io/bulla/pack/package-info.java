@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What bytes mean.
 ///
 /// - [WireFormat][io.bulla.pack.WireFormat] names a format and whether its items describe themselves. Nothing is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
 /// One lease for many sends that end on one thread: counts their completions itself, and closes the lease with

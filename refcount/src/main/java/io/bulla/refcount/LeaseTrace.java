@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.

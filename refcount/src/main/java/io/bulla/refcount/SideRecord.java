@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
 /// What a lease carries only when asked: a tag, and what its listener wants to find again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Who keeps a thing alive. Knows no memory.
 ///
 /// - [RefCount][io.bulla.refcount.RefCount] counts the holders of one resource and runs its free action exactly

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
 /// A lease that can be shared and moved, and nothing else.

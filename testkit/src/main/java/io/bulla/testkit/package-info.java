@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// For the tests of those who use Bulla, and of Bulla itself.
 ///
 /// - [NoOpenHandles][io.bulla.testkit.NoOpenHandles] is a JUnit extension: a test that leaves a handle open

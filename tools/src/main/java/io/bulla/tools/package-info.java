@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What `./check` runs that is not a test.
 ///
 /// - [ApiDump][io.bulla.tools.ApiDump] holds the public API of a module against the text that is committed.

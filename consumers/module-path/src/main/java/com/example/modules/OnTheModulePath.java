@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package com.example.modules;
 
 import io.bulla.buffer.BufferBuilder;

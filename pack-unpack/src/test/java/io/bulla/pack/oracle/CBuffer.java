@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack.oracle;
 
 /// What both libraries' buffers end with: `base_ptr`, `pack_ptr`, `unpack_ptr`, `bytes_allocated`, `bytes_used`.

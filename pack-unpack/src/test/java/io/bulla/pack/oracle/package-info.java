@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The C libraries as oracles: random items, packed and unpacked by Java and by C, must agree in bytes and values.
 ///
 /// - [Oracle] is the program; `./check oracle` starts it once per format and mode, each in a JVM of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sealed buffers on Aeron's publications and subscriptions.
 ///
 /// - [SealedOffer][io.bulla.interop.aeron.SealedOffer] gives a sealed buffer, of any number of regions, to a

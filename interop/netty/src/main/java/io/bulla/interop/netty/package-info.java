@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sealed buffers on Netty 4.2 channels.
 ///
 /// - [SealedWrite][io.bulla.interop.netty.SealedWrite] queues a header and a sealed buffer as one outbound

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
 /// The error numbers that a caller may want to tell apart, as Linux numbers them.

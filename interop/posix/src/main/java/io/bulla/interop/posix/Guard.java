@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
 /// How a sealed file is seen by the process that reads it. The file itself is the same in both: no process, this

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
 /// How the kernel was given a buffer, best first.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
 /// The calls of one socket whose notifications have not come, by number.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// System calls on sealed memory: the only place in Bulla with restricted methods.
 ///
 /// - [PosixSocket][io.bulla.interop.posix.PosixSocket] sends a gather of sealed regions with one call, as far

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
 /// How many connections a node accepts, so that strangers cannot take its memory, its descriptors and its time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
 /// A message on its way to its handler; owns the node's handle on it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
 /// Why a connection is not wanted; the ordinal is the code in a REFUSE's tag.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
 /// Sends in order, linked through themselves: putting in, taking out anywhere and moving allocate nothing. One

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
 /// Counts of one peer. One event loop's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Out-of-band messaging: small tagged messages to peers, broadcasts down a tree.
 ///
 /// - [OobNode][io.bulla.runtime.oob.OobNode] is one participant: it listens, sends, receives by tag, and

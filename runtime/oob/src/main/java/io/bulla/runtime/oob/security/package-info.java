@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How nodes know each other: TLS 1.3, and a proof of who is there before the first hello.
 ///
 /// - [TlsCertificates][io.bulla.runtime.oob.security.TlsCertificates] is mutual TLS: a node's certificate names
