@@ -4,11 +4,16 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import java.util.ArrayDeque;
+import java.util.Deque;
 
 /// What the last handle of a buffer gives back.
 final class Storage extends RefCount {
 
-    /// One [Region], several, the shares that a concatenation holds, or [Foreign] memory.
+    /// Concatenations that end within the end of another, on the thread that ends it.
+    private static final ThreadLocal<Deque<SealedBuffer[]>> ENDING = new ThreadLocal<>();
+
+    /// One [Region], several, what is [Joined], or [Foreign] memory.
     private final Object owned;
 
     private Storage(LeaseTrace trace, Object owned) {
@@ -22,7 +27,11 @@ final class Storage extends RefCount {
     }
 
     static Storage of(LeaseTrace trace, SealedBuffer... parts) {
-        return new Storage(trace, parts);
+        long pinned = 0;
+        for (SealedBuffer part : parts) {
+            pinned += part.pinned();
+        }
+        return new Storage(trace, new Joined(parts, pinned));
     }
 
     static Storage of(Foreign memory) {
@@ -32,11 +41,45 @@ final class Storage extends RefCount {
     /// Memory that somebody else handed in.
     record Foreign(long byteSize, Runnable onRelease) {}
 
+    /// What a concatenation holds, and what that pins in all.
+    private record Joined(SealedBuffer[] parts, long pinned) {}
+
     private record Timed(Object owned, FlightEvents.LastClose event) {}
 
     @Override
     protected void free() {
-        giveBack(owned);
+        if (owned instanceof Joined joined) {
+            giveBackParts(joined.parts);
+        } else {
+            giveBack(owned);
+        }
+    }
+
+    /// Concatenations of concatenations, however deep, without a stack as deep: what ends within another's end is
+    /// left to that one.
+    private static void giveBackParts(SealedBuffer[] parts) {
+        Deque<SealedBuffer[]> outer = ENDING.get();
+        if (outer != null) {
+            outer.add(parts);
+            return;
+        }
+        Deque<SealedBuffer[]> ending = new ArrayDeque<>();
+        ENDING.set(ending);
+        RuntimeException failure = null;
+        try {
+            for (SealedBuffer[] next = parts; next != null; next = ending.poll()) {
+                try {
+                    giveBackAll(next);
+                } catch (RuntimeException e) {
+                    failure = e;
+                }
+            }
+        } finally {
+            ENDING.remove();
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     @Override
@@ -78,7 +121,7 @@ final class Storage extends RefCount {
     private static long sizeOf(Object owned) {
         return switch (owned) {
             case Region region -> region.byteSize();
-            case SealedBuffer part -> part.pinned();
+            case Joined joined -> joined.pinned;
             case Foreign memory -> memory.byteSize();
             case Timed timed -> sizeOf(timed.owned);
             case Object[] several -> {

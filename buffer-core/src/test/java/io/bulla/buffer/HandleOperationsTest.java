@@ -107,6 +107,26 @@ class HandleOperationsTest {
     }
 
     @Test
+    void concatOfConcatsMayBeDeep() {
+        SealedBuffer all = SealedBuffer.concat();
+        SealedBuffer one = Bytes.sealed(source, 8);
+        int deep = 20_000;
+        for (int i = 0; i < deep; i++) {
+            SealedBuffer longer = i % 2 == 0 ? SealedBuffer.concat(all, one) : SealedBuffer.concat(all);
+            all.close();
+            all = longer.byteSize() < 80 ? longer : longer.slice(0, 8);
+            if (all != longer) {
+                longer.close();
+            }
+        }
+        assertEquals(8L * deep / 2, all.pinnedBytes());
+        assertEquals(1 + deep / 2, one.holders());
+        all.close();
+        assertEquals(1, one.holders());
+        one.close();
+    }
+
+    @Test
     void concatOfNothingIsEmpty() {
         try (SealedBuffer nothing = SealedBuffer.concat()) {
             assertEquals(0, nothing.byteSize());

@@ -161,12 +161,15 @@ public final class MemfdSource implements MemorySource {
     /// Books bytes; if there are none, those that wait to be freed.
     private void book(long bytes) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
+        boolean worthIt = true;
         while (!budget.tryTake(bytes)) {
-            if (!Unmapper.awaitFreed(deadline)) {
+            if (!worthIt) {
                 String holders = trace == null ? "" : trace.summary();
                 throw new MemoryLimitException("memory budget exceeded: requested=" + bytes + " used=" + budget.used()
                         + " limit=" + budget.limit() + (holders.isEmpty() ? "" : " held by [" + holders + "]"));
             }
+            // when nothing waits any more, the last may have been freed a moment ago: one more try
+            worthIt = Unmapper.awaitFreed(deadline);
         }
     }
 
