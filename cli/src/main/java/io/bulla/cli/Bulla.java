@@ -2,6 +2,8 @@
 package io.bulla.cli;
 
 import java.io.PrintWriter;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -18,6 +20,10 @@ import picocli.CommandLine.Spec;
         subcommands = {XcastCommand.class, ShareCommand.class, ExplainCommand.class, CertCommand.class})
 public final class Bulla implements Runnable {
 
+    /// Held, so that its level stays. What fails comes up as an error; what Netty guesses about the machine is
+    /// nobody's business.
+    private static final Logger NETTY = Logger.getLogger("io.netty");
+
     @Spec
     private CommandSpec spec;
 
@@ -28,6 +34,7 @@ public final class Bulla implements Runnable {
     ///
     /// @param args see `--help`
     public static void main(String[] args) {
+        NETTY.setLevel(Level.OFF);
         System.exit(run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true)));
     }
 

@@ -13,6 +13,7 @@ import io.bulla.pack.WireFormat;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
@@ -22,6 +23,7 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -77,10 +79,11 @@ final class Xcast implements AutoCloseable {
 
     /// Starts all nodes; each listens on a port of its own.
     void start() throws IOException {
+        checkLoopback();
         int size = options.nodes + 1;
         for (int rank = 0; rank < size; rank++) {
             int self = rank;
-            OobNode node = OobNode.builder(rank, size)
+            OobNodeBuilder node = OobNode.builder(rank, size)
                     .memory(meters.source())
                     .security(Security.plaintext())
                     .allocator(meters.allocator())
@@ -93,9 +96,8 @@ final class Xcast implements AutoCloseable {
                     // a message is never copied here, however short: copies are what this counts
                     .inline(-1)
                     .loops(loops)
-                    .onPeerLost((peer, cause) -> trouble(self, cause))
-                    .start();
-            nodes.add(node);
+                    .onPeerLost((peer, cause) -> trouble(self, cause));
+            nodes.add(started(node));
         }
         OobNode root = nodes.getFirst();
         root.receive(ACK, this::acknowledged);
@@ -226,6 +228,25 @@ final class Xcast implements AutoCloseable {
     private void acknowledged(Message message) {
         Unpacker words = message.unpacker(Limits.DEFAULT);
         events.add(new Event(words.unpackInt32(), words.unpackString(), System.nanoTime()));
+    }
+
+    private OobNode started(OobNodeBuilder node) throws IOException {
+        try {
+            return node.start();
+        } catch (IOException failure) {
+            throw options.port == 0
+                    ? failure
+                    : new IOException(failure.getMessage() + "; --port 0 takes free ports", failure);
+        }
+    }
+
+    private static void checkLoopback() throws IOException {
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        NetworkInterface carrier = NetworkInterface.getByInetAddress(loopback);
+        if (carrier == null || !carrier.isUp()) {
+            throw new IOException("loopback address is not up: address=" + loopback.getHostAddress()
+                    + "; bring it up, as by: ip link set lo up");
+        }
     }
 
     private void checkMemory(long bytes) throws IOException {

@@ -63,10 +63,15 @@ final class Door {
         if (!bound.isSuccess()) {
             throw new IOException(
                     "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
-                            + bound.cause().getMessage(),
+                            + innermost(bound.cause()).getMessage(),
                     bound.cause());
         }
         return bound.channel();
+    }
+
+    /// Netty wraps what the system said, more than once.
+    private static Throwable innermost(Throwable failure) {
+        return failure.getCause() == null ? failure : innermost(failure.getCause());
     }
 
     WriteBufferWaterMark waterMark() {
