@@ -252,7 +252,7 @@ final class Hub {
     void lost(int peer, Throwable cause) {
         if (!closed) {
             LOG.log(
-                    Level.INFO,
+                    Level.DEBUG,
                     "connection lost: rank=" + settings.rank() + " peer=" + peer + " " + cause.getMessage());
         }
     }

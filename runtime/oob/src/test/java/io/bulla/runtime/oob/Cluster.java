@@ -24,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.UnaryOperator;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
@@ -57,6 +58,8 @@ final class Cluster implements AutoCloseable {
     };
 
     Cluster() {
+        // a lost connection is said at DEBUG
+        logger.setLevel(Level.FINE);
         logger.addHandler(listener);
     }
 
@@ -184,6 +187,7 @@ final class Cluster implements AutoCloseable {
     public void close() {
         nodes.forEach(OobNode::close);
         logger.removeHandler(listener);
+        logger.setLevel(null);
         for (int wait = 0; handles.open() > 0 && wait < 1000; wait++) {
             LockSupport.parkNanos(5_000_000);
         }
