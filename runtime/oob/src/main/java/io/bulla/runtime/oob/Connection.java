@@ -3,12 +3,15 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.FrameFormat;
+import io.bulla.iovec.IoVec;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -207,10 +210,37 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
                 return;
             }
             try (body) {
-                control(read, body);
+                if (read.kind() == Frame.Kind.BATCH) {
+                    unpack(body);
+                } else {
+                    control(read, body);
+                }
             }
         } catch (IOException broken) {
             fail(broken);
+        }
+    }
+
+    /// Each message of a batch is a slice of it.
+    private void unpack(SealedBuffer batch) throws IOException {
+        ackDue = true;
+        IoVec bytes = batch.iovec();
+        ByteBuffer view = bytes.regionCount() == 1
+                ? bytes.asByteBuffers()[0]
+                : bytes.toSegment(Arena.ofAuto()).asByteBuffer().order(ByteOrder.BIG_ENDIAN);
+        for (int at = 0; at < view.limit() && stage == Stage.OPEN; ) {
+            int left = view.limit() - at - Frame.BYTES;
+            if (left < 0) {
+                throw new IOException("batch ends inside a header: at=" + at + " length=" + view.limit());
+            }
+            Frame inner = Frame.read(view.slice(at, Frame.BYTES), hub.settings().limit());
+            if (!inner.kind().isSequenced() || inner.length() > left) {
+                throw new IOException("not a message of a batch: kind=" + inner.kind() + " length=" + inner.length()
+                        + " left=" + left);
+            }
+            peer.check(inner);
+            peer.received(inner, batch.slice(at + Frame.BYTES, inner.length()));
+            at += Frame.BYTES + inner.length();
         }
     }
 

@@ -80,6 +80,9 @@ public record Frame(
     /// The fewest bytes of a fragment that is not its message's last.
     public static final int MIN_FRAGMENT = 1 << 10;
 
+    /// The most bytes that follow the header of a batch.
+    static final int MAX_BATCH = 64 << 10;
+
     static final int VERSION = 3;
 
     private static final int MAGIC = 0x42756c61;
@@ -102,7 +105,9 @@ public record Frame(
         /// The connection is not wanted. Body: why, in UTF-8.
         REFUSE(false),
         /// The node closes. No body.
-        BYE(false);
+        BYE(false),
+        /// Short messages, each with its header, in one frame.
+        BATCH(false);
 
         private final boolean sequenced;
 
@@ -198,6 +203,9 @@ public record Frame(
     private void check(long limit) throws IOException {
         if (length < 0 || length > MAX_BODY) {
             throw new IOException("frame over the limit: length=" + length + " limit=" + MAX_BODY);
+        }
+        if (kind == Kind.BATCH && length > MAX_BATCH) {
+            throw new IOException("batch over the limit: length=" + length + " limit=" + MAX_BATCH);
         }
         if (!kind.isSequenced()) {
             return;

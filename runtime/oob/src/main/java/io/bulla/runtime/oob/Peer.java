@@ -187,7 +187,8 @@ final class Peer {
         } else if (origin != rank) {
             throw new IOException("origin is not the peer: origin=" + origin + " peer=" + rank);
         }
-        boolean bodyless = frame.kind() == Frame.Kind.SKIP || !frame.kind().isSequenced();
+        boolean bodyless =
+                frame.kind() == Frame.Kind.SKIP || frame.kind() == Frame.Kind.ACK || frame.kind() == Frame.Kind.BYE;
         if (bodyless && frame.length() != 0) {
             throw new IOException("frame should have no body: kind=" + frame.kind() + " length=" + frame.length());
         }

@@ -6,9 +6,6 @@ import io.bulla.interop.netty.SealedWrite;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 
 /// Writes the messages of one session to one connection, as long as the channel takes them: the rest stays in the
 /// lanes.
@@ -23,16 +20,13 @@ import java.util.List;
 /// view of it would; all others are written where they are.
 final class Writer {
 
-    private static final int BATCH = 32 << 10;
     private static final int ROUNDS = 16;
 
     private final Connection connection;
     private final Channel channel;
     private final Session session;
     private final Settings settings;
-    private ByteBuf batch;
-    private MemorySegment batchMemory;
-    private List<Send> tell;
+    private Batch batch;
     private long smallRun;
     private boolean pumping;
 
@@ -132,16 +126,14 @@ final class Writer {
 
     private void inline(Lane lane, Send send) {
         int length = (int) send.bytes;
-        ByteBuf out = batchOf(Frame.BYTES + length, lane.waiting.size());
-        header(out, lane, send, length);
-        if (length > 0) {
-            send.handle.iovec().copyTo(0, batchMemory.asSlice(out.writerIndex(), length), length);
-            out.writerIndex(out.writerIndex() + length);
+        if (batch != null && !batch.hasRoom(Frame.BYTES + length)) {
+            endBatch();
         }
-        if (send.options.level() == Delivery.Status.WRITTEN) {
-            tell = tell == null ? new ArrayList<>() : tell;
-            tell.add(send);
+        if (batch == null) {
+            batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting.size());
         }
+        header(batch.out(), lane, send, length);
+        batch.add(send);
     }
 
     private static void header(ByteBuf out, Lane lane, Send send, int length) {
@@ -166,33 +158,10 @@ final class Writer {
         return channel.alloc().directBuffer(Frame.BYTES, Frame.BYTES);
     }
 
-    private ByteBuf batchOf(int bytes, int likely) {
-        if (batch != null && batch.writableBytes() < bytes) {
-            endBatch();
-        }
-        if (batch == null) {
-            int capacity = (int) Math.max(bytes, Math.min(BATCH, (long) bytes * likely));
-            batch = channel.alloc().directBuffer(capacity, capacity);
-            batchMemory = MemorySegment.ofBuffer(batch.internalNioBuffer(0, capacity));
-        }
-        return batch;
-    }
-
     private void endBatch() {
-        if (batch == null) {
-            return;
+        if (batch != null) {
+            batch.writeTo(channel, settings.rank());
+            batch = null;
         }
-        ChannelFuture written = channel.write(batch);
-        if (tell != null) {
-            List<Send> all = tell;
-            tell = null;
-            written.addListener(done -> {
-                if (done.isSuccess()) {
-                    all.forEach(send -> send.reached(Delivery.Status.WRITTEN));
-                }
-            });
-        }
-        batch = null;
-        batchMemory = null;
     }
 }

@@ -42,17 +42,22 @@ class ReconnectTest {
         Cluster.delivered(cluster.send(0, 1, 0, SHORT));
         assertEquals("1 from 0: 0", cluster.next());
         int number = 1;
-        for (int cut = 0; cut <= Frame.BYTES + SHORT; cut++) {
-            proxy.cutAfter(cut);
-            for (int i = 0; i < 3; i++) {
-                cluster.send(0, 1, number + i, SHORT);
+        // one alone, and several, which travel behind a header of a batch
+        for (int many : new int[] {1, 3}) {
+            int end = (many == 1 ? 1 : 2) * Frame.BYTES + SHORT;
+            for (int cut = 0; cut <= end; cut++) {
+                proxy.cutAfter(cut);
+                for (int i = 0; i < many; i++) {
+                    cluster.send(0, 1, number + i, SHORT);
+                }
+                for (int i = 0; i < many; i++) {
+                    assertEquals("1 from 0: " + number++, cluster.next());
+                }
+                int at = cut;
+                Cluster.await("not cut at " + at, () -> proxy.isCut());
             }
-            for (int i = 0; i < 3; i++) {
-                assertEquals("1 from 0: " + number++, cluster.next());
-            }
-            assertTrue(proxy.isCut(), "cut=" + cut);
         }
-        assertTrue(proxy.accepted() > Frame.BYTES + SHORT, () -> "connections=" + proxy.accepted());
+        assertTrue(proxy.accepted() > 3 * Frame.BYTES + 2 * SHORT, () -> "connections=" + proxy.accepted());
         assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
         assertNull(cluster.lost.poll());
     }

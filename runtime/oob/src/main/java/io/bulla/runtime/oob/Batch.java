@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/// Short messages that are written in one go: their headers and copies of their bytes, behind the header of a
+/// batch. The peer lands all of them at once. One alone goes without that header.
+final class Batch {
+
+    private static final int SIZE = 32 << 10;
+
+    private final ByteBuf out;
+    private final MemorySegment memory;
+    private List<Send> tell;
+    private int messages;
+
+    /// @param bytes of the first message, with its header
+    /// @param likely how many of that size there may be
+    Batch(ByteBufAllocator alloc, int bytes, int likely) {
+        int capacity = Frame.BYTES + (int) Math.max(bytes, Math.min(SIZE, (long) bytes * likely));
+        out = alloc.directBuffer(capacity, capacity).writerIndex(Frame.BYTES);
+        memory = MemorySegment.ofBuffer(out.internalNioBuffer(0, capacity));
+    }
+
+    boolean hasRoom(int bytes) {
+        return out.writableBytes() >= bytes;
+    }
+
+    /// Where the next message's header goes.
+    ByteBuf out() {
+        return out;
+    }
+
+    /// The bytes of a message whose header is written.
+    void add(Send send) {
+        messages++;
+        if (send.bytes > 0) {
+            send.handle.iovec().copyTo(0, memory.asSlice(out.writerIndex(), send.bytes), send.bytes);
+            out.writerIndex(out.writerIndex() + (int) send.bytes);
+        }
+        if (send.options.level() == Delivery.Status.WRITTEN) {
+            tell = tell == null ? new ArrayList<>() : tell;
+            tell.add(send);
+        }
+    }
+
+    void writeTo(Channel channel, int rank) {
+        if (messages == 1) {
+            out.readerIndex(Frame.BYTES);
+        } else {
+            int end = out.writerIndex();
+            Frame.control(Frame.Kind.BATCH, 0, rank, end - Frame.BYTES).writeTo(out.writerIndex(0));
+            out.writerIndex(end);
+        }
+        ChannelFuture written = channel.write(out);
+        List<Send> all = tell;
+        if (all != null) {
+            written.addListener(done -> {
+                if (done.isSuccess()) {
+                    all.forEach(send -> send.reached(Delivery.Status.WRITTEN));
+                }
+            });
+        }
+    }
+}
