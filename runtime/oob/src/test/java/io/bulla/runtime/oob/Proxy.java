@@ -81,10 +81,6 @@ final class Proxy implements AutoCloseable {
         refusing = refuse;
     }
 
-    boolean isIdle() {
-        return pairs.isEmpty();
-    }
-
     /// Resets all connections.
     void reset() {
         pairs.forEach((from, to) -> {

@@ -174,7 +174,10 @@ class ReconnectTest {
         Cluster.delivered(cluster.send(1, 0, 2, SHORT));
         cluster.node(1).abort();
         List<Send> unsent = new ArrayList<>();
-        Cluster.await("connection is not lost", () -> proxy.isIdle());
+        // as long as the loss is not seen, what is sent is begun, and fails with the old session
+        Cluster.await(
+                "connection is not lost",
+                () -> cluster.node(0).stats().stream().allMatch(peer -> peer.state() == PeerStats.State.SEEKING));
         for (int i = 3; i < 10; i++) {
             unsent.add(cluster.send(0, 1, i, SHORT));
         }
