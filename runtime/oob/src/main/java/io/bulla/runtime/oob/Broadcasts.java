@@ -139,7 +139,9 @@ final class Broadcasts {
         Send send;
         if (broadcast.isWhole()) {
             try (SealedBuffer whole = broadcast.whole()) {
-                send = BroadcastSend.whole(broadcast, settings.policy().outgoing(whole), child);
+                SealedBuffer outgoing = settings.policy().outgoing(whole);
+                Object tag = child.tags.to();
+                send = BroadcastSend.whole(broadcast, tag == null ? outgoing : outgoing.move(tag), child);
             }
         } else {
             send = BroadcastSend.landing(broadcast, child);

@@ -236,7 +236,7 @@ public final class OobNode implements AutoCloseable {
     private Send prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         Peer to = hub.peer(Objects.checkIndex(peer, settings.size()));
         checkSize(buffer);
-        SealedBuffer handle = buffer.share();
+        SealedBuffer handle = buffer.share(to.tags.to());
         return new Send(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
     }
 

@@ -27,6 +27,7 @@ final class Peer {
     private final Session session = new Session();
     private final Dialer dialer;
     final Quota quota;
+    final HolderTags tags;
     private final Backlog backlog;
     private final Tally tally = new Tally();
     private final Consumer<Send> delivered = this::delivered;
@@ -42,6 +43,7 @@ final class Peer {
         this.settings = hub.settings();
         this.dialer = new Dialer(hub, this);
         this.backlog = new Backlog(hub, settings.lagBytes());
+        this.tags = HolderTags.of(rank, settings.source());
         this.quota = new Quota(settings.peerMessages(), settings.peerBytes());
     }
 
