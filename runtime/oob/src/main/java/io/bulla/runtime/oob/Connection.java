@@ -206,7 +206,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         try {
             if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.XCAST) {
                 ackDue = true;
-                peer.received(read, body);
+                Object tag = peer.tags.from();
+                peer.received(read, tag == null ? body : body.move(tag));
                 return;
             }
             try (body) {
@@ -312,6 +313,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         Throwable cause = why == null ? new IOException("connection closed") : why;
         if (peer != null) {
             peer.lost(this, cause);
+        } else if (why == null) {
+            // it did nothing wrong: it looked whether somebody listens, or has found another connection meanwhile
+            hub.debug("connection closed without a word: remote=" + channel.remoteAddress());
         } else if (!quiet) {
             hub.door().strangerLeft(channel.remoteAddress(), cause);
         }

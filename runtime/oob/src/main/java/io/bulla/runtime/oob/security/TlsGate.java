@@ -21,6 +21,8 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     static final AttributeKey<PeerIdentity> PEER = AttributeKey.valueOf(TlsGate.class, "peer");
 
     private static final String ALERT = "Received fatal alert: ";
+    // RFC 8446, section 6.1: the other end does not want the connection any more
+    private static final String CANCELED = "Alert: user_canceled";
 
     private final boolean certificates;
     private boolean told;
@@ -34,7 +36,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof SslHandshakeCompletionEvent handshake) {
             if (!handshake.isSuccess()) {
-                tell(context, handshake.cause());
+                failed(context, handshake.cause());
             } else if (certificates) {
                 identify(context);
             }
@@ -60,9 +62,19 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         if (cause instanceof SSLException || cause.getCause() instanceof SSLException) {
             // Netty's decoders wrap what they throw
-            tell(context, cause instanceof SSLException ? cause : cause.getCause());
+            failed(context, cause instanceof SSLException ? cause : cause.getCause());
         } else {
             context.fireExceptionCaught(cause);
+        }
+    }
+
+    private void failed(ChannelHandlerContext context, Throwable cause) {
+        Throwable reason = cause.getCause();
+        if (reason != null && String.valueOf(reason.getMessage()).endsWith(CANCELED)) {
+            // as two nodes do that call each other at once
+            context.close();
+        } else {
+            tell(context, cause);
         }
     }
 
