@@ -17,7 +17,13 @@ import picocli.CommandLine.Spec;
         description = "Immutable, thread-safe serialization buffers: pack once, seal, share.",
         mixinStandardHelpOptions = true,
         version = "bulla 0.1.0-SNAPSHOT",
-        subcommands = {XcastCommand.class, ShareCommand.class, ExplainCommand.class, CertCommand.class})
+        subcommands = {
+            XcastCommand.class,
+            NodeCommand.class,
+            ShareCommand.class,
+            ExplainCommand.class,
+            CertCommand.class
+        })
 public final class Bulla implements Runnable {
 
     /// Held, so that its level stays. What fails comes up as an error; what Netty guesses about the machine is
@@ -69,6 +75,7 @@ public final class Bulla implements Runnable {
 
     @Override
     public void run() {
-        throw new CommandLine.ParameterException(spec.commandLine(), "no command given: xcast, share, explain, cert");
+        throw new CommandLine.ParameterException(
+                spec.commandLine(), "no command given: xcast, node, share, explain, cert");
     }
 }

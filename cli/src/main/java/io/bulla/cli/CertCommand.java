@@ -2,7 +2,6 @@
 package io.bulla.cli;
 
 import io.bulla.runtime.oob.security.CertificateAuthority;
-import io.bulla.runtime.oob.security.CertificateAuthority.Issued;
 import io.bulla.runtime.oob.security.PeerIdentity;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -31,9 +30,6 @@ import picocli.CommandLine.Spec;
         })
 final class CertCommand implements Callable<Integer> {
 
-    // clocks of a trial's machines may differ
-    private static final Duration EARLIER = Duration.ofHours(1);
-
     @Spec
     CommandSpec spec;
 
@@ -55,7 +51,8 @@ final class CertCommand implements Callable<Integer> {
         Usage.atLeast(spec, "--days", 1, days);
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         Instant until = now.plus(Duration.ofDays(days));
-        CertificateAuthority authority = CertificateAuthority.create(checkedJob(), now.minus(EARLIER), until);
+        CertificateAuthority authority =
+                CertificateAuthority.create(checkedJob(), now.minus(TrialCertificates.EARLIER), until);
         if (Files.exists(out, LinkOption.NOFOLLOW_LINKS)) {
             throw new FileAlreadyExistsException("folder exists already: out=" + out);
         }
@@ -77,27 +74,13 @@ final class CertCommand implements Callable<Integer> {
     /// All files or none: they are written beside the folder, which then gets its name.
     private void writeAll(CertificateAuthority authority) throws IOException {
         Path parent = out.toAbsolutePath().getParent();
-        Path fresh = Files.createTempDirectory(parent, ".bulla-cert");
+        TrialCertificates fresh = new TrialCertificates(Files.createTempDirectory(parent, ".bulla-cert"));
         try {
-            Files.writeString(fresh.resolve("ca.pem"), authority.certificatePem());
-            for (int rank = 0; rank <= nodes; rank++) {
-                Issued node = authority.issue(rank);
-                Files.writeString(fresh.resolve("rank-" + rank + ".pem"), node.certificatePem());
-                node.writeKey(fresh.resolve("rank-" + rank + ".key"));
-            }
-            Files.move(fresh, out);
+            fresh.write(authority, nodes);
+            Files.move(fresh.folder(), out);
         } catch (Throwable failure) {
-            deleteAll(fresh);
+            fresh.close();
             throw failure;
         }
-    }
-
-    private static void deleteAll(Path folder) throws IOException {
-        try (var files = Files.newDirectoryStream(folder)) {
-            for (Path file : files) {
-                Files.delete(file);
-            }
-        }
-        Files.delete(folder);
     }
 }

@@ -44,13 +44,7 @@ final class LaunchMessage {
             Map<String, String> environment,
             List<Path> files)
             throws IOException {
-        long payload = 0;
-        for (Path file : files) {
-            payload += checkedSize(file);
-        }
-        if (payload > limit) {
-            throw new IOException("message over the limit: length=" + payload + " limit=" + limit);
-        }
+        long payload = payloadBytes(limit, files);
         String[] variables = environment.entrySet().stream()
                 .map(variable -> variable.getKey() + "=" + variable.getValue())
                 .toArray(String[]::new);
@@ -72,6 +66,20 @@ final class LaunchMessage {
             }
             return builder.seal();
         }
+    }
+
+    /// Bytes of the files.
+    ///
+    /// @throws IOException if one cannot be sent, or they are over the limit
+    static long payloadBytes(long limit, List<Path> files) throws IOException {
+        long payload = 0;
+        for (Path file : files) {
+            payload += checkedSize(file);
+        }
+        if (payload > limit) {
+            throw new IOException("message over the limit: length=" + payload + " limit=" + limit);
+        }
+        return payload;
     }
 
     /// Unpacks the message and checks every digest.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.interop.netty.MeteredAllocator;
 import io.bulla.iovec.CopyTally;
+import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import io.netty.buffer.ByteBufAllocator;
@@ -13,9 +16,10 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
-/// Counts copies where bytes move, and memory where it is taken: the source, the channels' allocator, and Netty's
-/// global allocators, in case somebody goes around the channels' one.
-final class Meters {
+/// The memory of the nodes in this process, and what is known of it. Counts copies where bytes move, and memory
+/// where it is taken: the source, the channels' allocator, and Netty's global allocators, in case somebody goes
+/// around the channels' one.
+final class Meters implements AutoCloseable {
 
     /// A reading of all meters.
     ///
@@ -25,15 +29,28 @@ final class Meters {
         Reading since(Reading earlier) {
             return new Reading(copies - earlier.copies, allocated - earlier.allocated);
         }
+
+        Reading plus(Reading other) {
+            return new Reading(copies + other.copies, allocated + other.allocated);
+        }
     }
 
-    private final LeaseTally handles;
+    private static final int SETTLE_MILLIS = 2000;
+
+    private final LeaseTally handles = new LeaseTally();
+    private final LeaseLedger holders;
+    private final MemoryBudget budget;
+    private final ArenaSource arenas;
     private final MeteredSource source;
     private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
 
-    Meters(MemorySource source, LeaseTally handles) {
-        this.source = new MeteredSource(source, new LongAdder());
-        this.handles = handles;
+    /// @param listsHolders whether to know who holds each handle, which costs a little for each
+    Meters(boolean listsHolders) {
+        holders = listsHolders ? LeaseLedger.full() : null;
+        // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
+        budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
+        arenas = ArenaSource.create(budget, listsHolders ? LeaseTrace.both(handles, holders) : handles);
+        source = new MeteredSource(arenas, new LongAdder());
     }
 
     MemorySource source() {
@@ -44,12 +61,39 @@ final class Meters {
         return allocator;
     }
 
+    MemoryBudget budget() {
+        return budget;
+    }
+
     long handlesOpen() {
         return handles.open();
     }
 
+    /// Waits until no handle is open, for a while: an acknowledgement may overtake the close of the handle that
+    /// its sender's handler still holds.
+    ///
+    /// @return handles that are open still
+    long awaitHandles() throws InterruptedException {
+        for (int wait = 0; handles.open() > 0 && wait < SETTLE_MILLIS; wait++) {
+            Thread.sleep(1);
+        }
+        return handles.open();
+    }
+
+    /// Who holds most.
+    ///
+    /// @return one line, empty if nobody does or it is not known
+    String holders() {
+        return holders == null ? "" : holders.summary();
+    }
+
     Reading read() {
         return new Reading(CopyTally.snapshot().copies(), source.bytes.sum() + allocator.bytes() + elsewhereInNetty());
+    }
+
+    @Override
+    public void close() {
+        arenas.close();
     }
 
     private static long elsewhereInNetty() {

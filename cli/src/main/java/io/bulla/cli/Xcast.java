@@ -1,264 +1,315 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Limits;
-import io.bulla.pack.Packer;
-import io.bulla.pack.UnpackException;
-import io.bulla.pack.Unpacker;
-import io.bulla.pack.WireFormat;
-import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.XcastResult;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
-/// A root and its nodes, wired into a tree, and the broadcasts that go down it.
+/// The root, its [Crew], and the broadcasts that go down the tree.
 ///
-/// Rank 0 is the root. Every node acknowledges to the root, directly; a node that loses a peer tells the root so.
+/// Rank 0 is the root. Every other node verifies, and tells the root so, directly. What the broadcast itself
+/// confirms is heard too: which nodes have failed.
 final class Xcast implements AutoCloseable {
 
-    private static final int LAUNCH = 1;
-    private static final int ACK = 2;
-    private static final int TROUBLE = 3;
     private static final int ROOT = 0;
-    private static final WireFormat FORMAT = WireFormat.OPAL_DSS;
+    private static final long PATIENCE_NANOS = 2_000_000_000;
 
     private final XcastCommand options;
+    private final int nodes;
     private final Radix radix;
-    private final LeaseTally handles = new LeaseTally();
-    private final MemoryBudget budget;
-    private final ArenaSource arenas;
     private final Meters meters;
-    private final SendPolicy policy;
+    private final NodeParts parts;
     private final EventLoopGroup loops =
             new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), NioIoHandler.newFactory());
-    private final List<OobNode> nodes = new ArrayList<>();
+    private final Crew crew;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
-    // volatile: seen soon by the nodes' threads; nothing else hangs on it
-    private volatile boolean closing;
+    private Security security;
+    private OobNode root;
+    private StatsLines stats;
 
-    /// What the root hears: a node has verified, or `trouble` says why not.
-    private record Event(int node, String trouble, long nanos) {}
+    /// What the root hears.
+    private sealed interface Event {}
 
-    Xcast(XcastCommand options) {
-        this(options, meters -> switch (options.send) {
-            case SHARED -> SendPolicy.SHARED;
-            case COPY -> SendPolicy.copying(meters.source());
-        });
+    private record Verified(int rank, String trouble, long nanos) implements Event {}
+
+    private record Counted(Mail.Counts counts) implements Event {}
+
+    private record Lost(int rank, String why) implements Event {}
+
+    private record Confirmed(XcastResult result) implements Event {}
+
+    private record Failed(Throwable why) implements Event {}
+
+    Xcast(XcastCommand options) throws IOException {
+        this(options, meters -> options.send.policy(meters));
     }
 
     /// With a policy of the caller's making, for tests.
-    Xcast(XcastCommand options, Function<Meters, SendPolicy> policy) {
+    Xcast(XcastCommand options, Function<Meters, SendPolicy> policy) throws IOException {
         this.options = options;
+        this.nodes = options.nodes();
         this.radix = new Radix(options.radix);
-        // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
-        this.budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
-        this.arenas = ArenaSource.create(budget, handles);
-        this.meters = new Meters(arenas, handles);
-        this.policy = policy.apply(meters);
+        this.meters = new Meters(options.stats != null);
+        this.parts = new NodeParts(meters, radix, options.limit, policy.apply(meters), options.peerTimeout);
+        try {
+            this.crew = options.crew(parts, loops);
+        } catch (Throwable failure) {
+            meters.close();
+            throw failure;
+        }
     }
 
     /// Starts all nodes; each listens on a port of its own.
-    void start() throws IOException {
-        checkLoopback();
-        int size = options.nodes + 1;
-        for (int rank = 0; rank < size; rank++) {
-            int self = rank;
-            OobNodeBuilder node = OobNode.builder(rank, size)
-                    .memory(meters.source())
-                    .security(Security.plaintext())
-                    .allocator(meters.allocator())
-                    .directory(peer -> nodes.get(peer).address())
-                    .bind(new InetSocketAddress(
-                            InetAddress.getLoopbackAddress(), options.port == 0 ? 0 : options.port + rank))
-                    .limit(options.limit)
-                    .routing(radix)
-                    .sends(policy)
-                    // a message is never copied here, however short: copies are what this counts
-                    .inline(-1)
+    void start() throws IOException, InterruptedException {
+        try {
+            security = crew.rootSecurity();
+            root = parts.node(ROOT, nodes + 1, security)
+                    .directory(crew::addressOf)
+                    .bind(crew.rootBind())
                     .loops(loops)
-                    .onPeerLost((peer, cause) -> trouble(self, cause));
-            nodes.add(started(node));
+                    .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage())))
+                    .start();
+            root.receive(Recipient.VERDICT, this::judged);
+            root.receive(Recipient.COUNTS, message -> events.add(new Counted(Mail.Counts.of(message))));
+            crew.start(root.address());
+        } catch (IOException failure) {
+            throw options.port == 0
+                            || failure.getMessage() == null
+                            || !failure.getMessage().startsWith("cannot listen")
+                    ? failure
+                    : new IOException(failure.getMessage() + "; --port 0 takes free ports", failure);
         }
-        OobNode root = nodes.getFirst();
-        root.receive(ACK, this::acknowledged);
-        root.receive(TROUBLE, this::acknowledged);
-        for (OobNode node : nodes.subList(1, size)) {
-            node.receive(LAUNCH, message -> launched(node, message));
+        if (options.stats != null) {
+            stats = new StatsLines(
+                    options.stats, root, meters, options.spec.commandLine().getOut());
         }
+    }
+
+    /// How the nodes are protected, and where they are.
+    String describe() {
+        return "security=" + security.name() + " nodes=" + nodes + " " + crew.describe();
     }
 
     /// Packs one launch message, broadcasts it, and waits until every node has verified it.
     ///
     /// @throws IOException if a file cannot be read or a node fails
     Report broadcast(Progress progress) throws IOException, InterruptedException {
-        List<String> addresses = nodes.stream()
-                .map(node ->
-                        node.address().getHostString() + ":" + node.address().getPort())
-                .toList();
+        Totals before = totals();
         long bytes;
-        Meters.Reading before;
-        long sendsBefore;
         long start;
-        long[] verifiedAt;
-        try (SealedBuffer message = LaunchMessage.pack(
-                meters.source(), options.limit, "bulla-xcast", addresses, System.getenv(), options.files)) {
+        Broadcast broadcast;
+        Meters.Reading packing;
+        try (SealedBuffer message = pack()) {
             bytes = message.byteSize();
             checkMemory(bytes);
-            before = meters.read();
-            sendsBefore = sends();
+            packing = meters.read();
             start = System.nanoTime();
-            nodes.getFirst().xcast(LAUNCH, LaunchMessage.FORMAT, message);
+            broadcast = new Broadcast(start, progress);
+            root.xcast(Recipient.LAUNCH, LaunchMessage.FORMAT, message)
+                    .whenComplete(
+                            (result, why) -> events.add(result == null ? new Failed(why) : new Confirmed(result)));
             // the broadcast's own handle goes at once: the sends have theirs
         }
         try {
-            verifiedAt = awaitAll(start, progress);
+            broadcast.await();
         } finally {
             progress.done();
         }
         double seconds = (System.nanoTime() - start) / 1e9;
-        awaitHandles();
-        Meters.Reading cost = meters.read().since(before);
+        Totals after = totals();
+        // what it took to pack the message is not the broadcast's
+        Meters.Reading cost = after.meters().since(before.meters()).since(packing.since(before.here()));
         return new Report(
-                options.nodes,
+                nodes,
                 options.radix,
                 bytes,
-                sends() - sendsBefore,
+                after.sends() - before.sends(),
                 cost.copies(),
                 cost.allocated(),
-                options.nodes,
-                meters.handlesOpen(),
+                nodes,
+                after.handlesOpen(),
                 seconds,
-                levels(verifiedAt));
+                levels(broadcast.verifiedAt));
     }
 
     /// Ends all nodes, waits for their threads and gives the memory back.
     @Override
-    public void close() {
-        closing = true;
-        nodes.forEach(OobNode::close);
-        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
-        arenas.close();
-    }
-
-    Meters meters() {
-        return meters;
-    }
-
-    private long[] awaitAll(long start, Progress progress) throws IOException, InterruptedException {
-        long[] verifiedAt = new long[options.nodes + 1];
-        long deadline = start + TimeUnit.SECONDS.toNanos(options.timeoutSeconds);
-        progress.verified(0);
-        for (int done = 0; done < options.nodes; ) {
-            Event event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-            if (event == null) {
-                throw new IOException("timed out: seconds=" + options.timeoutSeconds + " verified=" + done + " nodes="
-                        + options.nodes);
-            }
-            if (event.trouble() != null) {
-                throw new IOException(event.trouble() + " (reported by node " + event.node() + ")");
-            }
-            if (verifiedAt[event.node()] == 0) {
-                verifiedAt[event.node()] = event.nanos() - start;
-                progress.verified(++done);
-            }
+    public void close() throws IOException {
+        if (stats != null) {
+            stats.close();
         }
-        return verifiedAt;
-    }
-
-    // an acknowledgement may overtake the close of the handle that its sender's handler still holds
-    private void awaitHandles() throws InterruptedException {
-        for (long wait = 0; meters.handlesOpen() > 0 && wait < 2000; wait++) {
-            Thread.sleep(1);
+        if (root != null) {
+            root.close();
         }
-    }
-
-    private void launched(OobNode node, Message message) {
-        if (node.rank() == options.failNode) {
-            Thread.startVirtualThread(node::close);
-            return;
-        }
-        String trouble = null;
         try {
-            LaunchMessage.verify(message.unpacker(Limits.DEFAULT));
-        } catch (IOException | UnpackException failure) {
-            trouble = failure.getMessage();
+            crew.close();
+        } finally {
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+            meters.close();
         }
-        tellRoot(node, trouble == null ? ACK : TROUBLE, trouble);
     }
 
-    private void trouble(int rank, IOException cause) {
-        if (!closing) {
-            if (rank == ROOT) {
-                events.add(new Event(rank, cause.getMessage(), System.nanoTime()));
-            } else {
-                tellRoot(nodes.get(rank), TROUBLE, cause.getMessage());
+    private SealedBuffer pack() throws IOException {
+        List<String> addresses = new ArrayList<>();
+        for (int rank = 0; rank <= nodes; rank++) {
+            var address = rank == ROOT ? root.address() : crew.addressOf(rank);
+            addresses.add(address.getHostString() + ":" + address.getPort());
+        }
+        return LaunchMessage.pack(
+                meters.source(), options.limit, "bulla-xcast", addresses, System.getenv(), options.files);
+    }
+
+    private void judged(Message message) {
+        Mail.Verdict verdict = Mail.Verdict.of(message);
+        events.add(new Verified(verdict.rank(), verdict.trouble(), System.nanoTime()));
+    }
+
+    /// One broadcast, as its verdicts come in.
+    private final class Broadcast {
+
+        private final long start;
+        private final Progress progress;
+        private final long[] verifiedAt = new long[nodes + 1];
+        private final Map<Integer, String> lost = new TreeMap<>();
+        private int verified;
+        private long pingAt = Long.MAX_VALUE;
+
+        Broadcast(long start, Progress progress) {
+            this.start = start;
+            this.progress = progress;
+        }
+
+        /// Waits until each node has verified or failed.
+        void await() throws IOException, InterruptedException {
+            long deadline = start + TimeUnit.SECONDS.toNanos(options.timeoutSeconds);
+            progress.verified(0);
+            while (verified + lost.size() < nodes) {
+                long until = Math.min(deadline, pingAt);
+                Event event = events.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                if (event != null) {
+                    heard(event);
+                } else if (until == pingAt) {
+                    // they have it, and may die before they say so: who does not take a message is lost
+                    pingAt = Long.MAX_VALUE;
+                    sendAll(Recipient.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
+                } else {
+                    throw new IOException("timed out: seconds=" + options.timeoutSeconds + " verified=" + verified
+                            + " nodes=" + nodes);
+                }
+            }
+            if (!lost.isEmpty()) {
+                int rank = lost.keySet().iterator().next();
+                throw new IOException(lost.get(rank) + " (failed=" + lost.keySet() + " verified=" + verified + " nodes="
+                        + nodes + ")");
+            }
+        }
+
+        private void heard(Event event) throws IOException {
+            switch (event) {
+                case Verified verdict -> {
+                    if (verdict.trouble() != null) {
+                        throw new IOException(verdict.trouble() + " (reported by node " + verdict.rank() + ")");
+                    }
+                    if (verifiedAt[verdict.rank()] == 0) {
+                        verifiedAt[verdict.rank()] = verdict.nanos() - start;
+                        progress.verified(++verified);
+                    }
+                }
+                case Lost peer -> lose(peer.rank(), peer.why());
+                case Confirmed confirmed -> {
+                    confirmed.result().failed().forEach(rank -> lose(rank, "peer " + rank + " failed"));
+                    pingAt = System.nanoTime() + PATIENCE_NANOS;
+                }
+                case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
+                case Counted late -> {}
+            }
+        }
+
+        private void lose(int rank, String why) {
+            if (verifiedAt[rank] == 0) {
+                lost.putIfAbsent(rank, why);
             }
         }
     }
 
-    private void tellRoot(OobNode node, int tag, String trouble) {
-        try (BufferBuilder builder = BufferBuilder.create(meters.source())) {
-            Packer.into(builder, FORMAT).packInt32(node.rank()).packString(trouble);
-            try (SealedBuffer words = builder.seal()) {
-                node.send(ROOT, tag, FORMAT, words);
+    /// What all have spent so far.
+    ///
+    /// @param meters of all processes
+    /// @param here of this one's alone
+    private record Totals(long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen) {}
+
+    private Totals totals() throws IOException, InterruptedException {
+        Map<Integer, Mail.Counts> others = crew.isHere() ? Map.of() : counts();
+        Meters.Reading here = meters.read();
+        long sends = root.xcastSends() + crew.sends();
+        Meters.Reading all = here;
+        // an answer may be heard before the handle of its message is closed
+        long open = meters.awaitHandles();
+        for (Mail.Counts one : others.values()) {
+            sends += one.sends();
+            all = all.plus(one.meters());
+            open += one.handlesOpen();
+        }
+        return new Totals(sends, all, here, open);
+    }
+
+    /// Asks each other process for its counts, and waits for the answers.
+    private Map<Integer, Mail.Counts> counts() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.timeoutSeconds);
+        Map<Integer, Mail.Counts> counts = new TreeMap<>();
+        events.clear();
+        sendAll(Recipient.ASK, rank -> true);
+        while (counts.size() < nodes) {
+            switch (events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                case Counted one -> counts.put(one.counts().rank(), one.counts());
+                case Lost peer -> throw new IOException(peer.why());
+                case null ->
+                    throw new IOException("timed out: seconds=" + options.timeoutSeconds + " answered=" + counts.size()
+                            + " nodes=" + nodes);
+                default -> {}
             }
         }
+        return counts;
     }
 
-    private void acknowledged(Message message) {
-        Unpacker words = message.unpacker(Limits.DEFAULT);
-        events.add(new Event(words.unpackInt32(), words.unpackString(), System.nanoTime()));
-    }
-
-    private OobNode started(OobNodeBuilder node) throws IOException {
-        try {
-            return node.start();
-        } catch (IOException failure) {
-            throw options.port == 0
-                    ? failure
-                    : new IOException(failure.getMessage() + "; --port 0 takes free ports", failure);
-        }
-    }
-
-    private static void checkLoopback() throws IOException {
-        InetAddress loopback = InetAddress.getLoopbackAddress();
-        NetworkInterface carrier = NetworkInterface.getByInetAddress(loopback);
-        if (carrier == null || !carrier.isUp()) {
-            throw new IOException("loopback address is not up: address=" + loopback.getHostAddress()
-                    + "; bring it up, as by: ip link set lo up");
+    private void sendAll(int tag, Predicate<Integer> which) {
+        try (BufferBuilder builder = BufferBuilder.create(meters.source());
+                SealedBuffer nothing = builder.seal()) {
+            for (int rank = 1; rank <= nodes; rank++) {
+                if (which.test(rank)) {
+                    root.send(rank, tag, nothing);
+                }
+            }
         }
     }
 
     private void checkMemory(long bytes) throws IOException {
-        long needed = Math.multiplyExact(bytes, (long) options.nodes) + budget.used();
-        if (needed > budget.limit()) {
-            throw new IOException("not enough memory, every node holds what it receives: needed=" + needed + " limit="
-                    + budget.limit() + " nodes=" + options.nodes + " bytes=" + bytes);
+        if (!crew.isHere()) {
+            return;
         }
-    }
-
-    private long sends() {
-        return nodes.stream().mapToLong(OobNode::xcastSends).sum();
+        long needed = Math.multiplyExact(bytes, (long) nodes) + meters.budget().used();
+        if (needed > meters.budget().limit()) {
+            throw new IOException("not enough memory, every node holds what it receives: needed=" + needed + " limit="
+                    + meters.budget().limit() + " nodes=" + nodes + " bytes=" + bytes);
+        }
     }
 
     private List<Report.Level> levels(long[] verifiedAt) {

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/// Processes that a command starts: JVMs with another program of this jar's. None outlives this, however it ends:
+/// they are killed by `close()`, which a shutdown hook calls too. They have to end by themselves when what
+/// connects them to this process is gone, for nobody kills them if it is killed itself.
+final class Children implements AutoCloseable {
+
+    private static final int GRACE_MILLIS = 2000;
+    private static final String ARCHIVE = "-XX:SharedArchiveFile=";
+
+    /// Of each process of this kind: little memory, a quick start.
+    private static final List<String> FLAGS = List.of(
+            "-Xms4m",
+            "-Xss512k",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData",
+            "-Xshare:auto",
+            "-Xlog:cds*=off",
+            "-Xlog:aot*=off",
+            "--enable-native-access=ALL-UNNAMED");
+
+    private final int timeoutSeconds;
+    private final long deadline;
+    private final Path folder;
+    private final Runnable onEnd;
+    private final Thread hook;
+    private final Thread watch = Thread.ofVirtual().unstarted(this::watch);
+    // under the lock
+    private final List<Process> processes = new ArrayList<>();
+    // volatile: set beside the thread that talks, which then knows why its connections are closed
+    private volatile String ended;
+
+    /// @param name of the folder for what they say
+    /// @param onEnd closes what connects them to this process; called first, perhaps by another thread
+    Children(String name, int timeoutSeconds, Runnable onEnd) throws IOException {
+        this.timeoutSeconds = timeoutSeconds;
+        this.deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
+        this.onEnd = onEnd;
+        this.folder = Files.createTempDirectory(name);
+        this.hook = new Thread(() -> end("interrupted"), name + "-end");
+        Runtime.getRuntime().addShutdownHook(hook);
+        watch.start();
+    }
+
+    /// A folder that is there until the end.
+    Path folder() {
+        return folder;
+    }
+
+    /// Starts one more.
+    ///
+    /// @param program of this jar's
+    /// @param memory flags that bound it
+    /// @param arguments of the program
+    /// @throws IOException if it cannot be started, or the end has come
+    synchronized Process start(Class<?> program, List<String> memory, List<String> arguments) throws IOException {
+        checkNotEnded();
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        // the classes as this JVM keeps them
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith(ARCHIVE))
+                .forEach(command::add);
+        command.addAll(memory);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(arguments);
+        int index = processes.size();
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(output(index).toFile())
+                .redirectError(errors(index).toFile())
+                .start();
+        processes.add(process);
+        return process;
+    }
+
+    /// @throws IOException if one has ended, or the end has come
+    synchronized void checkAllAlive() throws IOException {
+        checkNotEnded();
+        for (int i = 0; i < processes.size(); i++) {
+            if (!processes.get(i).isAlive()) {
+                throw died(i, null);
+            }
+        }
+    }
+
+    /// What one has printed so far.
+    List<String> said(int index) throws IOException {
+        return Files.readAllLines(output(index));
+    }
+
+    /// The error to throw when one does not do what it should.
+    ///
+    /// @param failure what was noticed, or `null` if it is known to be dead
+    IOException died(int index, IOException failure) {
+        if (ended != null) {
+            return new IOException(ended, failure);
+        }
+        Process process = processes.get(index);
+        try {
+            if (!process.waitFor(GRACE_MILLIS, TimeUnit.MILLISECONDS)) {
+                return new IOException("process " + (index + 1) + " does not answer: " + failure.getMessage(), failure);
+            }
+            String said = Files.readString(errors(index)) + Files.readString(output(index));
+            return new IOException(
+                    "process " + (index + 1) + " died: status=" + process.exitValue() + " said=["
+                            + said.lines().findFirst().orElse("") + "]",
+                    failure);
+        } catch (IOException unreadable) {
+            return unreadable;
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return new IOException("interrupted", interrupted);
+        }
+    }
+
+    /// The same error with the reason, if the end has come meanwhile.
+    IOException explained(IOException failure) {
+        String why = ended;
+        return why == null ? failure : new IOException(why, failure);
+    }
+
+    @Override
+    public void close() {
+        watch.interrupt();
+        end("closed");
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException theHookRuns) {
+            // it does the same
+        }
+    }
+
+    private void checkNotEnded() throws IOException {
+        if (ended != null) {
+            throw new IOException(ended);
+        }
+    }
+
+    private Path output(int index) {
+        return folder.resolve("out-" + index);
+    }
+
+    private Path errors(int index) {
+        return folder.resolve("err-" + index);
+    }
+
+    private void watch() {
+        try {
+            TimeUnit.NANOSECONDS.sleep(deadline - System.nanoTime());
+            end("timed out: seconds=" + timeoutSeconds);
+        } catch (InterruptedException inTime) {
+            // as it should be
+        }
+    }
+
+    private synchronized void end(String why) {
+        if (ended == null) {
+            ended = why;
+        }
+        onEnd.run();
+        processes.forEach(Process::destroyForcibly);
+        try {
+            for (Process process : processes) {
+                process.waitFor();
+            }
+            delete();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        } catch (IOException somethingStays) {
+            System.err.println("bulla: cannot remove " + folder);
+        }
+    }
+
+    private void delete() throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+            Files.delete(folder);
+        }
+    }
+}

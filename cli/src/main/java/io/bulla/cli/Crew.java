@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli;
+
+import io.bulla.runtime.oob.Security;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/// The nodes that receive, ranks 1 on, wherever they run.
+interface Crew extends AutoCloseable {
+
+    /// Where the root listens.
+    InetSocketAddress rootBind();
+
+    /// How the root is protected.
+    Security rootSecurity() throws IOException;
+
+    /// Starts them, where that is not somebody else's business.
+    ///
+    /// @param root is listening
+    /// @throws IOException if one does not start
+    void start(InetSocketAddress root) throws IOException, InterruptedException;
+
+    /// Where one listens, once they are started.
+    InetSocketAddress addressOf(int rank);
+
+    /// Whether they are in this process, so that the root's meters count for them too.
+    boolean isHere();
+
+    /// Broadcast messages that those in this process have sent on.
+    long sends();
+
+    /// For the first line.
+    String describe();
+
+    @Override
+    void close() throws IOException;
+}

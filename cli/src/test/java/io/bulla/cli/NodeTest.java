@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Nodes that are processes of their own.
+class NodeTest {
+
+    @TempDir
+    private Path folder;
+
+    private Path file;
+    private final List<Process> started = new ArrayList<>();
+
+    @BeforeEach
+    void writeFile() throws IOException {
+        byte[] content = new byte[700_000];
+        new Random(2).nextBytes(content);
+        file = Files.write(folder.resolve("payload"), content);
+    }
+
+    @AfterEach
+    void endProcesses() throws InterruptedException {
+        for (Process process : started) {
+            process.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
+    void everyProcessVerifiesAndNothingIsCopied() {
+        Ran ran = Ran.bulla("xcast", "--processes=3", "--radix=2", "--repeat=2", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        assertEquals(
+                "security=none nodes=3 in 3 processes",
+                ran.out().lines().findFirst().orElse(""));
+        assertEquals(
+                2, ran.out().lines().filter(line -> line.startsWith("xcast: ")).count());
+        String last = ran.lastLine();
+        assertTrue(
+                last.matches("xcast: nodes=3 radix=2 bytes=\\d+ sends=3 payload-copies=0 payload-bytes-allocated=\\d+"
+                        + " verified=3 handles-open=0 seconds=\\d+\\.\\d{3}"),
+                last);
+        assertTrue(ran.figure("payload-bytes-allocated") >= 3 * ran.figure("bytes"), last);
+        assertTrue(ran.figure("payload-bytes-allocated") <= 1.2 * 3 * ran.figure("bytes"), last);
+    }
+
+    @Test
+    void processesKnowEachOtherByCertificates() {
+        Ran ran = Ran.bulla("xcast", "--processes=2", "--radix=1", "--tls", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        assertEquals(
+                "security=tls nodes=2 in 2 processes",
+                ran.out().lines().findFirst().orElse(""));
+        assertEquals(2, ran.figure("verified"));
+    }
+
+    @Test
+    void deadProcessIsNamedAndWhoIsBelowItVerifiesNevertheless() {
+        Ran ran =
+                Ran.bulla("xcast", "--processes=3", "--radix=1", "--fail-node=2", "--peer-timeout=1s", file.toString());
+        assertEquals(1, ran.status());
+        assertTrue(ran.err().startsWith("bulla: peer 2 failed"), ran::err);
+        assertTrue(ran.err().endsWith("(failed=[2] verified=2 nodes=3)\n"), ran::err);
+    }
+
+    @Test
+    void nodesOfAPeersFileServeOneRootAfterAnother() throws Exception {
+        assertEquals(
+                0,
+                Ran.bulla("cert", "--nodes=2", "--out=" + folder.resolve("certs"))
+                        .status());
+        Path peers = peersFile(3);
+        String certs = "--certs=" + folder.resolve("certs");
+        List<BufferedReader> said = new ArrayList<>();
+        for (int rank = 1; rank <= 2; rank++) {
+            said.add(start("node", "--rank=" + rank, "--peers=" + peers, certs).inputReader());
+        }
+        for (int rank = 1; rank <= 2; rank++) {
+            String line = said.get(rank - 1).readLine();
+            assertTrue(line.matches("node: rank=" + rank + " listening=127\\.0\\.0\\.1:\\d+ security=tls"), line);
+        }
+        for (int i = 0; i < 2; i++) {
+            Ran ran = Ran.bulla("xcast", "--peers=" + peers, certs, file.toString());
+            assertEquals(0, ran.status(), ran::err);
+            assertEquals(
+                    "security=tls nodes=2 of the peers file",
+                    ran.out().lines().findFirst().orElse(""));
+            assertEquals(2, ran.figure("verified"));
+            String seen = said.getFirst().readLine();
+            assertTrue(seen.matches("node: rank=1 origin=0 bytes=\\d+ verified"), seen);
+            assertEquals(
+                    "node: rank=1 peer 0 failed: it has closed", said.getFirst().readLine());
+        }
+        started.getFirst().destroy();
+        assertTrue(started.getFirst().waitFor(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void nodeEndsWithItsInput() throws Exception {
+        Process node = start("node", "--rank=1", "--nodes=1", "--peers=-", "--bind=127.0.0.1:0", "--plaintext");
+        assertTrue(node.inputReader().readLine().endsWith("security=none"));
+        node.outputWriter().append("0 127.0.0.1:1\n1 127.0.0.1:2\n\n").flush();
+        assertFalse(node.waitFor(300, TimeUnit.MILLISECONDS));
+        node.outputWriter().close();
+        assertTrue(node.waitFor(10, TimeUnit.SECONDS));
+        assertEquals(0, node.exitValue());
+    }
+
+    @Test
+    void peersThatAreNotThereAreNamed() throws IOException {
+        Path peers = peersFile(2);
+        Ran ran = Ran.bulla("xcast", "--peers=" + peers, "--plaintext", "--peer-timeout=300ms", file.toString());
+        assertEquals(1, ran.status());
+        assertTrue(ran.err().startsWith("bulla: peer 1 failed: no connection: millis=300 "), ran::err);
+    }
+
+    @Test
+    void statsShowQueuesAndHolders() {
+        Ran ran = Ran.bulla("xcast", "--nodes=2", "--repeat=40", "--stats=5ms", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        assertTrue(ran.out().lines().anyMatch(line -> line.matches("stats: rank=0 peers=2 queued=[1-9].*")), ran::out);
+        assertTrue(ran.out().contains("to peer 1: handles="), ran::out);
+    }
+
+    @Test
+    void usageErrorsHaveStatusTwo() {
+        String path = file.toString();
+        Ran.refused("only one can be: --nodes, --processes or --peers", "xcast", "--nodes=2", "--processes=2", path);
+        Ran.refused("--processes must be at least 1: given=0", "xcast", "--processes=0", path);
+        Ran.refused(
+                "peers have to prove who they are: --certs DIR, --secret FILE, or, for no protection at all, --plaintext",
+                "xcast",
+                "--peers=" + path,
+                path);
+        Ran.refused(
+                "only one can be: --certs DIR, --secret FILE, or, for no protection at all, --plaintext",
+                "node",
+                "--rank=1",
+                "--peers=" + path,
+                "--plaintext",
+                "--certs=" + folder);
+        Ran.refused(
+                "--certs, --secret and --plaintext are for --peers; with --nodes and --processes there is --tls",
+                "xcast",
+                "--plaintext",
+                path);
+        Ran.refused("--rank must be at least 1: given=0", "node", "--rank=0", "--peers=-", "--plaintext");
+        Ran.refused(
+                "--peers - needs --nodes: how many there are besides the root",
+                "node",
+                "--rank=1",
+                "--peers=-",
+                "--plaintext");
+        Ran.refused(
+                "Invalid value for option '--stats': not a time such as 1s or 500ms: given=fast",
+                "xcast",
+                "--stats=fast",
+                path);
+    }
+
+    @Test
+    void whatTheMachineCannotHoldIsRefusedBeforeAProcessStarts() {
+        Ran ran = Ran.bulla("xcast", "--processes=20000000", file.toString());
+        assertEquals(2, ran.status());
+        ran = Ran.bulla("xcast", "--processes=60000", file.toString());
+        assertEquals(1, ran.status());
+        assertTrue(ran.err().startsWith("bulla: not enough memory, every process holds what it receives: "), ran::err);
+    }
+
+    private Process start(String... words) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Bulla.class.getName()));
+        command.addAll(List.of(words));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        started.add(process);
+        return process;
+    }
+
+    private Path peersFile(int size) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        List<ServerSocket> taken = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+            taken.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+            lines.append(rank + " 127.0.0.1:" + taken.getLast().getLocalPort() + "\n");
+        }
+        for (ServerSocket socket : taken) {
+            socket.close();
+        }
+        return Files.writeString(folder.resolve("peers"), lines);
+    }
+}
