@@ -5,7 +5,9 @@ import io.bulla.pack.EnvelopeFuzz;
 import io.bulla.pack.ExplainFuzz;
 import io.bulla.pack.UnpackerFuzz;
 import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.ConnectionFuzz;
 import io.bulla.runtime.oob.FrameFuzz;
+import io.bulla.runtime.oob.HelloFuzz;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -21,8 +23,8 @@ public final class Fuzz {
     /// The most time an input may take, in nanoseconds of the processor.
     public static final long SLOW_NANOS = 50_000_000;
 
-    /// More of them would cost the fuzzer its guidance: a sibling that finds new code is found again only by way of
-    /// its origin.
+    /// More of them would cost the fuzzer its guidance: a sibling that finds new code is found again only by
+    /// way of its origin.
     private static final int SIBLINGS = 3;
     private static final int ATTEMPTS = 4;
     private static final long REPORT_NANOS = 60_000_000_000L;
@@ -58,6 +60,8 @@ public final class Fuzz {
         targets.add(new ExplainFuzz(memory));
         targets.add(new EnvelopeFuzz(memory));
         targets.add(new FrameFuzz());
+        targets.add(new HelloFuzz(memory));
+        targets.add(new ConnectionFuzz(memory));
         return targets;
     }
 

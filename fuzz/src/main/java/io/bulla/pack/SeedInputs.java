@@ -4,6 +4,7 @@ package io.bulla.pack;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
+import io.bulla.runtime.oob.WireSeeds;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,16 +16,16 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 
-/// Where the fuzzer starts from: what the C libraries wrote, what they were killed by, and what was worth keeping of
-/// former runs, each read by calls that suit it.
+/// Where the fuzzer starts from: what the C libraries wrote, what they were killed by, and what was worth
+/// keeping of former runs, each read by calls that suit it.
 public final class SeedInputs {
 
     private static final int EXPLAIN = WireFormat.values().length;
     private static final int ENVELOPE = EXPLAIN + 1;
     private static final int FRAME = ENVELOPE + 1;
+    private static final int HELLO = FRAME + 1;
+    private static final int CONNECTION = HELLO + 1;
     private static final int CALLS = 8;
-    private static final List<String> FRAMES = List.of(
-            "42756c610200000000000000000000030000000000000000", "42756c610202000000000007000000010000000000010000");
 
     private final List<FuzzInput> inputs = new ArrayList<>();
 
@@ -42,9 +43,11 @@ public final class SeedInputs {
                         WireFormat.PMIX_4.described(c[0].equals("F")),
                         Integer.parseInt(c[3]),
                         c.length > 5 ? c[5] : ""));
-        for (String header : FRAMES) {
-            seeds.inputs.add(FuzzInput.of(HexFormat.of().parseHex(header), FRAME, 40));
-        }
+        WireSeeds.headers().forEach(header -> seeds.inputs.add(FuzzInput.of(header, FRAME, 40)));
+        seeds.inputs.add(FuzzInput.of(WireSeeds.hello(), HELLO, 20));
+        WireSeeds.strangers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 0, 50)));
+        WireSeeds.peers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 1, 70)));
+        seeds.inputs.add(FuzzInput.of(new byte[] {0, 0, 0, 3}, CONNECTION, 2, 0, 2));
         lines("/io/bulla/fuzz/corpus.tsv")
                 .forEach(c -> seeds.inputs.add(new FuzzInput(HexFormat.of().parseHex(c[0]))));
         return seeds.inputs;

@@ -173,21 +173,31 @@ final class Broadcasts {
         if (broadcast == null || !broadcast.waiting.containsKey(from.rank())) {
             return;
         }
-        List<Integer> failed = ranks(body);
+        int reached = frame.tag();
+        if (reached < 1 || reached >= settings.size()) {
+            throw new IOException(
+                    "confirmed for nodes that there are not: reached=" + reached + " nodes=" + settings.size());
+        }
+        List<Integer> failed = ranks(body, frame.origin());
         Send send = broadcast.waiting.remove(from.rank());
         settle(send);
-        broadcast.confirmed(frame.tag(), failed);
+        broadcast.confirmed(reached, failed);
         endIfDone(broadcast);
     }
 
-    private List<Integer> ranks(SealedBuffer body) throws IOException {
+    private List<Integer> ranks(SealedBuffer body, int origin) throws IOException {
         if (body.byteSize() % Integer.BYTES != 0 || body.byteSize() > (long) Integer.BYTES * settings.size()) {
             throw new IOException("not a list of ranks: bytes=" + body.byteSize());
         }
         List<Integer> ranks = new ArrayList<>();
         for (ByteBuffer part : body.iovec().asByteBuffers()) {
             while (part.hasRemaining()) {
-                ranks.add(part.getInt());
+                int rank = part.getInt();
+                if (rank < 0 || rank >= settings.size() || rank == origin) {
+                    throw new IOException("not a rank below the origin: rank=" + rank + " origin=" + origin + " nodes="
+                            + settings.size());
+                }
+                ranks.add(rank);
             }
         }
         return ranks;

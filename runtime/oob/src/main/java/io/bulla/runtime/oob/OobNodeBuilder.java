@@ -273,7 +273,7 @@ public final class OobNodeBuilder {
         return new OobNode(settings, own, own, bind);
     }
 
-    private Settings settings() {
+    Settings settings() {
         checked("messages to a peer", peerMessages, 1, Quota.MOST_MESSAGES);
         checked("messages to all peers", allMessages, 1, Quota.MOST_MESSAGES);
         checked("bytes to a peer", peerBytes, 1, Quota.MOST_BYTES);
