@@ -14,6 +14,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
+import io.netty.channel.MaxMessagesRecvByteBufAllocator;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.EOFException;
 import java.io.IOException;
@@ -44,6 +45,10 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     /// The most bytes of one read that lands straight, so that one large frame does not hold up the event loop.
     public static final int STEP = 256 * 1024;
 
+    /// The most reads in a row, before the event loop has other work again: so that many short frames are read,
+    /// and perhaps answered, in one go. A frame needs two of them if it lands straight.
+    public static final int READS = 64;
+
     private final MemorySource source;
     private final FrameFormat format;
     private final ByteBuffer header;
@@ -61,7 +66,8 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
 
     /// Makes `channel` read frames. The reader becomes the last handler of the pipeline: those that change bytes,
     /// such as TLS, are added before, those that want to know of exceptions and of the end of the connection
-    /// afterwards. Without the former, a NIO socket is read without a copy.
+    /// afterwards. Without the former, a NIO socket is read without a copy. The channel is set to up to [#READS]
+    /// reads in a row.
     ///
     /// @param channel one that has not read yet
     /// @param source where frames land
@@ -71,7 +77,15 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         if (channel instanceof NioSocketChannel && isFirst(channel)) {
             channel.config().setRecvByteBufAllocator(reader.new LandingAllocator());
         }
+        readManyInARow(channel);
         channel.pipeline().addLast(reader);
+    }
+
+    @SuppressWarnings("deprecation") // Netty's type for it
+    private static void readManyInARow(Channel channel) {
+        if (channel.config().getRecvByteBufAllocator() instanceof MaxMessagesRecvByteBufAllocator reads) {
+            reads.maxMessagesPerRead(READS);
+        }
     }
 
     private static boolean isFirst(Channel channel) {
