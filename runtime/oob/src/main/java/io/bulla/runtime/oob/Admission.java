@@ -5,13 +5,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.EventExecutor;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.net.SocketAddress;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
@@ -23,25 +20,23 @@ import java.util.function.LongSupplier;
 /// ```
 final class Admission extends ChannelInboundHandlerAdapter {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
-    private static final long LOG_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final ConnectionLimits limits;
     private final LongSupplier clock;
+    private final EventExecutor loop;
+    private final RefusalLog log;
     private final AddressRate rate;
     private final Set<Channel> greeting = new HashSet<>();
     private final LongAdder refused = new LongAdder();
-    private EventExecutor loop;
     private int connected;
-    private long unlogged;
-    private long nextLog;
 
     /// @param clock in nanoseconds, such as `System::nanoTime`
-    Admission(ConnectionLimits limits, LongSupplier clock) {
+    /// @param loop the listening channel's, and the log's
+    Admission(ConnectionLimits limits, LongSupplier clock, EventExecutor loop, RefusalLog log) {
         this.limits = limits;
         this.clock = clock;
+        this.loop = loop;
+        this.log = log;
         this.rate = new AddressRate(limits.perSecond());
-        this.nextLog = clock.getAsLong();
     }
 
     /// Connections that were closed at once, so far. Any thread.
@@ -59,18 +54,14 @@ final class Admission extends ChannelInboundHandlerAdapter {
     }
 
     @Override
-    public void handlerAdded(ChannelHandlerContext context) {
-        loop = context.executor();
-    }
-
-    @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         Channel accepted = (Channel) message;
         SocketAddress remote = accepted.remoteAddress();
         String why = over(remote);
         if (why != null) {
             // counted first, for whoever sees it closed
-            log(why, remote);
+            refused.increment();
+            log.refused(remote, why);
             accepted.unsafe().closeForcibly();
             return;
         }
@@ -94,18 +85,6 @@ final class Admission extends ChannelInboundHandlerAdapter {
         return rate.admits(remote, clock.getAsLong())
                 ? null
                 : "too many of one address in a second: limit=" + limits.perSecond();
-    }
-
-    /// At most once a second; what was passed over is in the next line's count.
-    private void log(String why, SocketAddress remote) {
-        refused.increment();
-        unlogged++;
-        long now = clock.getAsLong();
-        if (now - nextLog >= 0) {
-            LOG.log(Level.WARNING, "refused connections: count=" + unlogged + " last=" + remote + " reason=" + why);
-            unlogged = 0;
-            nextLog = now + LOG_NANOS;
-        }
     }
 
     private void onLoop(Runnable task) {

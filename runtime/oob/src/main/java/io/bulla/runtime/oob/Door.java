@@ -7,35 +7,30 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.MaxMessagesRecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.ChannelGroupFuture;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
 final class Door {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
-
-    private static final int READS = 64;
-
     private final Hub hub;
     private final Settings settings;
     private final ChannelGroup channels;
+    private final RefusalLog refusals;
     private final Admission admission;
 
     Door(Hub hub) {
         this.hub = hub;
         this.settings = hub.settings();
         this.channels = new DefaultChannelGroup(hub.loop(), true);
-        this.admission = new Admission(settings.connections(), System::nanoTime);
+        this.refusals = new RefusalLog(settings.rank(), hub.loop());
+        this.admission = new Admission(settings.connections(), System::nanoTime, hub.loop(), refusals);
     }
 
     Admission admission() {
@@ -53,9 +48,8 @@ final class Door {
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark())
                 .childHandler(new ChannelInitializer<>() {
                     @Override
-                    protected void initChannel(Channel fresh) throws IOException {
-                        settings.security().checkAddress(fresh.remoteAddress());
-                        install(fresh, new Connection(hub, fresh, null, settings.helloNanos()), Security.UNKNOWN);
+                    protected void initChannel(Channel fresh) {
+                        accept(fresh);
                     }
                 })
                 .bind(bind)
@@ -67,6 +61,17 @@ final class Door {
                     bound.cause());
         }
         return bound.channel();
+    }
+
+    private void accept(Channel fresh) {
+        try {
+            settings.security().checkAddress(fresh.remoteAddress());
+            install(fresh, new Connection(hub, fresh, null, settings.helloNanos()), Security.UNKNOWN);
+        } catch (IOException refused) {
+            // Netty would print its stack
+            strangerLeft(fresh.remoteAddress(), refused);
+            fresh.close();
+        }
     }
 
     /// Netty wraps what the system said, more than once.
@@ -82,16 +87,7 @@ final class Door {
         channels.add(channel);
         settings.security().secure(channel, expected != Security.UNKNOWN, expected);
         FrameReader.install(channel, settings.source(), connection);
-        readManyAtATime(channel);
         channel.pipeline().addLast(connection);
-    }
-
-    /// So that many short frames are read, handled and acknowledged in one go.
-    @SuppressWarnings("deprecation") // Netty's type for it
-    private static void readManyAtATime(Channel channel) {
-        if (channel.config().getRecvByteBufAllocator() instanceof MaxMessagesRecvByteBufAllocator reads) {
-            reads.maxMessagesPerRead(READS);
-        }
     }
 
     /// A hello has arrived.
@@ -138,14 +134,12 @@ final class Door {
     /// A connection ended that never belonged to a peer.
     void strangerLeft(SocketAddress remote, Throwable cause) {
         if (!hub.isClosed()) {
-            LOG.log(
-                    Level.WARNING,
-                    "refused a connection: rank=" + settings.rank() + " remote=" + remote + " reason="
-                            + cause.getMessage());
+            refusals.refused(remote, cause.getMessage());
         }
     }
 
     ChannelGroupFuture close() {
+        refusals.close();
         return channels.close();
     }
 }

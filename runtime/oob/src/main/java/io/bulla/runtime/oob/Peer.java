@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
@@ -112,11 +113,12 @@ final class Peer {
         }
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
-            beginAnew("it has begun anew");
+            beginAnew();
             answer = session.greet(hello);
         }
         switch (answer) {
-            case LATE -> fresh.end();
+            case LATE ->
+                fresh.fail(new IOException("hello is not a new one: peer=" + rank + " number=" + hello.number()));
             case GOES_ON -> {
                 session.checkExpected(hello.small(), hello.bulk());
                 fresh.hello(hello());
@@ -141,7 +143,7 @@ final class Peer {
             case LATE -> throw new IOException("hello is not a new one: number=" + hello.number());
             default -> {
                 // it answered a hello of the session that ends here; the next one is of the new one
-                beginAnew("it has begun anew");
+                beginAnew();
                 throw new IOException("peer has begun anew: rank=" + rank);
             }
         }
@@ -152,7 +154,7 @@ final class Peer {
             return;
         }
         switch (reason) {
-            case SESSION_OVER -> beginAnew("it has begun anew");
+            case SESSION_OVER -> beginAnew();
             case CLOSING -> giveUp("it is closing");
             default -> hub.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
         }
@@ -305,33 +307,26 @@ final class Peer {
     void giveUp(String why) {
         stopVerdict();
         dialer.stop();
-        PeerFailedException failure = new PeerFailedException(rank, why, null);
-        Connection last = connection;
-        connection = null;
-        writer = null;
-        backlog.readFrom(null);
-        session.small.abandonAll(send -> failed(send, failure));
-        session.bulk.abandonAll(send -> failed(send, failure));
-        session.end();
-        if (last != null) {
-            last.end();
-        }
-        tally.failures++;
-        hub.peerFailed(this, failure);
+        end(new PeerFailedException(rank, why, null), Lane::abandonAll, Connection::end);
     }
 
     /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
-    private void beginAnew(String why) {
-        PeerFailedException failure = new PeerFailedException(rank, why, null);
+    private void beginAnew() {
+        PeerFailedException failure = new PeerFailedException(rank, "it has begun anew", null);
+        end(failure, Lane::abandon, last -> last.fail(failure));
+    }
+
+    private void end(
+            PeerFailedException failure, BiConsumer<Lane, Consumer<Send>> abandon, Consumer<Connection> hangUp) {
         Connection last = connection;
         connection = null;
         writer = null;
         backlog.readFrom(null);
-        session.small.abandon(send -> failed(send, failure));
-        session.bulk.abandon(send -> failed(send, failure));
+        abandon.accept(session.small, send -> failed(send, failure));
+        abandon.accept(session.bulk, send -> failed(send, failure));
         session.end();
         if (last != null) {
-            last.fail(failure);
+            hangUp.accept(last);
         }
         tally.failures++;
         hub.peerFailed(this, failure);

@@ -10,6 +10,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -34,11 +35,18 @@ class AdmissionTest {
     private static final long SECOND = 1_000_000_000;
 
     private final AtomicLong clock = new AtomicLong(-5);
+    private final EmbeddedChannel listener = new EmbeddedChannel();
+
+    private Admission admission(ConnectionLimits limits) {
+        Admission admission =
+                new Admission(limits, clock::get, listener.eventLoop(), new RefusalLog(1, listener.eventLoop()));
+        listener.pipeline().addLast(admission);
+        return admission;
+    }
 
     @Test
     void soManyGreetAtATime() {
-        Admission admission = new Admission(new ConnectionLimits(2, 100, 100), clock::get);
-        EmbeddedChannel listener = new EmbeddedChannel(admission);
+        Admission admission = admission(new ConnectionLimits(2, 100, 100));
         Channel first = arrive(listener);
         Channel second = arrive(listener);
         assertFalse(arrive(listener).isOpen());
@@ -55,8 +63,7 @@ class AdmissionTest {
 
     @Test
     void soManyAreConnectedInAll() {
-        Admission admission = new Admission(new ConnectionLimits(100, 3, 100), clock::get);
-        EmbeddedChannel listener = new EmbeddedChannel(admission);
+        Admission admission = admission(new ConnectionLimits(100, 3, 100));
         Channel first = arrive(listener);
         for (int i = 0; i < 2; i++) {
             admission.greeted(arrive(listener));
@@ -111,31 +118,35 @@ class AdmissionTest {
     void refusalsAreLoggedOnceASecondWithTheirCount() {
         List<String> logged;
         try (Cluster ear = new Cluster()) {
-            EmbeddedChannel listener =
-                    new EmbeddedChannel(new Admission(new ConnectionLimits(1, 100, 100), clock::get));
-            arrive(listener);
-            for (int i = 0; i < 10; i++) {
+            admission(new ConnectionLimits(1, 100, 100));
+            listener.freezeTime();
+            for (int i = 0; i < 12; i++) {
                 arrive(listener);
             }
-            clock.addAndGet(SECOND);
-            arrive(listener);
+            listener.advanceTimeBy(1, TimeUnit.SECONDS);
+            listener.runScheduledPendingTasks();
             listener.finishAndReleaseAll();
             logged = List.copyOf(ear.log);
         }
-        String reason = " last=embedded reason=too many that have not said hello: limit=1";
+        String reason = " reason=too many that have not said hello: limit=1";
         assertEquals(
-                List.of("refused connections: count=1" + reason, "refused connections: count=10" + reason), logged);
+                List.of(
+                        "refused a connection: rank=1 remote=embedded" + reason,
+                        "refused connections: rank=1 count=10 last=embedded" + reason),
+                logged);
     }
 
     @Test
     void realSocketsOverTheLimitAreClosedAtOnce() throws Exception {
-        Admission admission = new Admission(new ConnectionLimits(2, 100, 100), System::nanoTime);
         BlockingQueue<Channel> let = new LinkedBlockingQueue<>();
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+        EventLoop accepting = loops.next();
+        Admission admission = new Admission(
+                new ConnectionLimits(2, 100, 100), System::nanoTime, accepting, new RefusalLog(1, accepting));
         List<Socket> clients = new ArrayList<>();
         try {
             Channel listener = new ServerBootstrap()
-                    .group(loops)
+                    .group(accepting, loops)
                     .channel(NioServerSocketChannel.class)
                     .handler(admission)
                     .childHandler(new ChannelInboundHandlerAdapter() {

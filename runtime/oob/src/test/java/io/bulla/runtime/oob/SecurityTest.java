@@ -66,6 +66,33 @@ class SecurityTest {
     }
 
     @Test
+    void connectionThatCannotBeSecuredIsRefusedWithALine() throws Exception {
+        Security broken = new Security() {
+            @Override
+            public void secure(Channel channel, boolean connecting, int expectedPeer) throws IOException {
+                throw new IOException("no key today: connecting=" + connecting);
+            }
+
+            @Override
+            public int peerOf(Channel channel) {
+                return UNKNOWN;
+            }
+
+            @Override
+            public String name() {
+                return "test";
+            }
+        };
+        try (Cluster cluster = new Cluster()) {
+            cluster.add(0, 2, setup -> setup.peerTimeout(Duration.ofSeconds(1)));
+            cluster.add(1, 2, setup -> setup.security(broken));
+            Cluster.failure(cluster.send(0, 1, 1, 4));
+            assertTrue(Cluster.line(cluster.log, "refused a connection: rank=1")
+                    .endsWith(" reason=no key today: connecting=false"));
+        }
+    }
+
+    @Test
     void peerThatIsNotWhoItSaysIsRefused() throws Exception {
         try (Cluster cluster = new Cluster()) {
             cluster.add(0, 3, setup -> setup.peerTimeout(Duration.ofSeconds(1)));

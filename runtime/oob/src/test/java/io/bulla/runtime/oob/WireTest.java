@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import static io.bulla.runtime.oob.Wire.frame;
+import static io.bulla.runtime.oob.Wire.header;
+import static io.bulla.runtime.oob.Wire.hello;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -121,6 +124,7 @@ class WireTest {
             replay.write(hello(3, 3, 0, 2, 5, 77, 0));
             assertEquals(-1, readOrReset(replay));
         }
+        refused("hello is not a new one: peer=0 number=5");
         // the first one is as good as before
         say(frame(Frame.Kind.DIRECT, 0, 0, 0, 4, 4, 0), ByteBuffer.allocate(4).putInt(0, 12));
         assertEquals("1 from 0: 12", cluster.next());
@@ -140,24 +144,19 @@ class WireTest {
                     send = node.send(1 - self, Cluster.TAG, message);
                 }
                 try (SocketChannel dialed = silent.accept()) {
-                    assertEquals(Frame.Kind.HELLO.ordinal(), kind(dialed));
+                    assertEquals(
+                            Frame.Kind.HELLO.ordinal(),
+                            Wire.read(dialed, Frame.BYTES).get(5));
                     stranger.close();
                     stranger = SocketChannel.open(node.address());
                     say(hello(3, 3, 1 - self, 2, 1, 77, 0));
                     Frame.Kind expected = self == 0 ? Frame.Kind.REFUSE : Frame.Kind.HELLO;
-                    assertEquals(expected.ordinal(), kind(stranger));
+                    assertEquals(
+                            expected.ordinal(), Wire.read(stranger, Frame.BYTES).get(5));
                     send.cancel();
                 }
             }
         }
-    }
-
-    private static int kind(SocketChannel channel) throws IOException {
-        ByteBuffer in = ByteBuffer.allocate(Frame.BYTES);
-        while (in.hasRemaining() && channel.read(in) >= 0) {
-            // until all is there
-        }
-        return in.get(5);
     }
 
     @Test
@@ -288,6 +287,39 @@ class WireTest {
     }
 
     @Test
+    void confirmationThatCannotBeIsRefused() throws Exception {
+        for (int[] told : new int[][] {{0}, {2}, {-1}, {1, 2}, {1, -1}, {1, 1}}) {
+            greet();
+            ByteBuffer asked = broadcastFromTheNode();
+            int bytes = (told.length - 1) * Integer.BYTES;
+            ByteBuf out = Unpooled.buffer();
+            Frame.write(
+                    out, Frame.Kind.XDONE, 0, told[0], 1, 0, 0, bytes, asked.getLong(40), asked.getLong(48), bytes, 0);
+            for (int i = 1; i < told.length; i++) {
+                out.writeInt(told[i]);
+            }
+            say(out.nioBuffer());
+            broken(
+                    told.length == 1
+                            ? "confirmed for nodes that there are not: reached=" + told[0] + " nodes=2"
+                            : "not a rank below the origin: rank=" + told[1] + " origin=1 nodes=2");
+        }
+    }
+
+    /// The header of a broadcast's only fragment, as its child hears it.
+    private ByteBuffer broadcastFromTheNode() throws Exception {
+        try (SealedBuffer message = cluster.numbered(1, 4)) {
+            cluster.node(1).xcast(Cluster.TAG, message);
+        }
+        ByteBuffer heard = read(Frame.BYTES);
+        while (heard.get(5) != Frame.Kind.XCAST.ordinal()) {
+            heard = read(Frame.BYTES);
+        }
+        read(4);
+        return heard;
+    }
+
+    @Test
     void messageInSomebodyElsesNameIsRefused() throws Exception {
         greet();
         say(frame(Frame.Kind.DIRECT, 1, 0, 0, 4, 4, 0));
@@ -330,32 +362,8 @@ class WireTest {
         }
     }
 
-    private static ByteBuffer header(Frame frame) {
-        ByteBuf out = Unpooled.buffer(Frame.BYTES);
-        frame.writeTo(out);
-        return out.nioBuffer();
-    }
-
-    private static ByteBuffer frame(
-            Frame.Kind kind, int origin, long sequence, long offset, long total, int length, int lane) {
-        ByteBuf out = Unpooled.buffer(Frame.BYTES);
-        Frame.write(out, kind, 0, Cluster.TAG, origin, sequence, offset, total, 0, 0, length, lane);
-        return out.nioBuffer();
-    }
-
-    private static ByteBuffer hello(int oldest, int newest, int rank, int nodes, int number, long session, long known) {
-        ByteBuf out = Unpooled.buffer(Frame.BYTES + Hello.BYTES);
-        Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES).writeTo(out);
-        new Hello(oldest, newest, rank, nodes, number, session, known, 0, 0).writeTo(out);
-        return out.nioBuffer();
-    }
-
     private ByteBuffer read(int bytes) throws IOException {
-        ByteBuffer in = ByteBuffer.allocate(bytes);
-        while (in.hasRemaining() && stranger.read(in) >= 0) {
-            // until all is there
-        }
-        return in;
+        return Wire.read(stranger, bytes);
     }
 
     private static int readOrReset(SocketChannel channel) {
@@ -376,7 +384,9 @@ class WireTest {
     }
 
     private void refused(String reason) throws InterruptedException {
-        String line = Cluster.line(cluster.log, "refused a connection: rank=1 remote=/127.0.0.1:");
+        // the second of a kind within a second waits for its line
+        String line = Cluster.line(cluster.log, "refused ");
+        assertTrue(line.matches("refused (a connection: rank=1 remote|connections: rank=1 count=1 last)=/127.*"), line);
         assertTrue(line.endsWith(" reason=" + reason), line);
     }
 

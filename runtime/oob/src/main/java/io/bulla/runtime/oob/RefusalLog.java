@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.netty.util.concurrent.EventExecutor;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.net.SocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/// Says which connections were refused, and why, without being a way to fill a disk: of each kind the first at
+/// once, and then one line a second for all that have come since.
+///
+/// ```
+/// quiet --first: a line--> counting --a second without another--> quiet
+///                            ^    |
+///                            +----+ a second with others: a line with their number
+/// ```
+///
+/// The kind is what the reason says before its values, so strangers do not choose it; nevertheless there are
+/// only so many. One event loop's.
+final class RefusalLog {
+
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final long QUIET_MILLIS = 1_000;
+    private static final int KINDS = 32;
+    private static final String OTHERS = "others";
+    private static final int LONGEST = 300;
+
+    /// Those of one kind that no line was written for yet.
+    private static final class Unsaid {
+
+        private int count;
+        private SocketAddress last;
+        private String why;
+    }
+
+    private final int rank;
+    private final EventExecutor loop;
+    private final Map<String, Unsaid> kinds = new HashMap<>();
+
+    RefusalLog(int rank, EventExecutor loop) {
+        this.rank = rank;
+        this.loop = loop;
+    }
+
+    /// @param reason as errors are: what, then values behind a colon
+    void refused(SocketAddress remote, String reason) {
+        String why = printable(reason);
+        String kind = kindOf(why);
+        Unsaid unsaid = kinds.get(kind);
+        if (unsaid == null) {
+            LOG.log(Level.WARNING, "refused a connection: rank=" + rank + " remote=" + remote + " reason=" + why);
+            kinds.put(kind, new Unsaid());
+            sayLater(kind);
+        } else {
+            unsaid.count++;
+            unsaid.last = remote;
+            unsaid.why = why;
+        }
+    }
+
+    /// What stands before the first value, and before the colon that announces it.
+    private String kindOf(String why) {
+        int value = why.indexOf('=');
+        int colon = value < 0 ? -1 : why.lastIndexOf(':', value);
+        String kind = colon < 0 ? why : why.substring(0, colon);
+        return kinds.containsKey(kind) || kinds.size() < KINDS ? kind : OTHERS;
+    }
+
+    /// What TLS says may quote a stranger.
+    private static String printable(String reason) {
+        String all = String.valueOf(reason).replaceAll("\\p{Cntrl}", "?");
+        return all.length() <= LONGEST ? all : all.substring(0, LONGEST) + "...";
+    }
+
+    private void sayLater(String kind) {
+        loop.schedule(() -> sayAgain(kind), QUIET_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void sayAgain(String kind) {
+        Unsaid unsaid = kinds.remove(kind);
+        if (unsaid != null && say(unsaid)) {
+            kinds.put(kind, new Unsaid());
+            sayLater(kind);
+        }
+    }
+
+    private boolean say(Unsaid unsaid) {
+        if (unsaid.count > 0) {
+            LOG.log(
+                    Level.WARNING,
+                    "refused connections: rank=" + rank + " count=" + unsaid.count + " last=" + unsaid.last + " reason="
+                            + unsaid.why);
+        }
+        return unsaid.count > 0;
+    }
+
+    /// The node closes: what is left to be said.
+    void close() {
+        kinds.values().forEach(this::say);
+        kinds.clear();
+    }
+}
