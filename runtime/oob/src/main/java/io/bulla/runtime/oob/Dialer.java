@@ -92,6 +92,7 @@ final class Dialer {
         attempt = null;
         connecting = null;
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        hub.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
         pauseThenDial(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
     }

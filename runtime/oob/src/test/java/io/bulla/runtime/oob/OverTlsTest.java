@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,8 +27,6 @@ class OverTlsTest {
 
     // handshakes of a cold JVM on a busy machine take long
     private static final Duration PATIENT = Duration.ofSeconds(30);
-    // a third of it for each attempt, and an end before the test's own
-    private static final Duration PATIENT_REFUSAL = Duration.ofSeconds(5);
 
     /// Does not look at who it stands for: a node that lies.
     private record Liar(Security security) implements Security {
@@ -100,13 +100,23 @@ class OverTlsTest {
         Security two = files.certified(2);
         Security one = files.certified(1);
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 3, setup -> setup.security(new Liar(two)).peerTimeout(PATIENT_REFUSAL));
+            cluster.add(0, 3, setup -> setup.security(new Liar(two)).peerTimeout(PATIENT));
             cluster.add(1, 3, setup -> setup.security(one));
-            Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
+            Send send = cluster.send(0, 1, 1, 4);
             String reason = "not who it says it is: claimed=0 proven=2";
-            assertTrue(failure.getMessage().endsWith("last=refused: reason=STRANGER " + reason), failure.getMessage());
-            assertTrue(Cluster.line(cluster.log, "refused a connection: rank=1").endsWith(" reason=" + reason));
+            assertLines(cluster, " reason=refused: reason=STRANGER " + reason, " reason=" + reason);
+            send.cancel();
             assertEquals(0, cluster.got.size());
+        }
+    }
+
+    /// Each end has a line, whichever comes first; on a busy machine there may be others before.
+    private static void assertLines(Cluster cluster, String here, String there) throws InterruptedException {
+        Set<String> wanted = new TreeSet<>(List.of(here, there));
+        while (!wanted.isEmpty()) {
+            String line = cluster.log.poll(20, TimeUnit.SECONDS);
+            assertNotNull(line, () -> "no line with " + wanted);
+            wanted.removeIf(line::contains);
         }
     }
 
@@ -116,15 +126,14 @@ class OverTlsTest {
         Security stranger = files.secret(0, "another secret, also long enough");
         Security one = files.secret(1);
         try (Cluster cluster = new Cluster()) {
-            cluster.add(0, 2, setup -> setup.security(stranger).peerTimeout(PATIENT_REFUSAL));
+            cluster.add(0, 2, setup -> setup.security(stranger).peerTimeout(PATIENT));
             cluster.add(1, 2, setup -> setup.security(one));
-            Throwable failure = Cluster.failure(cluster.send(0, 1, 1, 4));
-            assertTrue(
-                    failure.getMessage()
-                            .endsWith("last=secret: the peer refused this node's proof of the job's secret"),
-                    failure.getMessage());
-            assertTrue(Cluster.line(cluster.log, "refused a connection: rank=1")
-                    .contains(" reason=secret: wrong proof of the job's secret"));
+            Send send = cluster.send(0, 1, 1, 4);
+            assertLines(
+                    cluster,
+                    " reason=secret: the peer refused this node's proof of the job's secret",
+                    " reason=secret: wrong proof of the job's secret");
+            send.cancel();
         }
     }
 
@@ -153,7 +162,7 @@ class OverTlsTest {
                     1,
                     2,
                     setup -> setup.security(one)
-                            .helloDeadline(Duration.ofMillis(500))
+                            .helloDeadline(Duration.ofSeconds(2))
                             .connections(new ConnectionLimits(2, 10, 1000)));
             for (int i = 0; i < 5; i++) {
                 silent.add(new Socket(
