@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -19,6 +20,7 @@ import java.util.function.Supplier;
 final class Proxy implements AutoCloseable {
 
     private static final int NEVER = -1;
+    private static final int OVERHEARD = 1 << 12;
 
     private final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final Supplier<InetSocketAddress> target;
@@ -30,6 +32,7 @@ final class Proxy implements AutoCloseable {
     private volatile boolean stalled;
     private volatile boolean refusing;
     private final Set<Socket> frozen = ConcurrentHashMap.newKeySet();
+    private final ByteArrayOutputStream overheard = new ByteArrayOutputStream();
 
     Proxy(Supplier<InetSocketAddress> target) throws IOException {
         this.target = target;
@@ -47,6 +50,19 @@ final class Proxy implements AutoCloseable {
     /// Bytes forwarded from who connected.
     long forwarded() {
         return forwarded.get();
+    }
+
+    /// The first bytes of who connected first, as an eavesdropper has them.
+    byte[] overheard() {
+        synchronized (overheard) {
+            return overheard.toByteArray();
+        }
+    }
+
+    private void listen(byte[] chunk, int read) {
+        synchronized (overheard) {
+            overheard.write(chunk, 0, Math.min(read, OVERHEARD - overheard.size()));
+        }
     }
 
     /// Resets the connection once, after that many more bytes from who connected.
@@ -152,6 +168,7 @@ final class Proxy implements AutoCloseable {
                 }
                 out.write(chunk, 0, read);
                 if (up) {
+                    listen(chunk, read);
                     long sum = forwarded.addAndGet(read);
                     stalled |= stallAfter != NEVER && sum >= stallAfter;
                 }

@@ -8,8 +8,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.security.KeyPair;
 import java.security.KeyStore;
+import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
@@ -27,13 +29,8 @@ final class Attackers {
                 key,
                 new Certificates.Validity(
                         Instant.now().minusSeconds(60), Instant.now().plusSeconds(600)));
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        store.setKeyEntry("own", key.getPrivate(), new char[0], new X509Certificate[] {own});
-        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        keys.init(store, new char[0]);
         SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(keys.getKeyManagers(), null, null);
+        context.init(keys(key.getPrivate(), own), null, null);
         return (SSLServerSocket)
                 context.getServerSocketFactory().createServerSocket(0, 5, InetAddress.getLoopbackAddress());
     }
@@ -43,11 +40,31 @@ final class Attackers {
     }
 
     static SSLSocket connect(InetSocketAddress where) throws Exception {
-        SSLContext context = SSLContext.getInstance("TLSv1.3");
-        context.init(null, InsecureTrustManagerFactory.INSTANCE.getTrustManagers(), null);
-        SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket(where.getAddress(), where.getPort());
+        SSLSocket socket =
+                (SSLSocket) context(null).getSocketFactory().createSocket(where.getAddress(), where.getPort());
         socket.setSoTimeout(10_000);
         return socket;
+    }
+
+    /// Trusts everybody.
+    ///
+    /// @param own what it shows, or `null`
+    static SSLContext context(CertificateAuthority.Issued own) throws Exception {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(
+                own == null ? null : keys(own.key(), Credulous.certificate(own)),
+                InsecureTrustManagerFactory.INSTANCE.getTrustManagers(),
+                null);
+        return context;
+    }
+
+    private static KeyManager[] keys(PrivateKey key, X509Certificate own) throws Exception {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setKeyEntry("own", key, new char[0], new X509Certificate[] {own});
+        KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        keys.init(store, new char[0]);
+        return keys.getKeyManagers();
     }
 
     /// Passes on what one says to the other, until it has said all.

@@ -33,12 +33,12 @@ final class Credulous implements Security {
         SslContextBuilder context =
                 SslContextBuilder.forClient().trustManager(trust).endpointIdentificationAlgorithm(null);
         if (own != null) {
-            context.keyManager(own.key(), certificate());
+            context.keyManager(own.key(), certificate(own));
         }
         channel.pipeline().addLast(context.build().newHandler(channel.alloc()), new TlsGate(false));
     }
 
-    private X509Certificate certificate() throws IOException {
+    static X509Certificate certificate(CertificateAuthority.Issued own) throws IOException {
         try {
             return (X509Certificate) CertificateFactory.getInstance("X.509")
                     .generateCertificate(

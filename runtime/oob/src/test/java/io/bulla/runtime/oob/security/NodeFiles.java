@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.security;
 import io.bulla.runtime.oob.Security;
 import java.io.IOException;
 import java.nio.file.Path;
+import javax.net.ssl.SSLContext;
 
 /// Files of the nodes of one trial job, for tests of other packages.
 public final class NodeFiles {
@@ -22,6 +23,15 @@ public final class NodeFiles {
 
     public Security certified(int rank) throws IOException {
         return trial.node(rank);
+    }
+
+    /// Somebody who speaks TLS and trusts everybody.
+    ///
+    /// @param certified whether with a certificate, of an authority of its own that calls itself as this job's
+    ///     does
+    public SSLContext stranger(boolean certified) throws Exception {
+        return Attackers.context(
+                certified ? Trial.in(folder, "trial").authority().issue(0) : null);
     }
 
     public Security secret(int rank) throws IOException {
