@@ -18,7 +18,6 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Keeps `docs/ancestor-bugs.md` and the tests that it names in step.
@@ -26,7 +25,6 @@ class BugTableTest {
 
     private static final Pattern CLASS = Pattern.compile(
             "((?:^ *///.*\\n)*)((?:^ *@.*\\n)*)^( *)(?:public |final |static )*class (\\w+)", Pattern.MULTILINE);
-    private static final Path ROOT = root();
 
     private record Row(String number, List<String> references, List<String> tests) {}
 
@@ -67,7 +65,7 @@ class BugTableTest {
 
     private static List<Row> rows() throws IOException {
         List<Row> rows = new ArrayList<>();
-        for (String line : Files.readAllLines(ROOT.resolve("docs/ancestor-bugs.md"))) {
+        for (String line : Repository.document("ancestor-bugs.md")) {
             String[] cells = line.split("\\|");
             if (cells.length == 6 && !cells[1].contains("---") && !cells[1].equals(" # ")) {
                 List<String> tests = Pattern.compile("`([^`]+)`")
@@ -88,31 +86,20 @@ class BugTableTest {
     /// The doc of each test class, `Outer` or `Outer.Nested`; those of old bugs begin with `BUG`.
     private static Map<String, String> docsOfTestClasses() throws IOException {
         Map<String, String> docs = new HashMap<>();
-        try (Stream<Path> files = Files.walk(ROOT)) {
-            for (Path file : files.filter(path -> path.toString().matches(".*/src/test/java/.*Test\\.java"))
-                    .toList()) {
-                String outer = file.getFileName().toString().replace(".java", "");
-                boolean old = file.toString().matches(".*/testkit/(ancestor|peers)/.*");
-                String text = Files.readString(file);
-                boolean nests = text.contains("@Nested");
-                for (MatchResult found :
-                        (Iterable<MatchResult>) CLASS.matcher(text).results()::iterator) {
-                    boolean nested = found.group(2).contains("@Nested");
-                    if (nested || found.group(4).equals(outer)) {
-                        String name = nested ? outer + "." + found.group(4) : outer;
-                        docs.put(name, (old && nested == nests ? "BUG " : "") + found.group(1));
-                    }
+        for (Map.Entry<String, Path> source :
+                Repository.sources(".*/src/test/java/.*Test\\.java").entrySet()) {
+            String outer = source.getKey();
+            boolean old = source.getValue().toString().matches(".*/testkit/(ancestor|peers)/.*");
+            String text = Files.readString(source.getValue());
+            boolean nests = text.contains("@Nested");
+            for (MatchResult found : (Iterable<MatchResult>) CLASS.matcher(text).results()::iterator) {
+                boolean nested = found.group(2).contains("@Nested");
+                if (nested || found.group(4).equals(outer)) {
+                    String name = nested ? outer + "." + found.group(4) : outer;
+                    docs.put(name, (old && nested == nests ? "BUG " : "") + found.group(1));
                 }
             }
         }
         return docs;
-    }
-
-    private static Path root() {
-        Path at = Path.of("").toAbsolutePath();
-        while (!Files.exists(at.resolve("docs/architecture.md"))) {
-            at = at.getParent();
-        }
-        return at;
     }
 }
