@@ -58,7 +58,7 @@ import java.util.Optional;
 /// @param number of the broadcast, among its origin's
 /// @param length of what follows this header, in bytes
 /// @param lane 0 the small one, 1 the bulk one
-public record Frame(
+record Frame(
         Kind kind,
         int tag,
         int origin,
@@ -72,13 +72,13 @@ public record Frame(
         int lane) {
 
     /// Size of the header in bytes.
-    public static final int BYTES = 64;
+    static final int BYTES = 64;
 
     /// The most bytes that follow one header.
-    public static final int MAX_BODY = 16 << 20;
+    static final int MAX_BODY = 16 << 20;
 
     /// The fewest bytes of a fragment that is not its message's last.
-    public static final int MIN_FRAGMENT = 1 << 10;
+    static final int MIN_FRAGMENT = 1 << 10;
 
     /// The most bytes that follow the header of a batch.
     static final int MAX_BATCH = 64 << 10;
@@ -89,7 +89,7 @@ public record Frame(
     private static final Kind[] KINDS = Kind.values();
 
     /// What a frame is; the ordinal is the code on the wire.
-    public enum Kind {
+    enum Kind {
         /// The first frame of either side. Body: a [Hello].
         HELLO(false),
         /// Of a message for the node that it is sent to.

@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// - *A length is checked before memory is taken for it.*
 ///
 /// Handlers and listeners run one at a time, on a thread of the node's own, without any lock of the library.
-/// Wire: [Frame].
+/// The wire is in `docs/wire-format.md`.
 public final class OobNode implements AutoCloseable {
 
     private static final long END_MILLIS = 5_000;

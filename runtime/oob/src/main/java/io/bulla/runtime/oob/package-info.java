@@ -11,7 +11,6 @@
 /// - [Routing][io.bulla.runtime.oob.Routing] is the shape of a broadcast, [Radix][io.bulla.runtime.oob.Radix] the
 ///   usual one; [XcastResult][io.bulla.runtime.oob.XcastResult] says whom it reached.
 /// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
-/// - [Frame][io.bulla.runtime.oob.Frame] is the header on the wire.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
 /// Inside, all on the one event loop of a node: a `Hub` has `Peer`s, a peer has a `Session` and the
