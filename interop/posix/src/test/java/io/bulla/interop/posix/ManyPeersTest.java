@@ -38,11 +38,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /// | message 8 | number 8 | body, 313 bytes or 1 MiB |     a peer that dies closes anywhere in it
 /// ```
 ///
-/// `./check chaos` makes ten times as many sends, by `-Dbulla.sends`.
+/// `./check chaos` makes ten times as many sends, by `-Dbulla.sends`; `-Dbulla.seed` is the seed of what the peers
+/// choose, which is printed.
 @ExtendWith(NothingStays.class)
 class ManyPeersTest {
 
     private static final int SENDS = Integer.getInteger("bulla.sends", 100_000);
+    private static final long SEED = Long.getLong("bulla.seed", System.nanoTime());
     private static final int LARGE_EVERY = 250;
     private static final long HEADER = 16;
     private static final int ROUNDS_OF_PEERS = 2;
@@ -99,7 +101,7 @@ class ManyPeersTest {
         private final ByteBuffer view;
         private final NativeIoVecCursor answer;
 
-        Peer(Temper temper, Message[] messages, int seed, Arena arena) {
+        Peer(Temper temper, Message[] messages, long seed, Arena arena) {
             this.temper = temper;
             this.messages = messages;
             this.random = new Random(seed);
@@ -272,6 +274,7 @@ class ManyPeersTest {
 
     @Test
     void everyPeerThatCompletesHasIdenticalBytesAndEveryHandleIsBack() throws Exception {
+        System.out.println("chaos: sockets seed=" + SEED + " sends=" + SENDS);
         List<Thread> threads = new ArrayList<>();
         List<CompletableFuture<Void>> ended = new ArrayList<>();
         ArenaSource source = ArenaSource.builder().budget(budget).trace(handles).build();
@@ -282,7 +285,7 @@ class ManyPeersTest {
             };
             int peers = ROUNDS_OF_PEERS * Temper.values().length;
             for (int i = 0; i < peers; i++) {
-                Peer peer = new Peer(Temper.values()[i % Temper.values().length], messages, i, arena);
+                Peer peer = new Peer(Temper.values()[i % Temper.values().length], messages, SEED + i, arena);
                 Sender sender = new Sender(peer, arena);
                 start(threads, ended, peer::run);
                 start(threads, ended, () -> sender.run(SENDS / peers));
@@ -296,6 +299,8 @@ class ManyPeersTest {
         for (Thread thread : threads) {
             thread.join();
         }
+        System.out.println("chaos: sockets completed=" + completed + " verified=" + verified + " given-up=" + given
+                + " sent-anew=" + anew + " open-handles=" + handles.open());
         assertEquals(SENDS / 8 * 8, sends.sum());
         assertEquals(sends.sum(), completed.sum() + given.sum());
         assertEquals(completed.sum(), verified.sum());
