@@ -250,7 +250,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             case HELLO -> hub.door().greeted(this, peer, Hello.read(body));
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
             case ACK -> peer.acknowledged(read.sequence(), read.offset());
-            case BYE -> peer.left();
+            case BYE -> peer.giveUp("it has closed");
             case SKIP, XDONE -> {
                 ackDue = true;
                 peer.received(read, body.share());

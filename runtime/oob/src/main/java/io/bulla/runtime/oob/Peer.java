@@ -298,11 +298,6 @@ final class Peer {
         }
     }
 
-    /// The peer says goodbye.
-    void left() {
-        giveUp("it has closed");
-    }
-
     /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
     void giveUp(String why) {
         stopVerdict();

@@ -291,7 +291,7 @@ class HostileTest {
         return List.of(
                 new Attack("random", (socket, random) -> say(socket, bytes(random, 1 + random.nextInt(2000)))),
                 new Attack("truncated", (socket, random) -> {
-                    socket.getOutputStream().write(heard, 0, random.nextInt(100));
+                    socket.getOutputStream().write(heard, 0, 1 + random.nextInt(99));
                     socket.shutdownOutput();
                 }),
                 new Attack("drip", (socket, random) -> {
