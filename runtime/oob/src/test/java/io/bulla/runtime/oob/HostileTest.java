@@ -136,18 +136,9 @@ class HostileTest {
         Cluster.await("source", () -> landing.used() == before.source);
         Figures after = figures();
         System.out.printf(
-                "hostile: port=%s seed=%d connections=%d seconds=%.1f slowest-ms=%d lines=%d most-source=%d honest=%d%n"
-                        + "hostile: before %s%nhostile: after  %s%n",
-                what,
-                SEED,
-                each * attacks.size(),
-                seconds,
-                siege.slowestMillis(),
-                lines,
-                landing.peak(),
-                said,
-                before,
-                after);
+                "hostile: port=%s seed=%d connections=%d seconds=%.1f slowest-ms=%d lines=%d most-source=%d honest=%d%n",
+                what, SEED, each * attacks.size(), seconds, siege.slowestMillis(), lines, landing.peak(), said);
+        System.out.println("hostile: before " + before + System.lineSeparator() + "hostile: after  " + after);
         assertEquals(List.of(), List.copyOf(siege.unharmed));
         assertTrue(siege.slowestMillis() < DEADLINE.toMillis() + SLACK_MILLIS);
         // a kind has its first line, and then one a second
