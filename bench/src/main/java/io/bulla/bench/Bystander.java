@@ -38,16 +38,7 @@ public final class Bystander {
                 : ArenaSource.builder().chunkBytes(chunk).build();
         Thread builder = Thread.ofPlatform().daemon().start(() -> build(busy));
         try (ArenaSource source = ArenaSource.create()) {
-            SealedBuffer[] messages = new SealedBuffer[MESSAGES];
-            for (int i = 0; i < MESSAGES; i++) {
-                messages[i] = BufferBuilder.create(source)
-                        .putInt(1)
-                        .putLong(2)
-                        .putInt(3)
-                        .putLong(4)
-                        .putInt(5)
-                        .seal();
-            }
+            SealedBuffer[] messages = messages(source);
             read(messages, WARMUP_NANOS);
             System.out.println(read(messages, NANOS));
             for (SealedBuffer message : messages) {
@@ -56,6 +47,20 @@ public final class Bystander {
         }
         done = true;
         builder.join();
+    }
+
+    static SealedBuffer[] messages(MemorySource source) {
+        SealedBuffer[] messages = new SealedBuffer[MESSAGES];
+        for (int i = 0; i < MESSAGES; i++) {
+            messages[i] = BufferBuilder.create(source)
+                    .putInt(1)
+                    .putLong(2)
+                    .putInt(3)
+                    .putLong(4)
+                    .putInt(5)
+                    .seal();
+        }
+        return messages;
     }
 
     private static double read(SealedBuffer[] messages, long nanos) {
@@ -74,7 +79,8 @@ public final class Bystander {
         return (double) (System.nanoTime() - start) / count;
     }
 
-    private static long fields(SealedBuffer message) {
+    /// 15, whichever it is.
+    static long fields(SealedBuffer message) {
         return message.iovec().get(INT, 0)
                 + message.iovec().get(LONG, 4)
                 + message.iovec().get(INT, 12)
@@ -89,7 +95,8 @@ public final class Bystander {
         }
     }
 
-    private static final class OneRegion implements MemorySource, MemorySource.Region {
+    /// Closes nothing.
+    static final class OneRegion implements MemorySource, MemorySource.Region {
 
         private final MemorySegment memory = Arena.global().allocate(BODY, 8);
 

@@ -5,12 +5,15 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -28,19 +31,21 @@ record Case(String name, String unit, Meter meter) {
 
     /// How long one measurement takes.
     enum Length {
-        QUICK(3, 100, 3, 100),
-        NORMAL(5, 200, 5, 200);
+        QUICK(2, 100, 3, 60, 3),
+        NORMAL(5, 200, 5, 200, 7);
 
         final int warmups;
         final TimeValue warmup;
         final int measurements;
         final TimeValue measurement;
+        final int starts;
 
-        Length(int warmups, int warmupMillis, int measurements, int measurementMillis) {
+        Length(int warmups, int warmupMillis, int measurements, int measurementMillis, int starts) {
             this.warmups = warmups;
             this.warmup = TimeValue.milliseconds(warmupMillis);
             this.measurements = measurements;
             this.measurement = TimeValue.milliseconds(measurementMillis);
+            this.starts = starts;
         }
     }
 
@@ -51,6 +56,11 @@ record Case(String name, String unit, Meter meter) {
     private static final String FOR_AGRONA = "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED";
 
     private static final int OBJECT_ALIGNMENT = 8;
+    private static final String TIME = "time";
+    private static final String ALLOCATION = "allocation";
+
+    /// By the name of the case: time and allocation are read from the same ones.
+    private static final Map<String, SharedRun> FORKS = new HashMap<>();
 
     /// Something that a case needs is not on this machine.
     static final class Skipped extends Exception {
@@ -63,45 +73,64 @@ record Case(String name, String unit, Meter meter) {
     }
 
     interface Meter {
+        /// It is going to be measured.
+        default void chosen() {}
+
         double measure(Length length) throws IOException, InterruptedException, RunnerException, Skipped;
     }
 
-    /// One JMH benchmark of average time, in one fork.
+    /// One JMH benchmark of average time, in one fork a round.
     ///
     /// @param benchmark class and method
     /// @param params JMH parameters as `name=value`
     static Case jmh(Class<?> benchmark, String method, int threads, String... params) {
+        String name = name(benchmark, method, threads, params);
         return new Case(
-                name(benchmark, method, threads, params),
-                "ns",
-                length -> Medians.of(
-                        // the median of the iterations: one of them may have met the neighbours
-                        fork(benchmark, method, threads, params, length).getIterationResults().stream()
-                                .mapToDouble(iteration ->
-                                        iteration.getPrimaryResult().getScore())
-                                .toArray()));
+                name, "ns", forks(name, benchmark, method, threads, params).reading(TIME));
     }
 
     /// What one operation of a JMH benchmark allocates on the heap, in the best iteration, to the nearest
     /// multiple of 8 bytes, which every object's size is: the harness allocates too, a byte or so per operation
     /// when iterations are short and the machine is busy. What is allocated in fewer than every fourth
-    /// operation does not show.
+    /// operation does not show. The fork is that of the time.
     ///
     /// @param benchmark class and method
     /// @param params JMH parameters as `name=value`
     static Case jmhAllocation(Class<?> benchmark, String method, String... params) {
+        String name = name(benchmark, method, 1, params);
         return new Case(
-                name(benchmark, method, 1, params) + "-allocation",
+                name + "-allocation",
                 "bytes",
-                length -> OBJECT_ALIGNMENT
-                        * Math.rint(fork(benchmark, method, 1, params, length).getIterationResults().stream()
-                                        .mapToDouble(iteration -> iteration
-                                                .getSecondaryResults()
-                                                .get("gc.alloc.rate.norm")
-                                                .getScore())
-                                        .min()
-                                        .orElseThrow()
-                                / OBJECT_ALIGNMENT));
+                forks(name, benchmark, method, 1, params).reading(ALLOCATION));
+    }
+
+    private static SharedRun forks(String name, Class<?> benchmark, String method, int threads, String... params) {
+        return FORKS.computeIfAbsent(
+                name,
+                _ -> new SharedRun((length, _) -> {
+                    List<IterationResult> iterations =
+                            fork(benchmark, method, threads, params, length).getIterationResults().stream()
+                                    .toList();
+                    return Map.of(TIME, time(iterations), ALLOCATION, allocation(iterations));
+                }));
+    }
+
+    /// The median of the iterations: one of them may have met the neighbours.
+    private static double time(List<IterationResult> iterations) {
+        return Medians.of(iterations.stream()
+                .mapToDouble(iteration -> iteration.getPrimaryResult().getScore())
+                .toArray());
+    }
+
+    private static double allocation(List<IterationResult> iterations) {
+        double least = iterations.stream()
+                .mapToDouble(iteration -> iteration
+                        .getSecondaryResults()
+                        .get("gc.alloc.rate.norm")
+                        .getScore())
+                .min()
+                .orElseThrow();
+        return OBJECT_ALIGNMENT * Math.rint(least / OBJECT_ALIGNMENT);
     }
 
     /// A program of ours that prints its result as a number, on a line of its own.
@@ -164,6 +193,7 @@ record Case(String name, String unit, Meter meter) {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 QUIET,
                 "--enable-native-access=ALL-UNNAMED",
+                FOR_AGRONA,
                 "-cp",
                 System.getProperty("java.class.path"),
                 main.getName()));

@@ -62,7 +62,7 @@ public final class ChunkPrice {
         return bytes;
     }
 
-    private static long resident() throws IOException {
+    static long resident() throws IOException {
         for (String line : Files.readAllLines(STATUS)) {
             if (line.startsWith("VmRSS:")) {
                 return 1024 * Long.parseLong(line.replaceAll("\\D", ""));

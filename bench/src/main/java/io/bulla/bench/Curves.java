@@ -10,6 +10,7 @@ import io.bulla.refcount.CountBenchmark;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleFunction;
+import java.util.stream.IntStream;
 
 /// What is drawn: cost against size, against peers, against threads.
 final class Curves {
@@ -22,7 +23,14 @@ final class Curves {
     private Curves() {}
 
     static List<Curve> all() {
-        return List.of(countThreads(), fanOutSizes(), fanOutPeers(), unixFanOut(), packCounts(), handOverSizes());
+        return List.of(
+                countThreads(),
+                fanOutSizes(),
+                fanOutPeers(),
+                unixFanOut(),
+                packCounts(),
+                handOverSizes(),
+                memoryOverTime());
     }
 
     private static Curve countThreads() {
@@ -112,6 +120,35 @@ final class Curves {
                 List.of(
                         at(sizes, "the seal, as a descriptor", size -> HandOver.of("seal", (int) size)),
                         at(sizes, "the bytes, through a socket", size -> HandOver.of("copy", (int) size))));
+    }
+
+    private static Curve memoryOverTime() {
+        double[] times = IntStream.rangeClosed(1, MemoryOverTime.SAMPLES)
+                .mapToDouble(i -> i * MemoryOverTime.SAMPLE_MILLIS)
+                .toArray();
+        return new Curve(
+                "memory-over-time",
+                "Resident memory: 1 MiB to 64 slow peers ten times a second for 3 s, then nothing",
+                "milliseconds",
+                "MiB",
+                Shape.LINEAR,
+                times,
+                List.of(
+                        resident(times, "Bulla shares", "shares"),
+                        resident(times, "malloc and copy", "copy-malloc"),
+                        resident(times, "pooled copies", "copy-pooled"),
+                        resident(times, "heap copies", "copy-heap")));
+    }
+
+    private static Line resident(double[] times, String label, String design) {
+        SharedRun run = SharedRun.program(MemoryOverTime.class, _ -> List.of(design));
+        return at(
+                times,
+                label,
+                millis -> new Case(
+                        "MemoryOverTime[" + design + "," + (int) millis + "]",
+                        "MiB",
+                        run.reading("millis=" + (int) millis)));
     }
 
     private static Line at(double[] places, String label, DoubleFunction<Case> each) {

@@ -36,6 +36,12 @@ record Goal(String name, Case ours, Case rival, double wanted) {
         return new Goal(name, Case.jmhAllocation(benchmark, method, params), ONE_BYTE, 0);
     }
 
+    /// An operation of a JMH benchmark leaves at most so many bytes on the heap.
+    static Goal allocatesAtMost(int bytes, String name, Class<?> benchmark, String method, String... params) {
+        Case limit = Case.value("limit-" + bytes, "bytes", () -> bytes);
+        return new Goal(name, Case.jmhAllocation(benchmark, method, params), limit, 1);
+    }
+
     static Goal compare(String name, Case ours, Case rival) {
         return new Goal(name, ours, rival, NONE);
     }

@@ -29,6 +29,7 @@ public final class Goals implements Callable<Integer> {
 
     private static final Map<String, List<Goal>> GROUPS = groups();
     private static final String CURVES = "curves";
+    static final String FAN_OUT = "fanout";
     private static final int ROUNDS = 5;
 
     /// Goals that a change of shape would miss by far: a loop that is no longer turned into vector
@@ -53,22 +54,29 @@ public final class Goals implements Callable<Integer> {
 
     private static final double GROSS = 2;
 
+    /// What a quick run of everything has no time for: a row for each size of a chunk, and 64 JVMs a number.
+    private static final List<String> SLOW = List.of("chunk-", "hand-over-64-4k-to-64m");
+
     @Option(
             names = "--only",
             paramLabel = "NAME",
             description = "A group, or the goals and curves whose names start with this.")
     private String only = "";
 
-    @Option(names = "--goals", description = "The goals and no curves: what is measured unless --full is said.")
+    @Option(
+            names = "--goals",
+            description = "The goals, no curves and no tables: what is measured unless --full is said.")
     private boolean goalsOnly;
 
-    @Option(names = "--full", description = "The goals and the curves.")
+    @Option(names = "--full", description = "The goals, the tables of fan-outs, and the curves.")
     private boolean full;
 
     @Option(names = "--rounds", paramLabel = "N", description = "Rounds: 5, or 1 with --quick, unless said.")
     private int rounds;
 
-    @Option(names = "--quick", description = "Short measurements, and one round of them.")
+    @Option(
+            names = "--quick",
+            description = "Short measurements, one round of them, and without --only no goals that take long.")
     private boolean quick;
 
     @Option(
@@ -103,6 +111,8 @@ public final class Goals implements Callable<Integer> {
         groups.put("lifetime", LifetimeGoals.all());
         groups.put("posix", PosixGoals.all());
         groups.put("formats", FormatGoals.all());
+        groups.put(FAN_OUT, FanOutGoals.all());
+        groups.put("footprint", FootprintGoals.all());
         return groups;
     }
 
@@ -116,14 +126,18 @@ public final class Goals implements Callable<Integer> {
         check();
         Map<String, List<Goal>> goals = chosenGoals();
         List<Curve> curves = chosenCurves();
+        List<FanOutMatrix> matrices = chosenMatrices();
         if (goals.isEmpty() && curves.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "no such goal: --only=" + only + " (" + known() + ")");
         }
         String machine = machine();
         System.out.println(machine);
-        List<Case> cases = Stream.concat(
+        long start = System.nanoTime();
+        List<Case> cases = Stream.of(
                         goals.values().stream().flatMap(List::stream).flatMap(Goal::cases),
+                        matrices.stream().flatMap(FanOutMatrix::cases),
                         curves.stream().flatMap(Curve::cases))
+                .flatMap(each -> each)
                 .toList();
         Results results = new Rounds()
                 .add(cases)
@@ -133,7 +147,9 @@ public final class Goals implements Callable<Integer> {
                         quick ? Case.Length.QUICK : Case.Length.NORMAL,
                         what -> System.err.println("bench: " + what));
         goals.values().forEach(group -> group.forEach(goal -> System.out.println(goal.line(results))));
+        matrices.forEach(matrix -> matrix.lines(results).forEach(System.out::println));
         curves.forEach(curve -> curve.lines(results).forEach(System.out::println));
+        System.out.printf("took: seconds=%d%n", (System.nanoTime() - start) / 1_000_000_000);
         if (publish) {
             publish(scoreboard, goals, curves, results);
         }
@@ -161,12 +177,17 @@ public final class Goals implements Callable<Integer> {
         GROUPS.forEach((group, goals) -> {
             List<Goal> some = goals.stream()
                     .filter(goal -> guard ? SHAPES.contains(goal.name()) : group.equals(only) || starts(goal.name()))
+                    .filter(goal -> !leftOut(goal))
                     .toList();
             if (!some.isEmpty()) {
                 chosen.put(group, some);
             }
         });
         return chosen;
+    }
+
+    private boolean leftOut(Goal goal) {
+        return quick && only.isEmpty() && SLOW.stream().anyMatch(goal.name()::startsWith);
     }
 
     private List<Curve> chosenCurves() {
@@ -178,6 +199,10 @@ public final class Goals implements Callable<Integer> {
                 .toList();
     }
 
+    private List<FanOutMatrix> chosenMatrices() {
+        return !guard && (only.equals(FAN_OUT) || full && only.isEmpty()) ? FanOutMatrix.all() : List.of();
+    }
+
     private boolean starts(String name) {
         return !GROUPS.containsKey(only) && !only.equals(CURVES) && name.startsWith(only);
     }
@@ -186,7 +211,11 @@ public final class Goals implements Callable<Integer> {
             Scoreboard scoreboard, Map<String, List<Goal>> goals, List<Curve> curves, Results results)
             throws IOException {
         for (Map.Entry<String, List<Goal>> group : goals.entrySet()) {
-            results.only(group.getValue().stream().flatMap(Goal::cases)).write(scoreboard.file(group.getKey()));
+            Stream<Case> cases = group.getValue().stream().flatMap(Goal::cases);
+            if (group.getKey().equals(FAN_OUT)) {
+                cases = Stream.concat(cases, FanOutMatrix.all().stream().flatMap(FanOutMatrix::cases));
+            }
+            results.only(cases).write(scoreboard.file(group.getKey()));
         }
         if (!curves.isEmpty()) {
             results.only(curves.stream().flatMap(Curve::cases)).write(scoreboard.file(CURVES));

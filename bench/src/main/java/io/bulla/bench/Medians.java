@@ -3,12 +3,12 @@ package io.bulla.bench;
 
 import java.util.Arrays;
 
-final class Medians {
+public final class Medians {
 
     private Medians() {}
 
     /// Of an even number, the mean of the two in the middle.
-    static double of(double... values) {
+    public static double of(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);
         int half = sorted.length / 2;

@@ -28,12 +28,19 @@ final class Pictures {
     private static final int WIDTH = 760;
     private static final int HEIGHT = 420;
     private static final float STROKE = 2;
+    /// More designs than that do not fit side by side beneath.
+    private static final int COLUMN = 4;
     /// Told apart also by those who see no difference of red and green.
     private static final Color[] COLOURS = {
         new Color(0x00, 0x72, 0xb2),
         new Color(0xd5, 0x5e, 0x00),
         new Color(0x00, 0x9e, 0x73),
-        new Color(0x80, 0x80, 0x80)
+        new Color(0x80, 0x80, 0x80),
+        new Color(0xe6, 0x9f, 0x00),
+        new Color(0x56, 0xb4, 0xe9),
+        new Color(0xcc, 0x79, 0xa7),
+        new Color(0x00, 0x00, 0x00),
+        new Color(0xf0, 0xe4, 0x42)
     };
 
     private Pictures() {}
@@ -75,7 +82,7 @@ final class Pictures {
 
     private static CategoryChart bars(Curve curve, Results results) {
         CategoryChart chart = new CategoryChartBuilder()
-                .width(WIDTH)
+                .width(curve.lines().size() > COLUMN ? WIDTH + WIDTH / 4 : WIDTH)
                 .height(HEIGHT)
                 .title(curve.title())
                 .xAxisTitle(curve.axis())
@@ -89,6 +96,9 @@ final class Pictures {
                 .orElse(1);
         chart.getStyler().setYAxisLogarithmic(true).setYAxisMin(Math.pow(10, Math.floor(Math.log10(least))));
         style(chart.getStyler());
+        if (curve.lines().size() > COLUMN) {
+            chart.getStyler().setLegendPosition(LegendPosition.OutsideE).setLegendLayout(LegendLayout.Vertical);
+        }
         List<String> places =
                 Arrays.stream(curve.places()).mapToObj(Scoreboard::number).toList();
         for (Curve.Line line : curve.lines()) {

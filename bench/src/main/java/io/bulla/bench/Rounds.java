@@ -16,7 +16,11 @@ final class Rounds {
 
     /// Adds cases, each once however often it is asked for.
     Rounds add(Collection<Case> all) {
-        all.forEach(each -> cases.putIfAbsent(each.name(), each));
+        all.forEach(each -> {
+            if (cases.putIfAbsent(each.name(), each) == null) {
+                each.meter().chosen();
+            }
+        });
         return this;
     }
 

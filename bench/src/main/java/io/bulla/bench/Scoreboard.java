@@ -43,7 +43,11 @@ final class Scoreboard {
         for (Map.Entry<String, List<Goal>> group : groups.entrySet()) {
             Path file = file(group.getKey());
             if (Files.exists(file)) {
-                goals(page, group.getKey(), group.getValue(), Results.read(file));
+                Results measured = Results.read(file);
+                goals(page, group.getKey(), group.getValue(), measured);
+                if (group.getKey().equals(Goals.FAN_OUT)) {
+                    fanOuts(page, measured);
+                }
             }
         }
         if (Files.exists(file("curves"))) {
@@ -92,17 +96,31 @@ final class Scoreboard {
         return "≤ " + goal.wish() + (goal.ratio(measured) <= goal.wanted() ? ", met" : ", **missed**");
     }
 
+    private void fanOuts(StringBuilder page, Results measured) throws IOException {
+        page.append("Until every peer has the message; a ratio under 1 says that ours takes less than that rival.\n\n");
+        for (FanOutMatrix matrix : FanOutMatrix.all()) {
+            page.append("### ").append(matrix.title()).append("\n\n");
+            picture(page, matrix.bars(), measured);
+            page.append("\n\n").append(matrix.page(measured));
+        }
+    }
+
+    private void picture(StringBuilder page, Curve curve, Results measured) throws IOException {
+        Pictures.draw(curve, measured, docs.resolve("pictures"));
+        page.append("![")
+                .append(curve.title())
+                .append("](pictures/")
+                .append(curve.name())
+                .append(".png)");
+    }
+
     private void curve(StringBuilder page, Curve curve, Results measured) throws IOException {
         if (curve.cases().allMatch(each -> measured.of(each) == null)) {
             return;
         }
-        Pictures.draw(curve, measured, docs.resolve("pictures"));
-        page.append("### ").append(curve.title()).append("\n\n![").append(curve.title());
-        page.append("](pictures/")
-                .append(curve.name())
-                .append(".png)\n\n| ")
-                .append(curve.axis())
-                .append(" | ");
+        page.append("### ").append(curve.title()).append("\n\n");
+        picture(page, curve, measured);
+        page.append("\n\n| ").append(curve.axis()).append(" | ");
         page.append(Arrays.stream(curve.places()).mapToObj(Scoreboard::number).collect(Collectors.joining(" | ")));
         page.append(" |\n|---|").append("---|".repeat(curve.places().length)).append('\n');
         for (Curve.Line line : curve.lines()) {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import io.bulla.bench.CMemory;
+import io.bulla.bench.fanout.UnixPeers;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.iovec.IoVec;
-import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -54,41 +50,23 @@ import org.openjdk.jmh.annotations.Warmup;
 public class UnixFanOutBenchmark {
 
     private static final int FAN_OUT = 64;
-    private static final int RECEIVE_BYTES = 1 << 18;
-    private static final MethodHandle MALLOC =
-            downcall("malloc", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-    private static final MethodHandle FREE = downcall("free", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
-    private static final MethodHandle MALLOPT = downcall(
-            "mallopt", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-    private static final int M_TRIM_THRESHOLD = -1;
-    private static final int M_MMAP_THRESHOLD = -3;
-    private static final int DEFAULT_THRESHOLD = 128 << 10;
 
     @Param({"262144", "4194304"})
     private int size;
 
-    private final Arena arena = Arena.global();
-    private final MemorySegment target = arena.allocate(RECEIVE_BYTES);
-    private final PosixSocket[] senders = new PosixSocket[FAN_OUT];
-    private final PosixSocket[] receivers = new PosixSocket[FAN_OUT];
     private final NativeIoVecCursor[] cursors = new NativeIoVecCursor[FAN_OUT];
     private final MemorySegment[] copies = new MemorySegment[FAN_OUT];
-    private final MemorySegment[] entries = new MemorySegment[FAN_OUT];
     private final ArenaSource source = ArenaSource.create();
+    private UnixPeers peers;
     private SealedBuffer sealed;
-    private NativeIoVec image;
 
     /// The C library as a process finds it at its start, for good.
     @State(Scope.Benchmark)
     public static class Trimmed {
 
         @Setup
-        public void pin() throws Throwable {
-            int mmap = (int) MALLOPT.invokeExact(M_MMAP_THRESHOLD, DEFAULT_THRESHOLD);
-            int trim = (int) MALLOPT.invokeExact(M_TRIM_THRESHOLD, DEFAULT_THRESHOLD);
-            if (mmap + trim != 2) {
-                throw new IllegalStateException("mallopt refused: mmap=" + mmap + " trim=" + trim);
-            }
+        public void pin() {
+            CMemory.pinThresholds();
         }
     }
 
@@ -106,34 +84,20 @@ public class UnixFanOutBenchmark {
         }
     }
 
-    private static MethodHandle downcall(String name, FunctionDescriptor type) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type);
-    }
-
     @Setup
     public void connect() throws IOException {
         byte[] bytes = new byte[size];
         new Random(1).nextBytes(bytes);
         sealed = BufferBuilder.ofCapacity(source, size).put(bytes).seal();
-        image = NativeIoVec.of(sealed.iovec(), arena);
+        peers = UnixPeers.connect(FAN_OUT);
         for (int i = 0; i < FAN_OUT; i++) {
-            PosixSocket[] pair = PosixSocket.unixPair();
-            senders[i] = pair[0];
-            receivers[i] = pair[1];
-            senders[i].setBlocking(false);
-            receivers[i].setBlocking(false);
-            cursors[i] = NativeIoVecCursor.of(image, arena, 1);
-            entries[i] = arena.allocate(2 * NativeIoVec.ENTRY_BYTES, 8);
+            cursors[i] = peers.cursorOf(sealed.iovec());
         }
     }
 
     @TearDown
     public void disconnect() {
-        for (int i = 0; i < FAN_OUT; i++) {
-            senders[i].close();
-            receivers[i].close();
-        }
+        peers.close();
         sealed.close();
         source.close();
     }
@@ -142,7 +106,7 @@ public class UnixFanOutBenchmark {
     public void baseline() throws IOException {
         for (int i = 0; i < FAN_OUT; i++) {
             cursors[i].rewind();
-            drive(i, cursors[i]);
+            peers.drive(i, cursors[i]);
         }
     }
 
@@ -153,18 +117,18 @@ public class UnixFanOutBenchmark {
             cursors[i].rewind();
         }
         for (int i = 0; i < FAN_OUT; i++) {
-            drive(i, cursors[i]);
+            peers.drive(i, cursors[i]);
             sends[i].close();
         }
     }
 
     @Benchmark
-    public void copied(Trimmed pinned) throws Throwable {
+    public void copied(Trimmed pinned) throws IOException {
         copyAllThenSend();
     }
 
     @Benchmark
-    public void copiedAsItComes() throws Throwable {
+    public void copiedAsItComes() throws IOException {
         copyAllThenSend();
     }
 
@@ -174,45 +138,32 @@ public class UnixFanOutBenchmark {
             MemorySegment.copy(sealed.iovec().region(0), 0, pool.slabs[i], 0, size);
         }
         for (int i = 0; i < FAN_OUT; i++) {
-            drive(i, cursorOf(i, pool.slabs[i]));
+            peers.drive(i, peers.cursorOf(i, pool.slabs[i]));
         }
     }
 
     @Benchmark
-    public void copiedInTurn() throws Throwable {
+    public void copiedInTurn() throws IOException {
         for (int i = 0; i < FAN_OUT; i++) {
             MemorySegment copy = copy();
-            drive(i, cursorOf(i, copy));
-            FREE.invokeExact(copy);
+            peers.drive(i, peers.cursorOf(i, copy));
+            CMemory.free(copy);
         }
     }
 
-    private void copyAllThenSend() throws Throwable {
+    private void copyAllThenSend() throws IOException {
         for (int i = 0; i < FAN_OUT; i++) {
             copies[i] = copy();
         }
         for (int i = 0; i < FAN_OUT; i++) {
-            drive(i, cursorOf(i, copies[i]));
-            FREE.invokeExact(copies[i]);
+            peers.drive(i, peers.cursorOf(i, copies[i]));
+            CMemory.free(copies[i]);
         }
     }
 
-    private MemorySegment copy() throws Throwable {
-        MemorySegment copy = ((MemorySegment) MALLOC.invokeExact((long) size)).reinterpret(size);
+    private MemorySegment copy() {
+        MemorySegment copy = CMemory.malloc(size);
         MemorySegment.copy(sealed.iovec().region(0), 0, copy, 0, size);
         return copy;
-    }
-
-    private NativeIoVecCursor cursorOf(int i, MemorySegment copy) {
-        NativeIoVec own = NativeIoVec.of(IoVec.of(copy), (bytes, _) -> entries[i].asSlice(0, bytes));
-        return NativeIoVecCursor.of(own, (bytes, _) -> entries[i].asSlice(NativeIoVec.ENTRY_BYTES, bytes), 1);
-    }
-
-    private void drive(int i, NativeIoVecCursor cursor) throws IOException {
-        while (cursor.remaining() > 0) {
-            for (long left = senders[i].sendmsg(cursor); left > 0; ) {
-                left -= receivers[i].receive(target);
-            }
-        }
     }
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench;
+
+import io.bulla.bench.fanout.Transport;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/// A fan-out beside its rivals, for each number of peers and each size.
+///
+/// @param name short, as in the printed lines
+/// @param title above the table
+/// @param ours what Bulla does
+/// @param rivals what it is held against
+record FanOutMatrix(String name, String title, Design ours, List<Design> rivals) {
+
+    private static final int[] PEERS = {1, 8, 64};
+    private static final int[] SIZES = {64, 1 << 10, 1 << 14, 1 << 18, 1 << 22};
+    private static final int MOST_PEERS = 64;
+
+    /// A way to do it, over a transport.
+    record Design(Transport transport, String name) {
+
+        Case at(int peers, int bytes) {
+            return FanOutCases.of(transport, name, peers, bytes);
+        }
+
+        String label(Transport home) {
+            return transport == home ? name : transport.name().toLowerCase(Locale.ROOT) + "." + name;
+        }
+    }
+
+    static List<FanOutMatrix> all() {
+        Design pooled = new Design(Transport.UNIX, "pooled");
+        Design malloc = new Design(Transport.UNIX, "malloc");
+        Design aeron = new Design(Transport.AERON, "offer");
+        return List.of(
+                new FanOutMatrix(
+                        "unix",
+                        "Unix sockets",
+                        new Design(Transport.UNIX, "shares"),
+                        List.of(
+                                new Design(Transport.UNIX, "kernel"),
+                                pooled,
+                                malloc,
+                                new Design(Transport.UNIX, "repack"),
+                                new Design(Transport.NIO, "heap"),
+                                new Design(Transport.NIO, "byte-string"),
+                                new Design(Transport.NIO, "byte-string-shared"),
+                                aeron)),
+                of(Transport.TCP, "tcp", "TCP, Netty over the loopback", "repack", "copy-unpooled"),
+                of(Transport.TLS, "tls", "TLS 1.3 of the JDK, Netty over the loopback"),
+                new FanOutMatrix(
+                        "descriptor",
+                        "A descriptor of sealed memory, until it is mapped",
+                        new Design(Transport.DESCRIPTOR, "seal"),
+                        List.of(
+                                new Design(Transport.DESCRIPTOR, "memfd-per-send"),
+                                new Design(Transport.UNIX, "shares"),
+                                pooled,
+                                malloc,
+                                aeron)),
+                new FanOutMatrix(
+                        "descriptor-touched",
+                        "A descriptor of sealed memory, until every page was read",
+                        new Design(Transport.DESCRIPTOR, "seal-touched"),
+                        List.of(
+                                new Design(Transport.DESCRIPTOR, "memfd-per-send-touched"),
+                                new Design(Transport.UNIX, "shares"),
+                                pooled,
+                                malloc,
+                                aeron)),
+                new FanOutMatrix(
+                        "aeron",
+                        "Aeron IPC: one publication, a subscription for each peer",
+                        new Design(Transport.AERON, "sealed-offer"),
+                        List.of(aeron)));
+    }
+
+    private static FanOutMatrix of(Transport transport, String name, String title, String... more) {
+        List<Design> rivals = new ArrayList<>();
+        for (String each : List.of("retained-duplicate", "copy-pooled", "copy-adaptive", "copy-heap")) {
+            rivals.add(new Design(transport, each));
+        }
+        for (String each : more) {
+            rivals.add(new Design(transport, each));
+        }
+        return new FanOutMatrix(name, title, new Design(transport, "shares"), rivals);
+    }
+
+    Stream<Case> cases() {
+        return Stream.concat(Stream.of(ours), rivals.stream())
+                .flatMap(design -> Arrays.stream(SIZES)
+                        .boxed()
+                        .flatMap(size -> Arrays.stream(PEERS).mapToObj(peers -> design.at(peers, size))));
+    }
+
+    /// A line for each cell and rival.
+    Stream<String> lines(Results results) {
+        List<String> lines = new ArrayList<>();
+        for (int size : SIZES) {
+            for (int peers : PEERS) {
+                for (Design rival : rivals) {
+                    Goal goal = Goal.compare(name, ours.at(peers, size), rival.at(peers, size));
+                    lines.add(String.format(
+                            Locale.ROOT,
+                            "fan-out transport=%s peers=%d bytes=%d ours=%s:%.4gns rival=%s:%.4gns ratio=%.3f",
+                            name,
+                            peers,
+                            size,
+                            ours.label(ours.transport()),
+                            results.median(goal.ours()),
+                            rival.label(ours.transport()),
+                            results.median(goal.rival()),
+                            goal.ratio(results)));
+                }
+            }
+        }
+        return lines.stream();
+    }
+
+    /// The cells with the most peers, as bars.
+    Curve bars() {
+        double[] places = Arrays.stream(SIZES).asDoubleStream().toArray();
+        return new Curve(
+                "fan-out-" + name,
+                title + ", " + MOST_PEERS + " peers",
+                "bytes of the message",
+                "ns",
+                Curve.Shape.BARS,
+                places,
+                Stream.concat(Stream.of(ours), rivals.stream())
+                        .map(design -> new Curve.Line(
+                                (design.equals(ours) ? "Bulla: " : "") + design.label(ours.transport()),
+                                Arrays.stream(SIZES)
+                                        .mapToObj(size -> design.at(MOST_PEERS, size))
+                                        .toList()))
+                        .toList());
+    }
+
+    /// A section of the scoreboard: what ours takes, and its ratio to each rival.
+    String page(Results results) {
+        StringBuilder page = new StringBuilder("| peers | bytes | ours, µs |");
+        rivals.forEach(rival ->
+                page.append(" / ").append(rival.label(ours.transport())).append(" |"));
+        page.append("\n|---|---|---|").append("---|".repeat(rivals.size())).append('\n');
+        for (int size : SIZES) {
+            for (int peers : PEERS) {
+                Case mine = ours.at(peers, size);
+                page.append("| ")
+                        .append(peers)
+                        .append(" | ")
+                        .append(Scoreboard.number(size))
+                        .append(" | ");
+                page.append(Scoreboard.rounded(results.median(mine) / 1e3)).append(" |");
+                for (Design rival : rivals) {
+                    double ratio =
+                            Goal.compare(name, mine, rival.at(peers, size)).ratio(results);
+                    page.append(' ').append(Scoreboard.rounded(ratio)).append(" |");
+                }
+                page.append('\n');
+            }
+        }
+        return page.append('\n').toString();
+    }
+}
