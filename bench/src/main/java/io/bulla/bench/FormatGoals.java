@@ -38,6 +38,7 @@ final class FormatGoals {
         goals.add(Goal.atMost(1.0, "scalars", message("scalars"), message("scalarsByteBuffer")));
         goals.add(Goal.compare("scalars-agrona", message("scalars"), message("scalarsAgrona")));
         goals.add(Goal.compare("scalars-protobuf", message("scalars"), message("scalarsProtobuf")));
+        goals.add(Goal.compare("scalars-chronicle", message("scalars"), message("scalarsChronicle")));
         goals.add(Goal.atMost(1.5, "scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
         goals.add(Goal.atMost(1.0, "items", message("items"), message("itemsByteBuffer")));
         goals.add(Goal.atMost(1.2, "mixed-unsafe", message("mixed"), message("mixedUnsafe")));
@@ -50,6 +51,8 @@ final class FormatGoals {
                 Goal.atMost(1.6, "int32-4096-pack", ints("pack", DSS, SMALL, PAGE), ints("copyIn", DSS, SMALL, PAGE)));
         goals.add(Goal.atMost(
                 1.6, "int32-4096-unpack", ints("unpack", DSS, SMALL, PAGE), ints("copyOut", DSS, SMALL, PAGE)));
+        goals.add(Goal.compare(
+                "int32-4096-byte-buffer", ints("pack", DSS, SMALL, PAGE), ints("byteBuffer", DSS, SMALL, PAGE)));
         goals.add(Goal.compare("int32-4096-unpack-floor", ints("unpack", DSS, SMALL, PAGE), Case.c("swap-4096")));
     }
 
@@ -78,6 +81,7 @@ final class FormatGoals {
     private static void strings(List<Goal> goals) {
         goals.add(Goal.timesFaster(2, "pmix-pack-strings", strings("pack", PMIX), Case.c("pmix-pack-strings")));
         goals.add(Goal.timesFaster(1.5, "pmix-unpack-strings", strings("unpack", PMIX), Case.c("pmix-unpack-strings")));
+        goals.add(Goal.compare("pmix-pack-strings-protobuf", strings("pack", PMIX), strings("protobuf", PMIX)));
         goals.add(Goal.compare("pmix-pack-strings-floor", strings("pack", PMIX), strings("baselineIn", PMIX)));
         goals.add(Goal.compare("pmix-unpack-strings-floor", strings("unpack", PMIX), strings("baselineOut", PMIX)));
     }

@@ -37,9 +37,11 @@ final class LifetimeGoals {
                 Goal.atMost(0.1, "fan-out-64", count("fanOut", 1), escaping),
                 Goal.atMost(1.05, "read-5-fields", read("checked"), read("unchecked")),
                 Goal.compare("read-5-fields-segment", read("checked"), read("baseline")),
+                Goal.compare("read-5-fields-netty", read("checked"), read("netty")),
                 Goal.atMost(1.5, "build-1k", build, build("mallocThenFree", CHUNKS[2])),
                 Goal.atMost(1.0, "build-1k-netty-pooled", build, build("nettyPooled", CHUNKS[2])),
                 Goal.atMost(1.0, "build-1k-netty-adaptive", build, build("nettyAdaptive", CHUNKS[2])),
+                Goal.compare("build-1k-arenas", build, build("arenaEach", CHUNKS[2])),
                 Goal.compare("build-1k-reused", build("sealedReused", CHUNKS[2]), build("mallocThenFree", CHUNKS[2])),
                 Goal.atMost(
                         32.0 / 32,

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.bench.CMemory;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
@@ -31,8 +29,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// back.
 ///
 /// One should see: the same fill into memory from `malloc` (through the JDK's linker, no zeroing, no safety) as
-/// the floor, `sealed` next to it, the allocators of Netty behind. Larger chunks cost less per buffer, and a
-/// forgotten handle keeps a whole one.
+/// the floor, `sealed` next to it, the allocators of Netty behind, and the naive `arenaEach` hundreds of times
+/// behind, for closing a shared arena stops every thread. Larger chunks cost less per buffer, and a forgotten
+/// handle keeps a whole one. `baseline` is the fill alone.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -45,9 +44,6 @@ public class BuildBenchmark {
     private static final int SIZE = 24 + BODY;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final MethodHandle MALLOC =
-            downcall("malloc", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-    private static final MethodHandle FREE = downcall("free", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
 
     @Param("1048576")
     private long chunk;
@@ -58,11 +54,6 @@ public class BuildBenchmark {
     private final ByteBufAllocator adaptive = new AdaptiveByteBufAllocator();
     private ArenaSource source;
     private long number;
-
-    private static MethodHandle downcall(String name, FunctionDescriptor type) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type);
-    }
 
     @Setup
     public void open() {
@@ -156,11 +147,21 @@ public class BuildBenchmark {
     }
 
     @Benchmark
-    public MemorySegment mallocThenFree() throws Throwable {
-        MemorySegment memory = ((MemorySegment) MALLOC.invokeExact((long) SIZE)).reinterpret(SIZE);
+    public MemorySegment mallocThenFree() {
+        MemorySegment memory = CMemory.malloc(SIZE);
         fill(memory);
-        FREE.invokeExact(memory);
+        CMemory.free(memory);
         return memory;
+    }
+
+    /// What FFM offers first.
+    @Benchmark
+    public MemorySegment arenaEach() {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(SIZE, 8);
+            fill(memory);
+            return memory;
+        }
     }
 
     @Benchmark

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import com.google.protobuf.ByteString;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
@@ -24,9 +25,10 @@ import org.openjdk.jmh.infra.Blackhole;
 /// One message handed to `fanOut` sends and let go by all of them, without a kernel: all sends are queued first,
 /// then all complete, as when the peers are slow.
 ///
-/// What one should see: `shared` costs the same at every size, and so does Netty's `nettyRetainedDuplicate`;
-/// `copyPooled`, the honest form of copy-per-send, grows with the size; `copyHeap` grows faster, for it also
-/// zeroes and collects.
+/// What one should see: `shared` costs the same at every size, and so do Netty's `nettyRetainedDuplicate` and a
+/// `byteStringShared` of protobuf, which has nothing to let go of; `copyPooled`, the honest form of
+/// copy-per-send, grows with the size; the naive `copyHeap` grows faster, for it also zeroes and collects, and
+/// so does `byteStringCopied`. `baseline` queues one object for all and does nothing else.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -44,12 +46,16 @@ public class FanOutBenchmark {
     private final ArenaSource source = ArenaSource.create();
     private SealedBuffer sealed;
     private ByteBuf netty;
+    private byte[] array;
+    private ByteString byteString;
     private Object[] queue;
 
     @Setup
     public void pack() {
         byte[] bytes = new byte[size];
         new Random(1).nextBytes(bytes);
+        array = bytes;
+        byteString = ByteString.copyFrom(bytes);
         sealed = BufferBuilder.ofCapacity(source, size).put(bytes).seal();
         netty = PooledByteBufAllocator.DEFAULT.directBuffer(size, size).writeBytes(bytes);
         queue = new Object[fanOut];
@@ -91,6 +97,28 @@ public class FanOutBenchmark {
             byte[] copy = new byte[size];
             MemorySegment.copy(from, 0, MemorySegment.ofArray(copy), 0, size);
             queue[i] = ByteBuffer.wrap(copy);
+        }
+        for (int i = 0; i < fanOut; i++) {
+            sent.consume(queue[i]);
+        }
+    }
+
+    /// An immutable value on the heap, which the collector keeps for whoever sees it.
+    @Benchmark
+    public void byteStringShared(Blackhole sent) {
+        for (int i = 0; i < fanOut; i++) {
+            queue[i] = byteString.asReadOnlyByteBuffer();
+        }
+        for (int i = 0; i < fanOut; i++) {
+            sent.consume(queue[i]);
+        }
+    }
+
+    /// As it comes about where an array is at hand.
+    @Benchmark
+    public void byteStringCopied(Blackhole sent) {
+        for (int i = 0; i < fanOut; i++) {
+            queue[i] = ByteString.copyFrom(array).asReadOnlyByteBuffer();
         }
         for (int i = 0; i < fanOut; i++) {
             sent.consume(queue[i]);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.iovec;
 
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -11,14 +14,18 @@ import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /// A cursor after a short write: it moves on by some bytes, and shows the eight entries that are left.
 ///
 /// One should see: `advanceThenWindow` within a few nanoseconds of `baseline`, which copies the same eight
-/// entries and knows nothing; `wholeImage`, which hands out the shared image, next to nothing; `byteBuffers`, the
-/// form for NIO, several times as much, for its views are objects.
+/// entries and knows nothing; `wholeImage`, which hands out the shared image, next to nothing; the naive
+/// `entriesAnew`, which asks each region for address and length, as a library without an image does for every
+/// call, two or three times as much; `byteBuffers`, the form for NIO, several times as much, for its views are
+/// objects; and `nettyNioBuffers`, how Netty sets up a gathering write of the same, in between.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -37,6 +44,25 @@ public class CursorBenchmark {
     private final MemorySegment scratch = arena.allocate(REGIONS * NativeIoVec.ENTRY_BYTES, 8);
     private final NativeIoVecCursor cursor = NativeIoVecCursor.of(image, arena, REGIONS);
     private final IoVecCursor views = IoVecCursor.of(vec);
+
+    /// The same eight regions as Netty has them.
+    @State(Scope.Thread)
+    public static class Composite {
+
+        private final CompositeByteBuf buffer = Unpooled.compositeBuffer(REGIONS);
+
+        @Setup
+        public void fill() {
+            for (int i = 0; i < REGIONS; i++) {
+                buffer.addComponent(true, Unpooled.directBuffer(REGION_BYTES).writeZero(REGION_BYTES));
+            }
+        }
+
+        @TearDown
+        public void free() {
+            buffer.release();
+        }
+    }
 
     private IoVec regions() {
         MemorySegment[] regions = new MemorySegment[REGIONS];
@@ -63,6 +89,22 @@ public class CursorBenchmark {
         cursor.rewind();
         cursor.advance(1);
         return cursor.window(IOV_MAX, Long.MAX_VALUE);
+    }
+
+    @Benchmark
+    public MemorySegment entriesAnew() {
+        for (int i = 0; i < REGIONS; i++) {
+            MemorySegment region = vec.region(i);
+            long skipped = i == 0 ? 1 : 0;
+            scratch.set(ValueLayout.JAVA_LONG, i * NativeIoVec.ENTRY_BYTES, region.address() + skipped);
+            scratch.set(ValueLayout.JAVA_LONG, i * NativeIoVec.ENTRY_BYTES + Long.BYTES, region.byteSize() - skipped);
+        }
+        return scratch;
+    }
+
+    @Benchmark
+    public Object nettyNioBuffers(Composite netty) {
+        return netty.buffer.readerIndex(1).nioBuffers();
     }
 
     @Benchmark

@@ -7,6 +7,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -24,8 +25,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// One item of 32-bit integers, into memory that is written again and again, and out of it.
 ///
 /// One should see: fixed width next to `copyIn` and `copyOut`, which move the same bytes without turning them
-/// round; flex128 at a nanosecond or two per number. `packWholeLife` takes fresh memory for each item and gives
-/// it back.
+/// round; flex128 at a nanosecond or two per number. The naive `oneByOne` makes an item of each number;
+/// `byteBuffer` is the JDK's own bulk put, which turns them round as well; the C libraries are in the goals of
+/// the formats. `packWholeLife` takes fresh memory for each item and gives it back.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -76,6 +78,7 @@ public class IntsBenchmark {
     private Unpacker unpacker;
     private int[] target;
     private MemorySegment memory;
+    private ByteBuffer view;
 
     @Setup
     public void open(Item item) {
@@ -83,6 +86,7 @@ public class IntsBenchmark {
         packer = Packer.into(builder, item.format);
         target = new int[item.count];
         memory = Arena.ofShared().allocate(COUNT_BYTES + (long) item.count * Integer.BYTES, Long.BYTES);
+        view = ByteBuffer.allocateDirect(COUNT_BYTES + item.count * Integer.BYTES);
     }
 
     @TearDown
@@ -104,6 +108,24 @@ public class IntsBenchmark {
     public Packer pack(Item item) {
         builder.truncate(0);
         return packer.packInts(DataType.INT32, item.ints, 0, item.ints.length);
+    }
+
+    @Benchmark
+    public Packer oneByOne(Item item) {
+        builder.truncate(0);
+        Packer to = packer;
+        for (int value : item.ints) {
+            to.packInt32(value);
+        }
+        return to;
+    }
+
+    @Benchmark
+    public ByteBuffer byteBuffer(Item item) {
+        ByteBuffer to = view.clear();
+        to.putInt(item.ints.length);
+        to.asIntBuffer().put(item.ints);
+        return to;
     }
 
     @Benchmark

@@ -4,12 +4,15 @@ package io.bulla.pack;
 import com.google.protobuf.CodedOutputStream;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
+import net.openhft.chronicle.bytes.Bytes;
 import org.agrona.ExpandableDirectByteBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -32,8 +35,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// string, which tells what of *mixed* is text.
 ///
 /// One should see: the builder no slower than a direct `ByteBuffer`, than Agrona's expandable buffer (which has
-/// no position to keep) and than protobuf's stream, and both behind `Unsafe`, which checks nothing: a byte too
-/// many and the process is gone.
+/// no position to keep), than protobuf's stream and Chronicle's bytes, and all of them behind `Unsafe`, the
+/// baseline, which checks nothing: a byte too many and the process is gone. The naive `scalarsDataOutput`
+/// writes byte by byte into a stream that grows.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -56,6 +60,7 @@ public class MessageBenchmark {
     private ByteBuffer direct;
     private ExpandableDirectByteBuffer agrona;
     private RawCursor raw;
+    private final ByteArrayOutputStream stream = new ByteArrayOutputStream(ROOM);
     private int seed;
 
     /// `Unsafe` with a position in a field.
@@ -102,6 +107,18 @@ public class MessageBenchmark {
 
         void free() {
             UNSAFE.freeMemory(base);
+        }
+    }
+
+    /// Apart, for it loads much.
+    @State(Scope.Thread)
+    public static class Chronicle {
+
+        private final Bytes<?> bytes = Bytes.allocateDirect(ROOM);
+
+        @TearDown
+        public void free() {
+            bytes.releaseLast();
         }
     }
 
@@ -183,6 +200,36 @@ public class MessageBenchmark {
             to.writeFixed64NoTag(v);
         }
         to.flush();
+        return to;
+    }
+
+    @Benchmark
+    public ByteArrayOutputStream scalarsDataOutput() throws IOException {
+        stream.reset();
+        DataOutputStream to = new DataOutputStream(stream);
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.writeInt(v + i);
+            to.writeLong(v ^ i);
+            to.writeLong(v - i);
+            to.writeInt(i);
+            to.writeLong(v);
+        }
+        return stream;
+    }
+
+    /// Chronicle writes in the machine's order.
+    @Benchmark
+    public Object scalarsChronicle(Chronicle chronicle) {
+        Bytes<?> to = chronicle.bytes.clear();
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.writeInt(v + i);
+            to.writeLong(v ^ i);
+            to.writeLong(v - i);
+            to.writeInt(i);
+            to.writeLong(v);
+        }
         return to;
     }
 

@@ -21,8 +21,9 @@ import org.openjdk.jmh.infra.Blackhole;
 
 /// What a claim costs, beside the locked operations that it cannot do without, and beside one contended word.
 ///
-/// One should see: `shareThenClose` close to `baseline` on one thread, and the same on two; `oneWord` several
-/// times slower on two; `fanOut` next to nothing per send.
+/// One should see: `shareThenClose` close to `baseline` on one thread, and the same on two; the naive `oneWord`
+/// and Netty's `nettyRetainedDuplicate`, which has such a word, several times slower on two, for the word's
+/// cache line goes to and fro; `fanOut` next to nothing per send.
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -34,7 +34,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /// which is the same for all and a small part of the time.
 ///
 /// One should see: most of it is the kernel's, told by `baseline`, the same 512 bytes from one region; `writev`
-/// close to it; `nioGather`, which makes views, checks each of them and writes the entries anew, behind.
+/// close to it; `nioGather`, which makes views, checks each of them and writes the entries anew, behind; the
+/// naive `writeEach`, a call for each region, several times behind.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -54,6 +55,7 @@ public class SendBenchmark {
     private final NativeIoVecCursor cursor = NativeIoVecCursor.of(NativeIoVec.of(vec, arena), arena, REGIONS);
     private final NativeIoVecCursor one =
             NativeIoVecCursor.of(NativeIoVec.of(IoVec.of(arena.allocate(BYTES)), arena), arena, 1);
+    private final NativeIoVecCursor[] single = new NativeIoVecCursor[REGIONS];
     private final ArenaSource source = ArenaSource.create();
     private SealedBuffer sealed;
     private PosixSocket sender;
@@ -73,6 +75,7 @@ public class SendBenchmark {
     public void connect() throws IOException {
         SealedBuffer[] parts = new SealedBuffer[REGIONS];
         for (int i = 0; i < REGIONS; i++) {
+            single[i] = NativeIoVecCursor.of(NativeIoVec.of(IoVec.of(vec.region(i)), arena), arena, 1);
             parts[i] = BufferBuilder.create(source).put(new byte[REGION_BYTES]).seal();
         }
         sealed = SealedBuffer.concat(parts);
@@ -114,6 +117,18 @@ public class SendBenchmark {
         for (int i = 0; i < BURST; i++) {
             cursor.rewind();
             sender.writev(cursor);
+        }
+        drain(receiver);
+    }
+
+    @Benchmark
+    @OperationsPerInvocation(BURST)
+    public void writeEach() throws IOException {
+        for (int i = 0; i < BURST; i++) {
+            for (NativeIoVecCursor each : single) {
+                each.rewind();
+                sender.writev(each);
+            }
         }
         drain(receiver);
     }
