@@ -29,23 +29,11 @@ final class FanOutGoals {
         }
         goals.add(atMost(0.8, "unix-64-256k-heap", Transport.UNIX, "shares", Transport.NIO, "heap", MEDIUM));
         goals.add(atMost(
-                1,
-                "unix-64-256k-byte-string",
-                Transport.UNIX,
-                "shares",
-                Transport.NIO,
-                "byte-string-shared",
-                MEDIUM));
+                1, "unix-64-256k-byte-string", Transport.UNIX, "shares", Transport.NIO, "byte-string-shared", MEDIUM));
         goals.add(
                 atMost(0.1, "descriptor-64-4m-pooled", Transport.DESCRIPTOR, "seal", Transport.UNIX, "pooled", LARGE));
         goals.add(atMost(
-                1,
-                "descriptor-64-4m-touched",
-                Transport.DESCRIPTOR,
-                "seal-touched",
-                Transport.UNIX,
-                "pooled",
-                LARGE));
+                1, "descriptor-64-4m-touched", Transport.DESCRIPTOR, "seal-touched", Transport.UNIX, "pooled", LARGE));
         goals.add(atMost(
                 0.1,
                 "descriptor-64-4m-memfd-each",

@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /// One should see: `advanceThenWindow` within a few nanoseconds of `baseline`, which copies the same eight
 /// entries and knows nothing; `wholeImage`, which hands out the shared image, next to nothing; the naive
 /// `entriesAnew`, which asks each region for address and length, as a library without an image does for every
-/// call, two or three times as much; `byteBuffers`, the form for NIO, several times as much, for its views are
-/// objects; and `nettyNioBuffers`, how Netty sets up a gathering write of the same, in between.
+/// call, several times as much; `nettyNioBuffers`, how Netty sets up a gathering write of the same, more than
+/// that, and `byteBuffers`, the form for NIO, most, for their views are objects.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

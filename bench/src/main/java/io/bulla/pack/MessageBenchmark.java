@@ -34,10 +34,10 @@ import org.openjdk.jmh.annotations.Warmup;
 /// one string of 8 to 16 characters and one byte object of 32 bytes. *Textless* are the same without the
 /// string, which tells what of *mixed* is text.
 ///
-/// One should see: the builder no slower than a direct `ByteBuffer`, than Agrona's expandable buffer (which has
-/// no position to keep), than protobuf's stream and Chronicle's bytes, and all of them behind `Unsafe`, the
-/// baseline, which checks nothing: a byte too many and the process is gone. The naive `scalarsDataOutput`
-/// writes byte by byte into a stream that grows.
+/// One should see: the builder no slower than a direct `ByteBuffer`, and near Agrona's expandable buffer (which
+/// has no position to keep), protobuf's stream and Chronicle's bytes (which do not turn bytes round); all of
+/// them behind `Unsafe`, the baseline, which checks nothing: a byte too many and the process is gone. The naive
+/// `scalarsDataOutput` writes byte by byte into a stream that grows.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

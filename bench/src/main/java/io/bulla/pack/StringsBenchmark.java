@@ -27,8 +27,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// One item of a hundred strings of 18 characters.
 ///
 /// One should see: packing at the cost of looking at each character once and copying it (`baselineIn` only
-/// copies); the naive `arrays`, which goes through an array for each string, behind; protobuf's stream, which
-/// codes each character, too. Unpacking at that of two heap objects a string, as `baselineOut`.
+/// copies); the naive `arrays`, which goes through an array for each string and does not look for what C cannot
+/// read, near it; protobuf's stream, which codes each character, behind. Unpacking at that of two heap objects
+/// a string, as `baselineOut`.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

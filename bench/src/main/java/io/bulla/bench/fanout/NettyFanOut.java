@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 /// `shares` is [SealedWrite]; `retained-duplicate` is how Netty's own users share one buffer; `copy-...` is a
 /// copy for each peer in direct memory of one of Netty's allocators, `copy-heap` in an array, which the transport
 /// copies once more; `repack` packs the numbers anew into pooled memory. With TLS, encryption is in all of them.
-final class NettyFanOut implements FanOut {
+final class NettyFanOut implements FanOut, NettyPeers.Arrived {
 
     private interface Send {
         void to(Channel channel);
@@ -37,6 +37,7 @@ final class NettyFanOut implements FanOut {
     private long wanted;
     private int left;
     private CountDownLatch done;
+    private Throwable failure;
 
     NettyFanOut(String design, boolean tls, Message message, int peers) throws Exception {
         this.message = message;
@@ -46,7 +47,7 @@ final class NettyFanOut implements FanOut {
                 .directBuffer(message.size(), message.size())
                 .writeBytes(message.bytes());
         this.arrivals = new Arrivals(message, peers);
-        this.sockets = new NettyPeers(peers, tls, this::took);
+        this.sockets = new NettyPeers(peers, tls, this);
         this.send = switch (design) {
             case "shares" -> null;
             case "retained-duplicate" -> to -> to.writeAndFlush(buffer.retainedDuplicate(), to.voidPromise());
@@ -80,6 +81,9 @@ final class NettyFanOut implements FanOut {
             begin();
         });
         all.await();
+        if (failure != null) {
+            throw new IllegalStateException("fan-out failed", failure);
+        }
     }
 
     private void begin() {
@@ -96,7 +100,14 @@ final class NettyFanOut implements FanOut {
         }
     }
 
-    private void took(int peer, ByteBuf bytes) {
+    @Override
+    public void failed(Throwable cause) {
+        failure = cause;
+        done.countDown();
+    }
+
+    @Override
+    public void took(int peer, ByteBuf bytes) {
         arrivals.took(peer, bytes.nioBuffer());
         if (arrivals.total() == wanted) {
             if (--left > 0) {

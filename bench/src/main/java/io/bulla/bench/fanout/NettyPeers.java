@@ -35,6 +35,8 @@ final class NettyPeers implements AutoCloseable {
 
     interface Arrived {
         void took(int peer, ByteBuf bytes);
+
+        void failed(Throwable cause);
     }
 
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -69,12 +71,12 @@ final class NettyPeers implements AutoCloseable {
                 .channel();
         // one after another, so that they are accepted in this order
         for (int i = 0; i < peers; i++) {
-            channels[i] = connect(clientSide);
+            channels[i] = connect(clientSide, arrived);
         }
         accepted.await();
     }
 
-    private Channel connect(SslContext tls) throws InterruptedException {
+    private Channel connect(SslContext tls, Arrived arrived) throws InterruptedException {
         Channel channel = new Bootstrap()
                 .group(loop)
                 .channel(NioSocketChannel.class)
@@ -87,6 +89,8 @@ final class NettyPeers implements AutoCloseable {
                             handler.setWrapDataSize(0);
                             channel.pipeline().addLast(handler);
                         }
+                        // nothing comes back, but for failures
+                        channel.pipeline().addLast(new Receiver(-1, arrived));
                     }
                 })
                 .connect(server.localAddress())
@@ -149,6 +153,11 @@ final class NettyPeers implements AutoCloseable {
             ByteBuf bytes = (ByteBuf) message;
             arrived.took(peer, bytes);
             bytes.release();
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            arrived.failed(cause);
         }
     }
 }

@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
 ///
 /// `kernel` sends the same memory without any handle; `shares` should lie next to it. `malloc` copies for each
 /// peer into memory that the C library finds as in a fresh C program; `pooled` into memory that is always there;
-/// `repack` packs the numbers anew into such memory, a bulk put that the JIT makes vectors of.
+/// `repack` packs the numbers anew into such memory, by one bulk put.
 final class UnixFanOut implements FanOut {
 
     private interface Step {

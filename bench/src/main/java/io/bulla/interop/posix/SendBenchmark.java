@@ -129,8 +129,11 @@ public class SendBenchmark {
                 each.rewind();
                 sender.writev(each);
             }
+            // a socket takes far fewer writes of 64 bytes than bytes
+            if (i % REGIONS == REGIONS - 1) {
+                drain(receiver, REGIONS * BYTES);
+            }
         }
-        drain(receiver);
     }
 
     @Benchmark
@@ -163,7 +166,11 @@ public class SendBenchmark {
     }
 
     private void drain(PosixSocket from) throws IOException {
-        for (long left = BURST * BYTES; left > 0; ) {
+        drain(from, BURST * BYTES);
+    }
+
+    private void drain(PosixSocket from, long bytes) throws IOException {
+        for (long left = bytes; left > 0; ) {
             left -= from.receive(target);
         }
     }
