@@ -31,7 +31,7 @@ record Case(String name, String unit, Meter meter) {
 
     /// How long one measurement takes.
     enum Length {
-        QUICK(2, 100, 3, 60, 3),
+        QUICK(4, 100, 3, 60, 3),
         NORMAL(5, 200, 5, 200, 7);
 
         final int warmups;
@@ -156,6 +156,11 @@ record Case(String name, String unit, Meter meter) {
     /// A number that needs no repetition.
     static Case value(String name, String unit, DoubleSupplier value) {
         return new Case(name, unit, _ -> value.getAsDouble());
+    }
+
+    /// What must not be passed.
+    static Case limit(int limit, String unit) {
+        return value("limit-" + limit + unit, unit, () -> limit);
     }
 
     private static String name(Class<?> benchmark, String method, int threads, String... params) {

@@ -38,8 +38,7 @@ record Goal(String name, Case ours, Case rival, double wanted) {
 
     /// An operation of a JMH benchmark leaves at most so many bytes on the heap.
     static Goal allocatesAtMost(int bytes, String name, Class<?> benchmark, String method, String... params) {
-        Case limit = Case.value("limit-" + bytes, "bytes", () -> bytes);
-        return new Goal(name, Case.jmhAllocation(benchmark, method, params), limit, 1);
+        return new Goal(name, Case.jmhAllocation(benchmark, method, params), Case.limit(bytes, "bytes"), 1);
     }
 
     static Goal compare(String name, Case ours, Case rival) {

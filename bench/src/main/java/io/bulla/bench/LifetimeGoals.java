@@ -50,7 +50,7 @@ final class LifetimeGoals {
                                 "SealedBuffer",
                                 "bytes",
                                 () -> ClassLayout.parseClass(SealedBuffer.class).instanceSize()),
-                        Case.value("limit", "bytes", () -> 32)),
+                        Case.limit(32, "bytes")),
                 Goal.atMost(1.01, "trace-off", share, count("shareThenCloseUntraced", 1)),
                 Goal.compare("trace-sampled", count("shareThenCloseSampled", 1), share),
                 Goal.compare("trace-full", count("shareThenCloseListed", 1), share)));

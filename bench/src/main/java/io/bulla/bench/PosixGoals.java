@@ -24,7 +24,7 @@ final class PosixGoals {
                         "send-allocation",
                         Case.jmhAllocation(SendBenchmark.class, "sendShare"),
                         Case.value("handle", "bytes", () -> 32)),
-                Goal.atMost(1, "cursor-8-regions", cursor, Case.value("limit", "ns", () -> 20)),
+                Goal.atMost(1, "cursor-8-regions", cursor, Case.limit(20, "ns")),
                 Goal.compare("cursor-8-regions-floor", cursor, Case.jmh(CursorBenchmark.class, "baseline", 1)),
                 Goal.allocatesNothing("cursor-allocation", CursorBenchmark.class, "advanceThenWindow")));
         fanOut(goals, "unix-fan-out-64-256k", 1 << 18, 0.25);

@@ -25,7 +25,7 @@ public final class FanOutProgram {
     private static final Pattern CELL = Pattern.compile("peers=(\\d+) bytes=(\\d+)");
 
     /// So many times the warm-up of a cell before the first one.
-    private static final int WARM = 5;
+    private static final int WARM = 10;
 
     /// How long a cell takes at most, but for one fan-out that takes longer.
     private enum Length {
