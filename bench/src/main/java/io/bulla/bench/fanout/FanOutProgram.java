@@ -24,8 +24,7 @@ public final class FanOutProgram {
 
     private static final Pattern CELL = Pattern.compile("peers=(\\d+) bytes=(\\d+)");
 
-    /// So many times the warm-up of a cell before the first one.
-    private static final int WARM = 10;
+    private static final long WARM_NANOS = 600_000_000;
 
     /// How long a cell takes at most, but for one fan-out that takes longer.
     private enum Length {
@@ -68,7 +67,7 @@ public final class FanOutProgram {
                 .map(Cell::of)
                 .sorted(Comparator.comparing(Cell::bytes).thenComparing(Cell::peers))
                 .toList();
-        warm(transport, args[1], length);
+        warm(transport, args[1]);
         for (Cell cell : cells) {
             measure(transport, args[1], cell, length);
         }
@@ -77,11 +76,11 @@ public final class FanOutProgram {
     }
 
     /// The first cell would pay for all of the compiling.
-    private static void warm(Transport transport, String design, Length length) throws Exception {
+    private static void warm(Transport transport, String design) throws Exception {
         for (int bytes : new int[] {1 << 10, 1 << 16}) {
             try (FanOut fanOut = transport.open(design, Message.ofSize(bytes), 8)) {
                 long start = System.nanoTime();
-                while (System.nanoTime() - start < WARM * length.warmupNanos) {
+                while (System.nanoTime() - start < WARM_NANOS) {
                     fanOut.run(10);
                 }
             }
