@@ -18,6 +18,14 @@ final class FanOutGoals {
 
     static List<Goal> all() {
         List<Goal> goals = new ArrayList<>();
+        netty(goals);
+        unix(goals);
+        descriptor(goals);
+        goals.add(atMost(1.1, "aeron-64-256k", Transport.AERON, "sealed-offer", Transport.AERON, "offer", MEDIUM));
+        return goals;
+    }
+
+    private static void netty(List<Goal> goals) {
         for (Transport transport : List.of(Transport.TCP, Transport.TLS)) {
             String name = transport == Transport.TCP ? "tcp" : "tls";
             goals.add(compare(name + "-1-1k-retained", transport, "shares", transport, "retained-duplicate", 1, KIB));
@@ -27,9 +35,16 @@ final class FanOutGoals {
                 goals.add(atMost(1, cell + "-pooled", transport, "shares", transport, "copy-pooled", size));
             }
         }
+    }
+
+    private static void unix(List<Goal> goals) {
         goals.add(atMost(0.8, "unix-64-256k-heap", Transport.UNIX, "shares", Transport.NIO, "heap", MEDIUM));
         goals.add(atMost(
                 1, "unix-64-256k-byte-string", Transport.UNIX, "shares", Transport.NIO, "byte-string-shared", MEDIUM));
+        goals.add(compare("unix-64-256k-aeron", Transport.UNIX, "shares", Transport.AERON, "offer", PEERS, MEDIUM));
+    }
+
+    private static void descriptor(List<Goal> goals) {
         goals.add(
                 atMost(0.1, "descriptor-64-4m-pooled", Transport.DESCRIPTOR, "seal", Transport.UNIX, "pooled", LARGE));
         goals.add(atMost(
@@ -44,9 +59,6 @@ final class FanOutGoals {
                 LARGE));
         goals.add(compare("descriptor-1-1k-pooled", Transport.DESCRIPTOR, "seal", Transport.UNIX, "pooled", 1, KIB));
         goals.add(atMost(1, "descriptor-64-4m-aeron", Transport.DESCRIPTOR, "seal", Transport.AERON, "offer", LARGE));
-        goals.add(compare("unix-64-256k-aeron", Transport.UNIX, "shares", Transport.AERON, "offer", PEERS, MEDIUM));
-        goals.add(atMost(1.1, "aeron-64-256k", Transport.AERON, "sealed-offer", Transport.AERON, "offer", MEDIUM));
-        return goals;
     }
 
     private static Goal compare(

@@ -33,45 +33,29 @@ record FanOutMatrix(String name, String title, Design ours, List<Design> rivals)
     }
 
     static List<FanOutMatrix> all() {
+        Design kernel = new Design(Transport.UNIX, "kernel");
+        Design shares = new Design(Transport.UNIX, "shares");
         Design pooled = new Design(Transport.UNIX, "pooled");
         Design malloc = new Design(Transport.UNIX, "malloc");
+        Design repack = new Design(Transport.UNIX, "repack");
+        Design heap = new Design(Transport.NIO, "heap");
+        Design strings = new Design(Transport.NIO, "byte-string");
+        Design string = new Design(Transport.NIO, "byte-string-shared");
         Design aeron = new Design(Transport.AERON, "offer");
         return List.of(
                 new FanOutMatrix(
                         "unix",
                         "Unix sockets",
-                        new Design(Transport.UNIX, "shares"),
-                        List.of(
-                                new Design(Transport.UNIX, "kernel"),
-                                pooled,
-                                malloc,
-                                new Design(Transport.UNIX, "repack"),
-                                new Design(Transport.NIO, "heap"),
-                                new Design(Transport.NIO, "byte-string"),
-                                new Design(Transport.NIO, "byte-string-shared"),
-                                aeron)),
-                of(Transport.TCP, "tcp", "TCP, Netty over the loopback", "repack", "copy-unpooled"),
-                of(Transport.TLS, "tls", "TLS 1.3 of the JDK, Netty over the loopback"),
-                new FanOutMatrix(
-                        "descriptor",
-                        "A descriptor of sealed memory, until it is mapped",
-                        new Design(Transport.DESCRIPTOR, "seal"),
-                        List.of(
-                                new Design(Transport.DESCRIPTOR, "memfd-per-send"),
-                                new Design(Transport.UNIX, "shares"),
-                                pooled,
-                                malloc,
-                                aeron)),
-                new FanOutMatrix(
+                        shares,
+                        List.of(kernel, pooled, malloc, repack, heap, strings, string, aeron)),
+                netty(Transport.TCP, "tcp", "TCP, Netty over the loopback", "repack", "copy-unpooled"),
+                netty(Transport.TLS, "tls", "TLS 1.3 of the JDK, Netty over the loopback"),
+                descriptor("descriptor", "until it is mapped", "", List.of(shares, pooled, malloc, aeron)),
+                descriptor(
                         "descriptor-touched",
-                        "A descriptor of sealed memory, until every page was read",
-                        new Design(Transport.DESCRIPTOR, "seal-touched"),
-                        List.of(
-                                new Design(Transport.DESCRIPTOR, "memfd-per-send-touched"),
-                                new Design(Transport.UNIX, "shares"),
-                                pooled,
-                                malloc,
-                                aeron)),
+                        "until every page was read",
+                        "-touched",
+                        List.of(shares, pooled, malloc, aeron)),
                 new FanOutMatrix(
                         "aeron",
                         "Aeron IPC: one publication, a subscription for each peer",
@@ -79,15 +63,23 @@ record FanOutMatrix(String name, String title, Design ours, List<Design> rivals)
                         List.of(aeron)));
     }
 
-    private static FanOutMatrix of(Transport transport, String name, String title, String... more) {
-        List<Design> rivals = new ArrayList<>();
-        for (String each : List.of("retained-duplicate", "copy-pooled", "copy-adaptive", "copy-heap")) {
-            rivals.add(new Design(transport, each));
-        }
-        for (String each : more) {
-            rivals.add(new Design(transport, each));
-        }
+    private static FanOutMatrix netty(Transport transport, String name, String title, String... more) {
+        List<Design> rivals = Stream.concat(
+                        Stream.of("retained-duplicate", "copy-pooled", "copy-adaptive", "copy-heap"),
+                        Arrays.stream(more))
+                .map(each -> new Design(transport, each))
+                .toList();
         return new FanOutMatrix(name, title, new Design(transport, "shares"), rivals);
+    }
+
+    private static FanOutMatrix descriptor(String name, String until, String suffix, List<Design> others) {
+        List<Design> rivals = new ArrayList<>(List.of(new Design(Transport.DESCRIPTOR, "memfd-per-send" + suffix)));
+        rivals.addAll(others);
+        return new FanOutMatrix(
+                name,
+                "A descriptor of sealed memory, " + until,
+                new Design(Transport.DESCRIPTOR, "seal" + suffix),
+                rivals);
     }
 
     Stream<Case> cases() {
