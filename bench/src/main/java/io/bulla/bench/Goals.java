@@ -50,7 +50,9 @@ public final class Goals implements Callable<Integer> {
             "pmix-pack-allocation",
             "pmix-unpack-allocation",
             "strings-pack-allocation",
-            "mixed-pack-allocation");
+            "mixed-pack-allocation",
+            "oob-xcast-64-4m-memory",
+            "oob-send-allocation");
 
     private static final double GROSS = 2;
 
@@ -113,6 +115,7 @@ public final class Goals implements Callable<Integer> {
         groups.put("formats", FormatGoals.all());
         groups.put(FAN_OUT, FanOutGoals.all());
         groups.put("footprint", FootprintGoals.all());
+        groups.put("oob", OobGoals.all());
         return groups;
     }
 
@@ -248,7 +251,8 @@ public final class Goals implements Callable<Integer> {
                 .collect(Collectors.joining("; "));
     }
 
-    private static String machine() throws IOException {
+    /// Where this runs, and of which commit.
+    public static String machine() throws IOException {
         Path cpus = Path.of("/proc/cpuinfo");
         String model = Files.isReadable(cpus)
                 ? Files.readAllLines(cpus).stream()

@@ -3,6 +3,7 @@ package io.bulla.bench;
 
 import java.util.Arrays;
 
+/// The middle of some numbers.
 public final class Medians {
 
     private Medians() {}

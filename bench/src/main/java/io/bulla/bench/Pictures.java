@@ -23,7 +23,7 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /// Draws curves as PNG.
-final class Pictures {
+public final class Pictures {
 
     private static final int WIDTH = 760;
     private static final int HEIGHT = 420;
@@ -48,26 +48,37 @@ final class Pictures {
     /// Draws one curve; a place that was not measured is left out.
     static void draw(Curve curve, Results results, Path folder) throws IOException {
         Chart<?, ?> chart = curve.shape() == Curve.Shape.BARS ? bars(curve, results) : lines(curve, results);
-        Files.createDirectories(folder);
-        try (OutputStream to = Files.newOutputStream(folder.resolve(curve.name() + ".png"))) {
+        save(chart, folder.resolve(curve.name() + ".png"));
+    }
+
+    /// Writes a chart.
+    public static void save(Chart<?, ?> chart, Path file) throws IOException {
+        Files.createDirectories(file.getParent());
+        try (OutputStream to = Files.newOutputStream(file)) {
             BitmapEncoder.saveBitmap(chart, to, BitmapFormat.PNG);
         }
     }
 
-    private static XYChart lines(Curve curve, Results results) {
+    /// An empty chart, as all of ours look.
+    public static XYChart lines(String title, String axis, String unit) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
                 .height(HEIGHT)
-                .title(curve.title())
-                .xAxisTitle(curve.axis())
-                .yAxisTitle(curve.unit())
+                .title(title)
+                .xAxisTitle(axis)
+                .yAxisTitle(unit)
                 .build();
+        style(chart.getStyler());
+        return chart;
+    }
+
+    private static XYChart lines(Curve curve, Results results) {
+        XYChart chart = lines(curve.title(), curve.axis(), curve.unit());
         boolean byFactors = curve.shape() == Curve.Shape.LOGARITHMIC;
         chart.getStyler().setXAxisLogarithmic(byFactors).setYAxisLogarithmic(byFactors);
         if (!byFactors) {
             chart.getStyler().setYAxisMin(0.0);
         }
-        style(chart.getStyler());
         for (Curve.Line line : curve.lines()) {
             double[] costs = costs(line, results);
             int[] there = there(costs);

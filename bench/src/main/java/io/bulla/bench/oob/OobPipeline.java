@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.oob;
+
+import com.sun.management.ThreadMXBean;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.SendOptions;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.stream.LongStream;
+
+/// Messages from one node to another, each acknowledged, so many on their way at a time.
+///
+/// Arguments: bytes of a message; `plain` or `tls`; who sends, `loop`, a message for each that completes, or
+/// `thread`, a thread that waits for room; and what is printed for each message: `time`, nanoseconds; `sender`,
+/// the bytes that were allocated on the heap by the sending thread and the sender's event loop; `all`, by all
+/// threads of the JVM, both nodes'.
+public final class OobPipeline {
+
+    private static final int TAG = 1;
+
+    private final LongAdder completed = new LongAdder();
+    private final OobNode from;
+    private final SealedBuffer message;
+    // of the thread that sends; a measurement that reads it late has not begun
+    private volatile Thread sender;
+
+    private OobPipeline(OobNode from, SealedBuffer message) {
+        this.from = from;
+        this.message = message;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Pipeline shape = Pipeline.of(args[0], args[1]);
+        LongAdder handled = new LongAdder();
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
+                TrialJob trial = TrialJob.of(2);
+                Job job = Job.start(2, source, (rank, node) -> {
+                    node.queuePerPeer(shape.depth(), Long.MAX_VALUE >>> 24);
+                    node.queueInAll(shape.depth(), Long.MAX_VALUE >>> 24);
+                    if (shape.secure()) {
+                        node.security(trial.security(rank));
+                    }
+                });
+                SealedBuffer message = Job.message(source, shape.bytes())) {
+            job.node(1).receive(TAG, received -> handled.increment());
+            OobPipeline pipeline = new OobPipeline(job.node(0), message);
+            if (args[2].equals("loop")) {
+                for (int i = 0; i < shape.depth(); i++) {
+                    pipeline.sendAndAgain();
+                }
+                System.out.println(Pipeline.nanosPerMessage(pipeline.completed::sum));
+            } else {
+                pipeline.sender = Thread.ofPlatform().daemon().start(pipeline::sendAlways);
+                System.out.println(Pipeline.measure(handled::sum, pipeline.meter(args[3], job.loopOf(0))));
+            }
+            // in full flight
+            System.exit(0);
+        }
+    }
+
+    /// On the event loop, but for the first ones.
+    private void sendAndAgain() {
+        from.send(1, TAG, message).whenComplete((delivery, failure) -> {
+            completed.increment();
+            sendAndAgain();
+        });
+    }
+
+    private void sendAlways() {
+        while (true) {
+            if (from.trySend(1, TAG, message, SendOptions.DEFAULT).isEmpty()) {
+                from.room(1).toCompletableFuture().join();
+            }
+        }
+    }
+
+    private LongSupplier meter(String what, Thread loop) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        return switch (what) {
+            case "time" -> System::nanoTime;
+            case "all" -> threads::getTotalThreadAllocatedBytes;
+            case "sender" -> {
+                long[] ids = LongStream.of(sender.threadId(), loop.threadId()).toArray();
+                yield () -> Arrays.stream(threads.getThreadAllocatedBytes(ids)).sum();
+            }
+            default -> throw new IllegalArgumentException("no such meter: what=" + what);
+        };
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.oob;
+
+import io.bulla.bench.Medians;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.MeteredAllocator;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.Radix;
+import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.XcastResult;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.IOException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/// One message to many nodes of this process, down a tree of radix 4. Every receiver keeps what it got until all
+/// have it.
+///
+/// Arguments: nodes; bytes of the message; of a fragment, or 0 for the default; `shared`, or `copy` for a copy
+/// per send; `time`, or `memory`. Prints milliseconds from the broadcast to its completion, the median; or the
+/// most bytes that were in use at a time beyond the receivers' own: the message, copies, what was taken for
+/// landing beyond the messages, and every buffer that Netty handed out.
+public final class XcastCost {
+
+    private static final int WARMUPS = 8;
+    private static final int ROUNDS = 15;
+    private static final int TAG = 1;
+    private static final long SECONDS = 60;
+
+    private final LivePeak sending;
+    private final LivePeak landing;
+    private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
+    private final Queue<SealedBuffer> kept = new ConcurrentLinkedQueue<>();
+    // replaced before a broadcast begins, which the handlers see through its messages
+    private volatile CountDownLatch arrived;
+
+    private final int nodes;
+    private final int bytes;
+    private final int fragment;
+
+    private XcastCost(ArenaSource source, int nodes, int bytes, int fragment) {
+        this.nodes = nodes;
+        this.bytes = bytes;
+        this.fragment = fragment;
+        sending = new LivePeak(source);
+        landing = new LivePeak(source);
+    }
+
+    public static void main(String[] args) throws Exception {
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
+            XcastCost cost = new XcastCost(
+                    source, Integer.parseInt(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+            SendPolicy policy = args[3].equals("copy") ? SendPolicy.copying(cost.sending) : SendPolicy.SHARED;
+            double[] measured = cost.run(policy, args[4].equals("memory"));
+            System.out.println(Medians.of(measured));
+        }
+    }
+
+    private double[] run(SendPolicy policy, boolean memory) throws Exception {
+        double[] measured = new double[ROUNDS];
+        Job.Shape shape = (rank, node) -> {
+            node.routing(new Radix(4)).sends(policy).inline(-1).allocator(allocator);
+            if (fragment > 0) {
+                node.fragment(fragment);
+            }
+        };
+        try (Job job = Job.start(nodes + 1, landing, shape)) {
+            job.nodes().forEach(node -> node.receive(TAG, this::keep));
+            for (int i = -WARMUPS; i < ROUNDS; i++) {
+                double millisOrBytes = once(job, memory);
+                if (i >= 0) {
+                    measured[i] = millisOrBytes;
+                }
+            }
+        }
+        return measured;
+    }
+
+    private double once(Job job, boolean memory) throws Exception {
+        arrived = new CountDownLatch(nodes);
+        sending.restart();
+        landing.restart();
+        long nettyBefore = allocator.bytes();
+        long before = landing.live();
+        long start;
+        XcastResult result;
+        try (SealedBuffer message = Job.message(sending, bytes)) {
+            start = System.nanoTime();
+            result = job.node(0).xcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+        }
+        double millis = (System.nanoTime() - start) / 1e6;
+        if (!arrived.await(SECONDS, TimeUnit.SECONDS) || result.reached() != nodes) {
+            throw new IOException("not everybody has it: reached=" + result.reached() + " nodes=" + nodes);
+        }
+        long beyond = sending.peak() + landing.peak() - before - (long) nodes * bytes + allocator.bytes() - nettyBefore;
+        kept.forEach(SealedBuffer::close);
+        kept.clear();
+        return memory ? beyond : millis;
+    }
+
+    private void keep(Message message) {
+        kept.add(message.buffer().share());
+        arrived.countDown();
+    }
+}
