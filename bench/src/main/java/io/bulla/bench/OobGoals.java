@@ -15,7 +15,7 @@ final class OobGoals {
     private static final int MESSAGE = 4 << 20;
     private static final int LONG_MESSAGE = 64 << 20;
     private static final String DEFAULT_FRAGMENT = "0";
-    private static final int[] FRAGMENTS = {128 << 10, 512 << 10, 1 << 20, 2 << 20};
+    private static final int[] FRAGMENTS = {128 << 10, 256 << 10, 1 << 20, 2 << 20};
     private static final int[] TLS_BYTES = {64, 64 << 10, 1 << 20};
 
     private OobGoals() {}

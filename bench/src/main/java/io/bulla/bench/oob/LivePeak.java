@@ -24,6 +24,7 @@ final class LivePeak implements MemorySource {
     }
 
     private final MemorySource source;
+    // volatile: sums that any thread adds to; each is a number of its own
     private final AtomicLong live = new AtomicLong();
     private final AtomicLong peak = new AtomicLong();
 

@@ -234,7 +234,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             if (left < 0) {
                 throw new IOException("batch ends inside a header: at=" + at + " length=" + view.limit());
             }
-            Frame inner = Frame.read(view.slice(at, Frame.BYTES), hub.settings().limit());
+            Frame inner = Frame.read(view, at, hub.settings().limit());
             if (!inner.kind().isSequenced() || inner.length() > left) {
                 throw new IOException("not a message of a batch: kind=" + inner.kind() + " length=" + inner.length()
                         + " left=" + left);

@@ -162,27 +162,32 @@ record Frame(
     }
 
     static Frame read(ByteBuffer header, long limit) throws IOException {
-        int magic = header.getInt(0);
-        int version = header.get(4) & 0xff;
-        int kind = header.get(5) & 0xff;
+        return read(header, 0, limit);
+    }
+
+    /// The header at `at`.
+    static Frame read(ByteBuffer header, int at, long limit) throws IOException {
+        int magic = header.getInt(at);
+        int version = header.get(at + 4) & 0xff;
+        int kind = header.get(at + 5) & 0xff;
         if (magic != MAGIC || version != VERSION || kind >= KINDS.length) {
             throw new IOException(String.format(
                     "not a frame of version %d: magic=%08x version=%d kind=%d", VERSION, magic, version, kind));
         }
         Frame frame = new Frame(
                 KINDS[kind],
-                header.getInt(8),
-                header.getInt(12),
-                format(header.getShort(6) & 0xffff),
-                header.getLong(16),
-                header.getLong(24),
-                header.getLong(32),
-                header.getLong(40),
-                header.getLong(48),
-                header.getInt(56),
-                header.get(60) & 0xff);
-        if ((header.getInt(60) & 0xffffff) != 0) {
-            throw new IOException(String.format("reserved bytes are not zero: bytes=%06x", header.getInt(60)));
+                header.getInt(at + 8),
+                header.getInt(at + 12),
+                format(header.getShort(at + 6) & 0xffff),
+                header.getLong(at + 16),
+                header.getLong(at + 24),
+                header.getLong(at + 32),
+                header.getLong(at + 40),
+                header.getLong(at + 48),
+                header.getInt(at + 56),
+                header.get(at + 60) & 0xff);
+        if ((header.getInt(at + 60) & 0xffffff) != 0) {
+            throw new IOException(String.format("reserved bytes are not zero: bytes=%06x", header.getInt(at + 60)));
         }
         frame.check(limit);
         return frame;

@@ -217,7 +217,7 @@ final class Hub {
     }
 
     void give(Peer peer, long bytes) {
-        room.give(peer.quota, bytes);
+        room.give(peer.quota, 1, bytes);
     }
 
     /// A whole message has arrived from a peer, and ownership of its bytes.

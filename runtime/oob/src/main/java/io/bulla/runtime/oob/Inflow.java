@@ -51,9 +51,9 @@ final class Inflow {
             throw new IOException("fragment out of place: offset=" + frame.offset() + " landed=" + landed + " total="
                     + frame.total() + " before=" + (first == null ? 0 : first.total()));
         }
-        first = first == null ? frame : first;
         landed += frame.length();
         if (landed < frame.total()) {
+            first = first == null ? frame : first;
             return false;
         }
         landed = 0;

@@ -77,12 +77,13 @@ final class Lane {
     /// Its last byte was written.
     void written(Send send) {
         waiting.remove(send);
+        send.written = true;
         unacked.addLast(send);
     }
 
     /// Takes a message out, wherever it is.
     void remove(Send send) {
-        send.list.remove(send);
+        (send.written ? unacked : waiting).remove(send);
         send.lane = null;
         if (code == BULK) {
             tags.computeIfPresent(send.tag, (tag, count) -> count == 1 ? null : count - 1);
@@ -115,6 +116,7 @@ final class Lane {
     void rewind() {
         waiting.addAllFirst(unacked);
         for (Send send = waiting.first(); send != null && send.sequence >= 0; send = send.next) {
+            send.written = false;
             send.offset = 0;
         }
     }

@@ -29,7 +29,7 @@ public final class OobNodeBuilder {
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private EventLoopGroup loops;
     private long limit = 1L << 32;
-    private int fragment = 256 << 10;
+    private int fragment = 512 << 10;
     private int inline = 1 << 10;
     private int peerMessages = 1 << 16;
     private long peerBytes = 256L << 20;
@@ -95,7 +95,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// Longer messages travel in fragments of this size, between which shorter ones may go. 256 KiB unless said.
+    /// Longer messages travel in fragments of this size, between which shorter ones may go. 512 KiB unless said.
     ///
     /// @param bytes from 1 KiB to 16 MiB
     /// @return this builder

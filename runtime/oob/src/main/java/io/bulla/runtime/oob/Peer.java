@@ -31,7 +31,10 @@ final class Peer {
     final HolderTags tags;
     private final Backlog backlog;
     private final Tally tally = new Tally();
-    private final Consumer<Send> delivered = this::delivered;
+    private final Consumer<Send> collect = this::collect;
+    private final SendList acknowledged = new SendList();
+    private long roomMessages;
+    private long roomBytes;
     private Connection connection;
     private Writer writer;
     private Future<?> verdict;
@@ -247,12 +250,31 @@ final class Peer {
     /// The peer has everything before these.
     void acknowledged(long small, long bulk) throws IOException {
         session.checkExpected(small, bulk);
-        session.small.acknowledge(small, delivered);
-        session.bulk.acknowledge(bulk, delivered);
+        session.small.acknowledge(small, collect);
+        session.bulk.acknowledge(bulk, collect);
+        if (acknowledged.isEmpty()) {
+            return;
+        }
+        dialer.calm();
+        // once for all, and before one of them completes: who then sends finds the room
+        hub.room().give(quota, roomMessages, roomBytes);
+        roomMessages = 0;
+        roomBytes = 0;
+        for (Send send = acknowledged.poll(); send != null; send = acknowledged.poll()) {
+            delivered(send);
+        }
+    }
+
+    private void collect(Send send) {
+        acknowledged.addLast(send);
+        if (send.hasRoom) {
+            send.hasRoom = false;
+            roomMessages++;
+            roomBytes += send.bytes;
+        }
     }
 
     private void delivered(Send send) {
-        dialer.calm();
         if (send.kind != Frame.Kind.XDONE) {
             tally.sentMessages++;
             tally.sentBytes += send.bytes;

@@ -47,9 +47,9 @@ final class Quota {
         used.addAndGet((1L << SHIFT) + size);
     }
 
-    void give(long size) {
+    void give(long count, long size) {
         // volatile: one step
-        used.addAndGet(-(1L << SHIFT) - size);
+        used.addAndGet(-(count << SHIFT) - size);
     }
 
     boolean isFull() {

@@ -30,7 +30,7 @@ final class Room {
             return "queue of the peer is full: " + peer;
         }
         if (!all.tryTake(bytes)) {
-            peer.give(bytes);
+            peer.give(1, bytes);
             return "queues of all peers are full: " + all;
         }
         return null;
@@ -49,9 +49,9 @@ final class Room {
         all.take(bytes);
     }
 
-    void give(Quota peer, long bytes) {
-        peer.give(bytes);
-        all.give(bytes);
+    void give(Quota peer, long messages, long bytes) {
+        peer.give(messages, bytes);
+        all.give(messages, bytes);
         if (!waiters.isEmpty()) {
             look();
         }

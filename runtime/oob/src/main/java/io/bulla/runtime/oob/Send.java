@@ -36,7 +36,6 @@ public sealed class Send extends CompletableFuture<Delivery> permits BroadcastSe
     // the event loop's, but for the links, which are the intake's before
     Send next;
     Send previous;
-    SendList list;
     SealedBuffer handle;
     Lane lane;
     Future<?> deadline;
@@ -46,6 +45,7 @@ public sealed class Send extends CompletableFuture<Delivery> permits BroadcastSe
     int attempts;
     boolean hasRoom;
     boolean skipped;
+    boolean written;
 
     Send(Frame.Kind kind, int tag, SendOptions options, long bytes, SealedBuffer handle, Peer peer) {
         this.kind = kind;

@@ -46,7 +46,6 @@ final class SendList {
         }
         send.previous = null;
         send.next = null;
-        send.list = null;
         size--;
     }
 
@@ -61,7 +60,6 @@ final class SendList {
     private void link(Send send, Send before, Send after) {
         send.previous = before;
         send.next = after;
-        send.list = this;
         if (before == null) {
             first = send;
         } else {
