@@ -15,7 +15,7 @@ record Pipeline(int bytes, int depth, boolean secure) {
     private static final int IN_ALL = 1 << 20;
     private static final int LEAST = 8;
     private static final int MOST = 1024;
-    private static final long WARMUP_MILLIS = 3_000;
+    private static final long WARMUP_MILLIS = 2_500;
     private static final long WINDOW_MILLIS = 500;
     private static final int WINDOWS = 7;
 
