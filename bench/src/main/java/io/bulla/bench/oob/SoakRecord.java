@@ -31,8 +31,8 @@ record SoakRecord(String machine, List<SoakSample> samples) {
         DESCRIPTORS("descriptors", 1, SoakSample::descriptors),
         THREADS("threads", 1.05, SoakSample::threads),
         HANDLES("handles", 1.25, SoakSample::handles),
-        SOURCE("memory of the source", 1.25, SoakSample::sourceBytes),
-        HEAP("heap after a collection", 1.1, SoakSample::heapBytes);
+        SOURCE("source", 1.25, SoakSample::sourceBytes),
+        HEAP("heap", 1.1, SoakSample::heapBytes);
 
         private final String label;
         private final double most;
