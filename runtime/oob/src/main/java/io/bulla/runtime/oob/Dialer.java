@@ -6,7 +6,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.concurrent.Future;
@@ -121,7 +120,7 @@ final class Dialer {
         long patience = Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3, 50_000_000));
         ChannelFuture future = new Bootstrap()
                 .group(hub.loop())
-                .channel(NioSocketChannel.class)
+                .channel(settings.transport().client())
                 .option(ChannelOption.ALLOCATOR, settings.allocator())
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.WRITE_BUFFER_WATER_MARK, hub.door().waterMark())

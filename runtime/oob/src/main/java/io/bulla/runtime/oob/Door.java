@@ -11,7 +11,6 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.ChannelGroupFuture;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -41,7 +40,7 @@ final class Door {
     Channel listen(InetSocketAddress bind) throws IOException {
         ChannelFuture bound = new ServerBootstrap()
                 .group(hub.loop(), hub.loop())
-                .channel(NioServerSocketChannel.class)
+                .channel(settings.transport().server())
                 .handler(admission)
                 .childOption(ChannelOption.ALLOCATOR, settings.allocator())
                 .childOption(ChannelOption.TCP_NODELAY, true)

@@ -5,7 +5,6 @@ import io.bulla.buffer.MemorySource;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -22,6 +21,7 @@ public final class OobNodeBuilder {
     private PeerDirectory directory;
     private Security security;
     private ConnectionLimits connections = ConnectionLimits.DEFAULT;
+    private Transport transport = Transport.NIO;
     private Routing routing = new Radix(4);
     private SendPolicy policy = SendPolicy.SHARED;
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
@@ -82,6 +82,15 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder connections(ConnectionLimits limits) {
         this.connections = Objects.requireNonNull(limits, "limits");
+        return this;
+    }
+
+    /// What carries the connections. [Transport#NIO] unless said.
+    ///
+    /// @param transport whose event loops [#loops] has to give, if they are given
+    /// @return this builder
+    public OobNodeBuilder transport(Transport transport) {
+        this.transport = Objects.requireNonNull(transport, "transport");
         return this;
     }
 
@@ -210,7 +219,7 @@ public final class OobNodeBuilder {
     /// The event loops, when several nodes share them; the node takes one of them and does not shut it down.
     /// One of its own unless said.
     ///
-    /// @param loops NIO event loops
+    /// @param loops of the node's [#transport]
     /// @return this builder
     public OobNodeBuilder loops(EventLoopGroup loops) {
         this.loops = loops;
@@ -269,7 +278,7 @@ public final class OobNodeBuilder {
         if (loops != null) {
             return new OobNode(settings, loops, null, bind);
         }
-        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
         return new OobNode(settings, own, own, bind);
     }
 
@@ -285,6 +294,7 @@ public final class OobNodeBuilder {
                 Objects.requireNonNull(directory, "a node needs a peer directory"),
                 Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
                 connections,
+                transport,
                 routing,
                 policy,
                 allocator,

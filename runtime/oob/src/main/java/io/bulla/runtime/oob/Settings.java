@@ -14,6 +14,7 @@ record Settings(
         PeerDirectory directory,
         Security security,
         ConnectionLimits connections,
+        Transport transport,
         Routing routing,
         SendPolicy policy,
         ByteBufAllocator allocator,
