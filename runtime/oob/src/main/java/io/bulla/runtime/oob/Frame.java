@@ -165,6 +165,23 @@ record Frame(
         return read(header, 0, limit);
     }
 
+    /// Whether it may come from a peer, before memory is taken for its body.
+    ///
+    /// @throws IOException if it names another origin, or announces a body that its kind has not
+    void checkFrom(int peer, int nodes) throws IOException {
+        if (kind == Kind.XCAST || kind == Kind.XDONE) {
+            if (origin < 0 || origin >= nodes) {
+                throw new IOException("origin is not a node: origin=" + origin + " nodes=" + nodes);
+            }
+        } else if (origin != peer) {
+            throw new IOException("origin is not the peer: origin=" + origin + " peer=" + peer);
+        }
+        boolean bodyless = kind == Kind.SKIP || kind == Kind.ACK || kind == Kind.BYE;
+        if (bodyless && length != 0) {
+            throw new IOException("frame should have no body: kind=" + kind + " length=" + length);
+        }
+    }
+
     /// The header at `at`.
     static Frame read(ByteBuffer header, int at, long limit) throws IOException {
         int magic = header.getInt(at);

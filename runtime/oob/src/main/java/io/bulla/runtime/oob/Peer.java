@@ -186,19 +186,7 @@ final class Peer {
     ///
     /// @throws IOException if it cannot be
     void check(Frame frame) throws IOException {
-        int origin = frame.origin();
-        if (frame.kind() == Frame.Kind.XCAST || frame.kind() == Frame.Kind.XDONE) {
-            if (origin < 0 || origin >= settings.size()) {
-                throw new IOException("origin is not a node: origin=" + origin + " nodes=" + settings.size());
-            }
-        } else if (origin != rank) {
-            throw new IOException("origin is not the peer: origin=" + origin + " peer=" + rank);
-        }
-        boolean bodyless =
-                frame.kind() == Frame.Kind.SKIP || frame.kind() == Frame.Kind.ACK || frame.kind() == Frame.Kind.BYE;
-        if (bodyless && frame.length() != 0) {
-            throw new IOException("frame should have no body: kind=" + frame.kind() + " length=" + frame.length());
-        }
+        frame.checkFrom(rank, settings.size());
     }
 
     /// A frame of a lane, and ownership of its body.
