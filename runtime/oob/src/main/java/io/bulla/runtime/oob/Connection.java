@@ -116,6 +116,16 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         fail(new IOException("closed by this node"));
     }
 
+    /// Ends, for the peer has said something newer on another connection. Two that call each other at once do
+    /// that; who has not proven to be the peer may as well repeat what he has overheard, which is worth a line.
+    void overtaken(String reason) {
+        quiet = hub.door().isProven(channel);
+        if (quiet) {
+            hub.debug(reason);
+        }
+        fail(new IOException(reason));
+    }
+
     void fail(Throwable cause) {
         if (why == null) {
             why = cause;

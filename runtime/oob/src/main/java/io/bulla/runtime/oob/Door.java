@@ -113,6 +113,15 @@ final class Door {
         }
     }
 
+    /// Whether it is known, and not just claimed, who is at the other end.
+    boolean isProven(Channel channel) {
+        try {
+            return settings.security().peerOf(channel) != Security.UNKNOWN;
+        } catch (IOException nobody) {
+            return false;
+        }
+    }
+
     private String wrongWith(Hello hello, int proven, Peer dialed) {
         int claimed = hello.rank();
         if (hello.nodes() != settings.size()) {

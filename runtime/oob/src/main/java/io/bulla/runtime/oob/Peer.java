@@ -120,8 +120,7 @@ final class Peer {
             answer = session.greet(hello);
         }
         switch (answer) {
-            case LATE ->
-                fresh.fail(new IOException("hello is not a new one: peer=" + rank + " number=" + hello.number()));
+            case LATE -> fresh.overtaken("hello is not a new one: peer=" + rank + " number=" + hello.number());
             case GOES_ON -> {
                 session.checkExpected(hello.small(), hello.bulk());
                 fresh.hello(hello());

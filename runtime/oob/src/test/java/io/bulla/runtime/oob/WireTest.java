@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -114,6 +115,34 @@ class WireTest {
         again();
         say(hello(3, 3, -4, 2, 1, 77, 0));
         refused("not a peer: rank=-4 nodes=2 self=1");
+    }
+
+    @Test
+    void helloOfTheProvenPeerThatWasOvertakenIsNobodysFault() throws Exception {
+        Security proving = new Security() {
+            @Override
+            public void secure(Channel channel, boolean connecting, int expectedPeer) {}
+
+            @Override
+            public int peerOf(Channel channel) {
+                return 0;
+            }
+
+            @Override
+            public String name() {
+                return "proves all";
+            }
+        };
+        try (Cluster proven = new Cluster().start(2, node -> node.security(proving));
+                SocketChannel newer = SocketChannel.open(proven.address(1));
+                SocketChannel older = SocketChannel.open(proven.address(1))) {
+            newer.write(hello(3, 3, 0, 2, 5, 77, 0));
+            assertTrue(newer.read(ByteBuffer.allocate(1)) > 0);
+            older.write(hello(3, 3, 0, 2, 4, 77, 0));
+            assertEquals(-1, readOrReset(older));
+            Cluster.line(proven.log, "rank=1 hello is not a new one: peer=0 number=4");
+            assertTrue(proven.log.stream().noneMatch(line -> line.startsWith("refused ")));
+        }
     }
 
     @Test
