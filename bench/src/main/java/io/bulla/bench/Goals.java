@@ -56,8 +56,10 @@ public final class Goals implements Callable<Integer> {
 
     private static final double GROSS = 2;
 
-    /// What a quick run of everything has no time for: a row for each size of a chunk, and 64 JVMs a number.
-    private static final List<String> SLOW = List.of("chunk-", "hand-over-64-4k-to-64m");
+    /// What a quick run of everything has no time for: a row for each size of a chunk or of a fragment, 64 JVMs a
+    /// number, and streams of long messages, which take seconds each.
+    private static final List<String> SLOW = List.of(
+            "chunk-", "hand-over-64-4k-to-64m", "oob-xcast-16-64m-", "oob-plain-", "oob-tls-1048576");
 
     @Option(
             names = "--only",
