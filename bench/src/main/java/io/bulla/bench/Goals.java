@@ -57,9 +57,18 @@ public final class Goals implements Callable<Integer> {
     private static final double GROSS = 2;
 
     /// What a quick run of everything has no time for: a row for each size of a chunk or of a fragment, 64 JVMs a
-    /// number, and streams of long messages, which take seconds each.
+    /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
     private static final List<String> SLOW = List.of(
-            "chunk-", "hand-over-64-4k-to-64m", "oob-xcast-16-64m-", "oob-plain-", "oob-tls-1048576");
+            "chunk-",
+            "hand-over-64-4k-to-64m",
+            "oob-chain-unpaced",
+            "oob-plain-",
+            "oob-send-allocation-both-ends",
+            "oob-small-from-loop",
+            "oob-tls-1048576",
+            "oob-tls-64",
+            "oob-xcast-16-64m-",
+            "oob-xcast-64-4m-memory-copy");
 
     @Option(
             names = "--only",
