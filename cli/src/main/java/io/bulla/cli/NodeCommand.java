@@ -6,7 +6,6 @@ import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.PeerDirectory;
 import io.bulla.runtime.oob.PeersFile;
-import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.Security;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -70,28 +69,8 @@ final class NodeCommand implements Callable<Integer> {
     @Mixin
     SecurityOptions security;
 
-    @Option(names = "--radix", defaultValue = "4", description = "Children of a node in the tree, the same everywhere.")
-    int radix;
-
-    @Option(names = "--limit", defaultValue = "4294967296", description = "Largest message in bytes.")
-    long limit;
-
-    @Option(
-            names = "--send",
-            defaultValue = "shared",
-            description = "shared: all sends share one buffer. copy: a fresh copy per child, the old way.")
-    XcastCommand.Send send;
-
-    @Option(
-            names = "--peer-timeout",
-            paramLabel = "TIME",
-            defaultValue = "10s",
-            converter = Usage.Time.class,
-            description = NodeParts.TIMEOUT)
-    Duration peerTimeout;
-
-    @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
-    Duration stats;
+    @Mixin
+    TreeOptions tree;
 
     @Option(names = "--die", hidden = true, description = "Die when a message is there.")
     boolean die;
@@ -102,8 +81,7 @@ final class NodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Usage.atLeast(spec, "--rank", 1, rank);
-        Usage.atLeast(spec, "--radix", 1, radix);
-        Usage.atLeast(spec, "--limit", 1, limit);
+        tree.check(spec);
         Security protection = security.of(spec, rank);
         boolean fromInput = peersFile.equals(STANDARD_INPUT);
         PeersFile known = fromInput ? null : PeersFile.read(peersFile);
@@ -112,8 +90,8 @@ final class NodeCommand implements Callable<Integer> {
             throw Usage.error(spec, "--rank is not a node: rank=" + rank + " nodes=" + (size - 1));
         }
         InetSocketAddress address = address(known);
-        try (Meters meters = new Meters(stats != null)) {
-            NodeParts parts = new NodeParts(meters, new Radix(radix), limit, send.policy(meters), peerTimeout);
+        try (Meters meters = tree.meters()) {
+            NodeParts parts = tree.parts(meters, tree.send.policy(meters));
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)
                     .directory(peer -> peers.addressOf(peer))
@@ -130,7 +108,7 @@ final class NodeCommand implements Callable<Integer> {
         OobNode node = recipient.node();
         Thread hook = new Thread(() -> node.close(DRAIN), "bulla-node-end");
         Runtime.getRuntime().addShutdownHook(hook);
-        StatsLines lines = stats == null ? null : new StatsLines(stats, node, meters, out());
+        StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
         try {
             say(
                     LISTENING + "%s:%d security=%s",

@@ -17,8 +17,6 @@ import java.time.Duration;
 /// @param peerTimeout after which a peer that cannot be reached has failed
 record NodeParts(Meters meters, Radix radix, long limit, SendPolicy policy, Duration peerTimeout) {
 
-    static final String TIMEOUT = "Time after which a node that cannot be reached has failed: 5s, 500ms.";
-
     OobNodeBuilder node(int rank, int size, Security security) {
         return OobNode.builder(rank, size)
                 .memory(meters.source())

@@ -99,7 +99,7 @@ final class ProcessCrew implements Crew {
 
     /// Copies take one more per child.
     private long memory() {
-        long messages = options.send == XcastCommand.Send.COPY ? 3L + options.radix : 3;
+        long messages = options.tree.send == TreeOptions.Send.COPY ? 3L + options.tree.radix : 3;
         return messages * bytes + SLACK;
     }
 
@@ -111,10 +111,10 @@ final class ProcessCrew implements Crew {
                 "--peers=-",
                 "--bind=" + InetAddress.getLoopbackAddress().getHostAddress() + ":"
                         + (options.port == 0 ? 0 : options.port + rank),
-                "--radix=" + options.radix,
-                "--limit=" + options.limit,
-                "--peer-timeout=" + options.peerTimeout.toMillis() + "ms",
-                "--send=" + options.send.name().toLowerCase(Locale.ROOT),
+                "--radix=" + options.tree.radix,
+                "--limit=" + options.tree.limit,
+                "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
+                "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
         if (rank == options.failNode) {
             arguments.add("--die");

@@ -59,16 +59,16 @@ final class Xcast implements AutoCloseable {
     private record Failed(Throwable why) implements Event {}
 
     Xcast(XcastCommand options) throws IOException {
-        this(options, meters -> options.send.policy(meters));
+        this(options, meters -> options.tree.send.policy(meters));
     }
 
     /// With a policy of the caller's making, for tests.
     Xcast(XcastCommand options, Function<Meters, SendPolicy> policy) throws IOException {
         this.options = options;
         this.nodes = options.nodes();
-        this.radix = new Radix(options.radix);
-        this.meters = new Meters(options.stats != null);
-        this.parts = new NodeParts(meters, radix, options.limit, policy.apply(meters), options.peerTimeout);
+        this.radix = new Radix(options.tree.radix);
+        this.meters = options.tree.meters();
+        this.parts = options.tree.parts(meters, policy.apply(meters));
         try {
             this.crew = options.crew(parts, loops);
         } catch (Throwable failure) {
@@ -97,9 +97,9 @@ final class Xcast implements AutoCloseable {
                     ? failure
                     : new IOException(failure.getMessage() + "; --port 0 takes free ports", failure);
         }
-        if (options.stats != null) {
+        if (options.tree.stats != null) {
             stats = new StatsLines(
-                    options.stats, root, meters, options.spec.commandLine().getOut());
+                    options.tree.stats, root, meters, options.spec.commandLine().getOut());
         }
     }
 
@@ -139,7 +139,7 @@ final class Xcast implements AutoCloseable {
         Meters.Reading cost = after.meters().since(before.meters()).since(packing.since(before.here()));
         return new Report(
                 nodes,
-                options.radix,
+                options.tree.radix,
                 bytes,
                 after.sends() - before.sends(),
                 cost.copies(),
@@ -174,7 +174,7 @@ final class Xcast implements AutoCloseable {
             addresses.add(address.getHostString() + ":" + address.getPort());
         }
         return LaunchMessage.pack(
-                meters.source(), options.limit, "bulla-xcast", addresses, System.getenv(), options.files);
+                meters.source(), options.tree.limit, "bulla-xcast", addresses, System.getenv(), options.files);
     }
 
     private void judged(Message message) {

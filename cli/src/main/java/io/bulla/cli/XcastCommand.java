@@ -2,13 +2,11 @@
 package io.bulla.cli;
 
 import io.bulla.runtime.oob.PeersFile;
-import io.bulla.runtime.oob.SendPolicy;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -34,15 +32,6 @@ final class XcastCommand implements Callable<Integer> {
     private static final int DEFAULT_NODES = 16;
     // what a JVM takes by itself
     private static final long PROCESS_BYTES = 96L << 20;
-
-    enum Send {
-        SHARED,
-        COPY;
-
-        SendPolicy policy(Meters meters) {
-            return this == SHARED ? SendPolicy.SHARED : SendPolicy.copying(meters.source());
-        }
-    }
 
     @Spec
     CommandSpec spec;
@@ -74,20 +63,11 @@ final class XcastCommand implements Callable<Integer> {
     @Mixin
     SecurityOptions security;
 
-    @Option(names = "--radix", defaultValue = "4", description = "Children of a node in the tree; 1 is a chain.")
-    int radix;
-
-    @Option(
-            names = "--send",
-            defaultValue = "shared",
-            description = "shared: all sends share one buffer. copy: a fresh copy per child, the old way.")
-    Send send;
+    @Mixin
+    TreeOptions tree;
 
     @Option(names = "--repeat", defaultValue = "1", description = "Broadcasts, one after the other.")
     int repeat;
-
-    @Option(names = "--limit", defaultValue = "4294967296", description = "Largest message in bytes.")
-    long limit;
 
     @Option(
             names = "--port",
@@ -97,17 +77,6 @@ final class XcastCommand implements Callable<Integer> {
 
     @Option(names = "--timeout", defaultValue = "300", description = "Seconds until a broadcast counts as failed.")
     int timeoutSeconds;
-
-    @Option(
-            names = "--peer-timeout",
-            paramLabel = "TIME",
-            defaultValue = "10s",
-            converter = Usage.Time.class,
-            description = NodeParts.TIMEOUT)
-    Duration peerTimeout;
-
-    @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
-    Duration stats;
 
     @Option(
             names = "--fail-node",
@@ -123,7 +92,7 @@ final class XcastCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        LaunchMessage.payloadBytes(limit, files);
+        LaunchMessage.payloadBytes(tree.limit, files);
         PrintWriter out = spec.commandLine().getOut();
         try (Xcast xcast = new Xcast(this)) {
             xcast.start();
@@ -152,7 +121,7 @@ final class XcastCommand implements Callable<Integer> {
         if (processes == null) {
             return new LocalCrew(this, parts, loops);
         }
-        long bytes = LaunchMessage.payloadBytes(limit, files);
+        long bytes = LaunchMessage.payloadBytes(tree.limit, files);
         checkMemory(bytes);
         return new ProcessCrew(this, bytes);
     }
@@ -174,9 +143,8 @@ final class XcastCommand implements Callable<Integer> {
             }
             Usage.atLeast(spec, processes != null ? "--processes" : "--nodes", 1, nodes());
         }
-        Usage.atLeast(spec, "--radix", 1, radix);
+        tree.check(spec);
         Usage.atLeast(spec, "--repeat", 1, repeat);
-        Usage.atLeast(spec, "--limit", 1, limit);
         Usage.atLeast(spec, "--timeout", 1, timeoutSeconds);
         if (port < 0 || port + nodes() > 65535) {
             throw Usage.error(spec, "--port does not leave a port for every node: port=" + port + " nodes=" + nodes());
