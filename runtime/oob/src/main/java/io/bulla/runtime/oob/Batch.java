@@ -63,7 +63,8 @@ final class Batch {
         if (all != null) {
             written.addListener(done -> {
                 if (done.isSuccess()) {
-                    all.forEach(send -> send.reached(Delivery.Status.WRITTEN));
+                    long now = System.nanoTime();
+                    all.forEach(send -> send.reached(Delivery.Status.WRITTEN, now));
                 }
             });
         }

@@ -255,7 +255,7 @@ public final class OobNode implements AutoCloseable {
             // given back when it is handled
             send.hasRoom = false;
             hub.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
-            send.reached(send.options.level());
+            send.reached(send.options.level(), System.nanoTime());
         } else {
             hub.submit(send);
         }

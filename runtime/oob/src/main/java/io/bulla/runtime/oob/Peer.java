@@ -247,8 +247,9 @@ final class Peer {
         hub.room().give(quota, roomMessages, roomBytes);
         roomMessages = 0;
         roomBytes = 0;
+        long now = System.nanoTime();
         for (Send send = acknowledged.poll(); send != null; send = acknowledged.poll()) {
-            delivered(send);
+            delivered(send, now);
         }
     }
 
@@ -261,14 +262,14 @@ final class Peer {
         }
     }
 
-    private void delivered(Send send) {
+    private void delivered(Send send, long now) {
         if (send.kind != Frame.Kind.XDONE) {
             tally.sentMessages++;
             tally.sentBytes += send.bytes;
         }
         FlightEvents.sent(settings.rank(), send, "acknowledged");
         hub.release(send);
-        send.reached(Delivery.Status.ACKNOWLEDGED);
+        send.reached(Delivery.Status.ACKNOWLEDGED, now);
     }
 
     /// A connection is over.

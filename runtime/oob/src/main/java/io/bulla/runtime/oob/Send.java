@@ -102,8 +102,11 @@ public sealed class Send extends CompletableFuture<Delivery> permits BroadcastSe
     }
 
     /// Completes it, unless somebody was faster.
-    void reached(Delivery.Status status) {
-        super.complete(new Delivery(peer.rank(), tag, status, bytes, attempts, System.nanoTime() - started));
+    ///
+    /// @param now in nanoseconds, asked for once where many sends are reached together: the clock takes longer
+    ///     than the completion
+    void reached(Delivery.Status status, long now) {
+        super.complete(new Delivery(peer.rank(), tag, status, bytes, attempts, ageNanos(now)));
     }
 
     /// Completes it, unless somebody was faster.

@@ -112,7 +112,7 @@ final class Writer {
             if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
                     if (done.isSuccess()) {
-                        send.reached(Delivery.Status.WRITTEN);
+                        send.reached(Delivery.Status.WRITTEN, System.nanoTime());
                     }
                 });
             }
