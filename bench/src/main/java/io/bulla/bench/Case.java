@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench;
 
+import io.bulla.bench.oob.Effort;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -138,7 +139,8 @@ record Case(String name, String unit, Meter meter) {
         return new Case(
                 main.getSimpleName() + "[" + String.join(",", args) + "]",
                 unit,
-                _ -> Double.parseDouble(lines(main, args).getLast()));
+                length -> Double.parseDouble(lines(List.of("-D" + Effort.PROPERTY + "=" + length), main, args)
+                        .getLast()));
     }
 
     /// A case of the C program that `bench/run` has built, where there is a compiler: as many windows of the same
@@ -194,14 +196,20 @@ record Case(String name, String unit, Meter meter) {
 
     /// Runs a program of ours and returns what it prints.
     static List<String> lines(Class<?> main, String... args) throws IOException, InterruptedException {
+        return lines(List.of(), main, args);
+    }
+
+    private static List<String> lines(List<String> options, Class<?> main, String... args)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 QUIET,
                 "--enable-native-access=ALL-UNNAMED",
                 FOR_AGRONA,
                 "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
+                System.getProperty("java.class.path")));
+        command.addAll(options);
+        command.add(main.getName());
         command.addAll(List.of(args));
         ProgramOutput output = ProgramOutput.of(command);
         if (output.status() != 0 || output.lines().isEmpty()) {

@@ -274,7 +274,7 @@ public final class Goals implements Callable<Integer> {
                 : "unknown";
         return String.format(
                 Locale.ROOT,
-                "machine=\"%s\" cpus=%d load=%.1f memory=%dGiB jdk=%s os=\"%s %s\" commit=%s",
+                "machine=\"%s\" cpus=%d load=%.1f memory=%dGiB jdk=%s os=\"%s %s\" tcp=%s commit=%s",
                 model,
                 Runtime.getRuntime().availableProcessors(),
                 system().getSystemLoadAverage(),
@@ -282,7 +282,14 @@ public final class Goals implements Callable<Integer> {
                 Runtime.version(),
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
+                congestionControl(),
                 System.getProperty("bulla.commit", "unknown"));
+    }
+
+    /// Decides, even on the loopback, how much of a large message is on its way at a time.
+    private static String congestionControl() throws IOException {
+        Path setting = Path.of("/proc/sys/net/ipv4/tcp_congestion_control");
+        return Files.isReadable(setting) ? Files.readString(setting).strip() : "unknown";
     }
 
     private static OperatingSystemMXBean system() {

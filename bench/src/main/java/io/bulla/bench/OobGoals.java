@@ -31,10 +31,19 @@ final class OobGoals {
 
     private static void xcast(List<Goal> goals) {
         Case shared = xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "shared", "time");
+        Case reused = xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "shared", "time", "reused");
         Case message = Case.value("message-4m", "bytes", () -> MESSAGE);
         goals.add(Goal.timesFaster(
                 1.5, "oob-xcast-64-4m", shared, xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "copy", "time")));
-        goals.add(Goal.compare("oob-xcast-64-4m-floor", shared, Case.program("ms", BareSockets.class)));
+        goals.add(Goal.compare("oob-xcast-64-4m-floor", shared, Case.program("ms", BareSockets.class, "kept")));
+        goals.add(Goal.compare("oob-xcast-64-4m-floor-fresh", shared, Case.program("ms", BareSockets.class, "fresh")));
+        goals.add(Goal.compare("oob-xcast-64-4m-reused", shared, reused));
+        goals.add(Goal.compare("oob-xcast-64-4m-reused-floor", reused, Case.program("ms", BareSockets.class, "kept")));
+        goals.add(Goal.timesFaster(
+                1.5,
+                "oob-xcast-64-4m-reused-copy",
+                reused,
+                xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "copy", "time", "reused")));
         goals.add(Goal.atMost(
                 1.05,
                 "oob-xcast-64-4m-memory",
@@ -81,15 +90,37 @@ final class OobGoals {
                     ours("ns", bytes, "tls", "thread", "time"),
                     netty(bytes, "tls", "thread")));
         }
-        goals.add(Goal.compare(
-                "oob-plain-" + TLS_BYTES[2],
-                ours("ns", TLS_BYTES[2], "plain", "thread", "time"),
-                netty(TLS_BYTES[2], "plain", "thread")));
+        for (int bytes : new int[] {TLS_BYTES[1], TLS_BYTES[2]}) {
+            goals.add(Goal.compare(
+                    "oob-tls-" + bytes + "-reused",
+                    ours("ns", bytes, "tls", "thread", "time", "reused"),
+                    netty(bytes, "tls", "thread")));
+            goals.add(Goal.compare(
+                    "oob-plain-" + bytes,
+                    ours("ns", bytes, "plain", "thread", "time"),
+                    netty(bytes, "plain", "thread")));
+            goals.add(Goal.compare(
+                    "oob-plain-" + bytes + "-reused",
+                    ours("ns", bytes, "plain", "thread", "time", "reused"),
+                    netty(bytes, "plain", "thread")));
+        }
     }
 
     private static Case xcast(String unit, int nodes, int bytes, String fragment, String policy, String what) {
+        return xcast(unit, nodes, bytes, fragment, policy, what, "fresh");
+    }
+
+    private static Case xcast(
+            String unit, int nodes, int bytes, String fragment, String policy, String what, String memory) {
         return Case.program(
-                unit, XcastCost.class, Integer.toString(nodes), Integer.toString(bytes), fragment, policy, what);
+                unit,
+                XcastCost.class,
+                Integer.toString(nodes),
+                Integer.toString(bytes),
+                fragment,
+                policy,
+                what,
+                memory);
     }
 
     private static Case chain(String relay, long speed) {
@@ -97,7 +128,11 @@ final class OobGoals {
     }
 
     private static Case ours(String unit, int bytes, String security, String sender, String what) {
-        return Case.program(unit, OobPipeline.class, Integer.toString(bytes), security, sender, what);
+        return ours(unit, bytes, security, sender, what, "fresh");
+    }
+
+    private static Case ours(String unit, int bytes, String security, String sender, String what, String memory) {
+        return Case.program(unit, OobPipeline.class, Integer.toString(bytes), security, sender, what, memory);
     }
 
     private static Case netty(int bytes, String security, String sender) {

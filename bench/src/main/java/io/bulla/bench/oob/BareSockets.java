@@ -2,7 +2,9 @@
 package io.bulla.bench.oob;
 
 import io.bulla.bench.Medians;
-import java.io.EOFException;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -14,88 +16,167 @@ import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 
 /// The floor of a broadcast to 64 nodes: as many bytes through 64 bare sockets of the loopback, from one block of
-/// memory into 64, all of which are there already. One thread writes, another one reads: no library, no selector,
-/// nothing but the kernel's two copies.
+/// memory. Two threads, each with both ends of every second connection, write and read in turn: no library, no
+/// selector, nothing but the kernel's two copies, and the memory that the bytes land in.
 ///
-/// Prints milliseconds, the median.
+/// Argument: `kept`, into 64 blocks that are there already; `fresh`, into regions of the default source, of the
+/// size of a fragment, which are kept until everything has arrived. Prints milliseconds, the median.
 public final class BareSockets {
 
+    private static final int THREADS = 2;
     private static final int PEERS = 64;
     private static final int BYTES = 4 << 20;
     private static final int STEP = 256 << 10;
-    private static final int WARMUPS = 8;
-    private static final int ROUNDS = 15;
+    private static final int FRAGMENT = 512 << 10;
+
+    /// Where the bytes for a peer land.
+    private interface Landing {
+
+        /// Room for what comes next, at most [#STEP] bytes of it.
+        ByteBuffer at(int offset);
+
+        /// Everything has been read.
+        default void giveBack() {}
+    }
+
+    private static final class There implements Landing {
+
+        private final ByteBuffer memory = ByteBuffer.allocateDirect(BYTES);
+
+        @Override
+        public ByteBuffer at(int offset) {
+            return memory.limit(Math.min(BYTES, offset + STEP)).position(offset);
+        }
+    }
+
+    private static final class Fresh implements Landing {
+
+        private final MemorySource source;
+        private final List<MemorySource.Region> taken = new ArrayList<>();
+
+        Fresh(MemorySource source) {
+            this.source = source;
+        }
+
+        @Override
+        public ByteBuffer at(int offset) {
+            int within = offset % FRAGMENT;
+            if (within == 0) {
+                taken.add(source.allocate(FRAGMENT));
+            }
+            return taken.getLast()
+                    .segment()
+                    .asSlice(within, Math.min(STEP, FRAGMENT - within))
+                    .asByteBuffer();
+        }
+
+        @Override
+        public void giveBack() {
+            taken.forEach(MemorySource.Region::release);
+            taken.clear();
+        }
+    }
+
+    /// Both ends of a connection.
+    private static final class Connection {
+
+        private final SocketChannel in;
+        private final SocketChannel out;
+        private final Landing landing;
+        private final ByteBuffer message;
+        private int landed;
+        private ByteBuffer room;
+
+        Connection(SocketChannel in, SocketChannel out, Landing landing, ByteBuffer message) throws IOException {
+            this.in = in;
+            this.out = out;
+            this.landing = landing;
+            this.message = message.duplicate();
+            in.configureBlocking(false);
+            out.configureBlocking(false);
+        }
+
+        void begin() {
+            message.clear();
+            landed = 0;
+            room = landing.at(0);
+        }
+
+        /// Writes and reads what can be.
+        ///
+        /// @return whether something is missing
+        boolean move() throws IOException {
+            if (landed == BYTES) {
+                return false;
+            }
+            if (message.position() < BYTES) {
+                out.write(message.limit(Math.min(BYTES, message.position() + STEP)));
+            }
+            landed += in.read(room);
+            if (!room.hasRemaining() && landed < BYTES) {
+                room = landing.at(landed);
+            }
+            return true;
+        }
+    }
 
     private BareSockets() {}
 
     public static void main(String[] args) throws Exception {
-        List<SocketChannel> senders = new ArrayList<>();
-        List<SocketChannel> receivers = new ArrayList<>();
+        ArenaSource source = args[0].equals("fresh") ? ArenaSource.create(MemoryBudget.unlimited(), null) : null;
+        ByteBuffer message = ByteBuffer.allocateDirect(BYTES);
+        List<List<Connection>> shares = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            shares.add(new ArrayList<>());
+        }
         try (ServerSocketChannel server = ServerSocketChannel.open()) {
             server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             for (int i = 0; i < PEERS; i++) {
-                senders.add(SocketChannel.open(server.getLocalAddress()));
-                receivers.add(server.accept());
+                SocketChannel out = SocketChannel.open(server.getLocalAddress());
+                Landing landing = source == null ? new There() : new Fresh(source);
+                shares.get(i % THREADS).add(new Connection(server.accept(), out, landing, message));
             }
         }
-        CyclicBarrier round = new CyclicBarrier(2);
-        Thread reader = Thread.ofPlatform().daemon().start(() -> readAll(receivers, round));
-        ByteBuffer message = ByteBuffer.allocateDirect(BYTES);
-        double[] millis = new double[ROUNDS];
-        for (int i = -WARMUPS; i < ROUNDS; i++) {
-            round.await();
-            long start = System.nanoTime();
-            writeRound(senders, message);
-            round.await();
-            if (i >= 0) {
-                millis[i] = (System.nanoTime() - start) / 1e6;
-            }
+        CyclicBarrier round = new CyclicBarrier(THREADS);
+        for (List<Connection> other : shares.subList(1, THREADS)) {
+            Thread.ofPlatform().daemon().start(() -> always(other, round));
         }
-        reader.join();
+        Effort effort = Effort.ofProcess();
+        for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+            once(shares.getFirst(), round);
+        }
+        double[] millis = new double[effort.rounds];
+        for (int i = 0; i < millis.length; i++) {
+            millis[i] = once(shares.getFirst(), round);
+        }
         System.out.println(Medians.of(millis));
-        for (SocketChannel socket : senders) {
-            socket.close();
-        }
-        for (SocketChannel socket : receivers) {
-            socket.close();
-        }
+        // the other thread waits for another round
+        System.exit(0);
     }
 
-    private static void writeRound(List<SocketChannel> senders, ByteBuffer message) throws IOException {
-        for (int at = 0; at < BYTES; at += STEP) {
-            for (SocketChannel socket : senders) {
-                for (message.limit(at + STEP).position(at); message.hasRemaining(); ) {
-                    socket.write(message);
-                }
-            }
-        }
-    }
-
-    private static void readAll(List<SocketChannel> receivers, CyclicBarrier round) {
-        List<ByteBuffer> memory = new ArrayList<>();
-        receivers.forEach(socket -> memory.add(ByteBuffer.allocateDirect(BYTES)));
+    private static void always(List<Connection> mine, CyclicBarrier round) {
         try {
-            for (int i = -WARMUPS; i < ROUNDS; i++) {
-                round.await();
-                for (int at = 0; at < BYTES; at += STEP) {
-                    for (int peer = 0; peer < PEERS; peer++) {
-                        read(
-                                receivers.get(peer),
-                                memory.get(peer).limit(at + STEP).position(at));
-                    }
-                }
-                round.await();
+            while (true) {
+                once(mine, round);
             }
         } catch (Exception failure) {
             throw new IllegalStateException(failure);
         }
     }
 
-    private static void read(SocketChannel socket, ByteBuffer into) throws IOException {
-        while (into.hasRemaining()) {
-            if (socket.read(into) < 0) {
-                throw new EOFException("socket closed: missing=" + into.remaining());
+    private static double once(List<Connection> mine, CyclicBarrier round) throws Exception {
+        round.await();
+        long start = System.nanoTime();
+        mine.forEach(Connection::begin);
+        for (boolean missing = true; missing; ) {
+            missing = false;
+            for (Connection each : mine) {
+                missing |= each.move();
             }
         }
+        round.await();
+        double millis = (System.nanoTime() - start) / 1e6;
+        mine.forEach(each -> each.landing.giveBack());
+        return millis;
     }
 }

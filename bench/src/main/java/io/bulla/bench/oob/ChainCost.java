@@ -28,7 +28,6 @@ public final class ChainCost {
     private static final int BYTES = 64 << 20;
     private static final int TAG = 1;
     private static final long SECONDS = 60;
-    private static final int WARMUPS = 3;
     private static final int ROUNDS = 7;
 
     private ChainCost() {}
@@ -52,20 +51,24 @@ public final class ChainCost {
             });
             double[] millis = new double[ROUNDS];
             try (SealedBuffer message = Job.message(source, BYTES)) {
-                for (int i = -WARMUPS; i < ROUNDS; i++) {
-                    XcastResult result = job.node(0)
-                            .xcast(TAG, message)
-                            .toCompletableFuture()
-                            .get(SECONDS, TimeUnit.SECONDS);
-                    if (!result.failed().isEmpty()) {
-                        throw new IOException("not everybody has it: failed=" + result.failed());
-                    }
-                    if (i >= 0) {
-                        millis[i] = result.nanos() / 1e6;
-                    }
+                Effort effort = Effort.ofProcess();
+                for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+                    once(job, message);
+                }
+                for (int i = 0; i < ROUNDS; i++) {
+                    millis[i] = once(job, message);
                 }
             }
             System.out.println(Medians.of(millis));
         }
+    }
+
+    private static double once(Job job, SealedBuffer message) throws Exception {
+        XcastResult result =
+                job.node(0).xcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+        if (!result.failed().isEmpty()) {
+            throw new IOException("not everybody has it: failed=" + result.failed());
+        }
+        return result.nanos() / 1e6;
     }
 }

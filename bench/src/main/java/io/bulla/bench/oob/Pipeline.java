@@ -15,9 +15,7 @@ record Pipeline(int bytes, int depth, boolean secure) {
     private static final int IN_ALL = 1 << 20;
     private static final int LEAST = 8;
     private static final int MOST = 1024;
-    private static final long WARMUP_MILLIS = 2_500;
     private static final long WINDOW_MILLIS = 500;
-    private static final int WINDOWS = 7;
 
     /// Arguments of a program: bytes, and `plain` or `tls`.
     static Pipeline of(String bytes, String security) {
@@ -37,9 +35,10 @@ record Pipeline(int bytes, int depth, boolean secure) {
     /// @param over messages that have been answered so far
     /// @param taken so far
     static double measure(LongSupplier over, LongSupplier taken) throws InterruptedException {
-        TimeUnit.MILLISECONDS.sleep(WARMUP_MILLIS);
-        double[] each = new double[WINDOWS];
-        for (int i = 0; i < WINDOWS; i++) {
+        Effort effort = Effort.ofProcess();
+        TimeUnit.MILLISECONDS.sleep(effort.warmupMillis);
+        double[] each = new double[effort.windows];
+        for (int i = 0; i < each.length; i++) {
             long messages = over.getAsLong();
             long before = taken.getAsLong();
             TimeUnit.MILLISECONDS.sleep(WINDOW_MILLIS);

@@ -4,6 +4,7 @@ package io.bulla.bench.oob;
 import io.bulla.bench.Medians;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.MeteredAllocator;
 import io.bulla.runtime.oob.Message;
@@ -21,13 +22,12 @@ import java.util.concurrent.TimeUnit;
 /// have it.
 ///
 /// Arguments: nodes; bytes of the message; of a fragment, or 0 for the default; `shared`, or `copy` for a copy
-/// per send; `time`, or `memory`. Prints milliseconds from the broadcast to its completion, the median; or the
+/// per send; `time`, or `memory`; where it lands, `fresh`, in memory of the default source, or `reused`, of
+/// [ReusingSource]. Prints milliseconds from the broadcast to its completion, the median; or the
 /// most bytes that were in use at a time beyond the receivers' own: the message, copies, what was taken for
 /// landing beyond the messages, and every buffer that Netty handed out.
 public final class XcastCost {
 
-    private static final int WARMUPS = 8;
-    private static final int ROUNDS = 15;
     private static final int TAG = 1;
     private static final long SECONDS = 60;
 
@@ -42,18 +42,22 @@ public final class XcastCost {
     private final int bytes;
     private final int fragment;
 
-    private XcastCost(ArenaSource source, int nodes, int bytes, int fragment) {
+    private XcastCost(ArenaSource source, MemorySource landing, int nodes, int bytes, int fragment) {
         this.nodes = nodes;
         this.bytes = bytes;
         this.fragment = fragment;
-        sending = new LivePeak(source);
-        landing = new LivePeak(source);
+        this.sending = new LivePeak(source);
+        this.landing = new LivePeak(landing);
     }
 
     public static void main(String[] args) throws Exception {
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
             XcastCost cost = new XcastCost(
-                    source, Integer.parseInt(args[0]), Integer.parseInt(args[1]), Integer.parseInt(args[2]));
+                    source,
+                    args[5].equals("reused") ? new ReusingSource() : source,
+                    Integer.parseInt(args[0]),
+                    Integer.parseInt(args[1]),
+                    Integer.parseInt(args[2]));
             SendPolicy policy = args[3].equals("copy") ? SendPolicy.copying(cost.sending) : SendPolicy.SHARED;
             double[] measured = cost.run(policy, args[4].equals("memory"));
             System.out.println(Medians.of(measured));
@@ -61,7 +65,8 @@ public final class XcastCost {
     }
 
     private double[] run(SendPolicy policy, boolean memory) throws Exception {
-        double[] measured = new double[ROUNDS];
+        Effort effort = Effort.ofProcess();
+        double[] measured = new double[effort.rounds];
         Job.Shape shape = (rank, node) -> {
             node.routing(new Radix(4)).sends(policy).inline(-1).allocator(allocator);
             if (fragment > 0) {
@@ -70,11 +75,11 @@ public final class XcastCost {
         };
         try (Job job = Job.start(nodes + 1, landing, shape)) {
             job.nodes().forEach(node -> node.receive(TAG, this::keep));
-            for (int i = -WARMUPS; i < ROUNDS; i++) {
-                double millisOrBytes = once(job, memory);
-                if (i >= 0) {
-                    measured[i] = millisOrBytes;
-                }
+            for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+                once(job, memory);
+            }
+            for (int i = 0; i < measured.length; i++) {
+                measured[i] = once(job, memory);
             }
         }
         return measured;
