@@ -60,15 +60,18 @@ public final class Goals implements Callable<Integer> {
     /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
     private static final List<String> SLOW = List.of(
             "chunk-",
-            "hand-over-64-4k-to-64m",
+            "hand-over-64-",
             "oob-chain-unpaced",
             "oob-plain-",
             "oob-send-allocation-both-ends",
             "oob-small-from-loop",
             "oob-tls-1048576",
             "oob-tls-64",
+            "oob-tls-65536-reused",
             "oob-xcast-16-64m-",
-            "oob-xcast-64-4m-memory-copy");
+            "oob-xcast-64-4m-floor",
+            "oob-xcast-64-4m-memory-copy",
+            "oob-xcast-64-4m-reused");
 
     @Option(
             names = "--only",
