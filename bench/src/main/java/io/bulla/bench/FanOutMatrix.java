@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// A fan-out beside its rivals, for each number of peers and each size.
@@ -130,6 +131,32 @@ record FanOutMatrix(String name, String title, Design ours, List<Design> rivals)
                                         .mapToObj(size -> design.at(MOST_PEERS, size))
                                         .toList()))
                         .toList());
+    }
+
+    /// Above the rows of [#ratios].
+    static List<String> ratiosHead() {
+        String sizes = Arrays.stream(SIZES)
+                .mapToObj(size -> Scoreboard.number(size) + (size < 1 << 10 ? " B" : "B"))
+                .collect(Collectors.joining(" | "));
+        return List.of("| " + MOST_PEERS + " peers | " + sizes + " |", "|---|" + "---|".repeat(SIZES.length));
+    }
+
+    /// A row for each rival: the ratios with the most peers, by size.
+    Stream<String> ratios(Results results) {
+        return rivals.stream().map(rival -> {
+            StringBuilder row = new StringBuilder("| ")
+                    .append(title)
+                    .append(": `")
+                    .append(ours.label(ours.transport()))
+                    .append("` against `")
+                    .append(rival.label(ours.transport()))
+                    .append("` |");
+            for (int size : SIZES) {
+                Goal goal = Goal.compare(name, ours.at(MOST_PEERS, size), rival.at(MOST_PEERS, size));
+                row.append(' ').append(Scoreboard.rounded(goal.ratio(results))).append(" |");
+            }
+            return row.toString();
+        });
     }
 
     /// A section of the scoreboard: what ours takes, and its ratio to each rival.

@@ -12,7 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/// Writes `docs/scoreboard.md` and its pictures from what lies in `bench/results`: every goal, every curve.
+/// Writes `docs/scoreboard.md` and its pictures from what lies in `bench/results`: every goal, every curve; and
+/// the figures of `docs/performance.md`.
 final class Scoreboard {
 
     private static final int DIGITS = 3;
@@ -30,7 +31,7 @@ final class Scoreboard {
         return results.resolve(group + ".json");
     }
 
-    /// Writes the page and the pictures.
+    /// Writes the pages and the pictures.
     void write(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
         StringBuilder page = new StringBuilder("""
                 # Scoreboard
@@ -40,11 +41,13 @@ final class Scoreboard {
                 the rounds; what we do stands on the left, and less is better.
 
                 """);
+        PerformancePage performance = new PerformancePage(docs.resolve("performance.md"));
         for (Map.Entry<String, List<Goal>> group : groups.entrySet()) {
             Path file = file(group.getKey());
             if (Files.exists(file)) {
                 Results measured = Results.read(file);
                 goals(page, group.getKey(), group.getValue(), measured);
+                performance.add(group.getKey(), group.getValue(), measured);
                 if (group.getKey().equals(Goals.FAN_OUT)) {
                     fanOuts(page, measured);
                 }
@@ -59,6 +62,7 @@ final class Scoreboard {
             page.append(new Model(measured).page());
         }
         Files.writeString(docs.resolve("scoreboard.md"), page.toString().strip() + "\n");
+        performance.write();
     }
 
     private static void goals(StringBuilder page, String group, List<Goal> goals, Results measured) {
@@ -89,7 +93,8 @@ final class Scoreboard {
         return "`" + side.name() + "` " + rounded(measured.median(side)) + " " + side.unit();
     }
 
-    private static String wish(Goal goal, Results measured) {
+    /// What was wanted, and whether it was had.
+    static String wish(Goal goal, Results measured) {
         if (!goal.hasWish()) {
             return "";
         }

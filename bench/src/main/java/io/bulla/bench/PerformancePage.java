@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// Keeps the figures of `docs/performance.md` those of the published runs. The words stay as they are:
+///
+/// - a row of a table that begins with a goal's name gets the goal's sides, ratio and wish;
+/// - the line behind `<!-- run: GROUP -->` says where the group was measured, and how often;
+/// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers.
+final class PerformancePage {
+
+    private static final Pattern ROW = Pattern.compile("(\\| (?:- )?`([a-z0-9.-]+)`[^|]*\\|).*");
+    private static final Pattern RUN = Pattern.compile("<!-- run: (\\w+) -->");
+    private static final String FAN_OUT = "<!-- fan-out -->";
+    private static final String END = "<!-- end -->";
+    private static final double KIBI = 1 << 10;
+    private static final double THOUSAND = 1e3;
+
+    private final Path page;
+    private final Map<String, String> rows = new HashMap<>();
+    private final Map<String, String> runs = new HashMap<>();
+    private final List<String> fanOut = new ArrayList<>();
+
+    PerformancePage(Path page) {
+        this.page = page;
+    }
+
+    /// A group whose numbers are there.
+    void add(String group, List<Goal> goals, Results measured) {
+        int rounds = 0;
+        for (Goal goal : goals) {
+            Case missing = goal.missing(measured);
+            rows.put(goal.name(), missing != null ? skipped(measured.whySkipped(missing)) : figures(goal, measured));
+            rounds = missing != null ? rounds : Math.max(rounds, measured.of(goal.ours()).length);
+        }
+        runs.put(group, (rounds == 1 ? "One round" : rounds + " rounds") + ", `" + measured.machine() + "`.");
+        if (group.equals(Goals.FAN_OUT)) {
+            FanOutMatrix.all().forEach(matrix -> matrix.ratios(measured).forEach(fanOut::add));
+        }
+    }
+
+    void write() throws IOException {
+        List<String> lines = new ArrayList<>();
+        boolean replaced = false;
+        String next = null;
+        for (String line : Files.readAllLines(page)) {
+            Matcher row = ROW.matcher(line);
+            Matcher run = RUN.matcher(line);
+            if (line.equals(END)) {
+                replaced = false;
+            }
+            if (next != null) {
+                lines.add(next);
+                next = null;
+            } else if (row.matches() && rows.containsKey(row.group(2))) {
+                lines.add(row.group(1) + rows.get(row.group(2)));
+            } else if (!replaced) {
+                lines.add(line);
+            }
+            if (run.matches()) {
+                next = runs.get(run.group(1));
+            }
+            if (line.equals(FAN_OUT) && !fanOut.isEmpty()) {
+                replaced = true;
+                lines.addAll(FanOutMatrix.ratiosHead());
+                lines.addAll(fanOut);
+            }
+        }
+        Files.write(page, lines);
+    }
+
+    private static String skipped(String why) {
+        return " | | | skipped: " + why + " |";
+    }
+
+    private static String figures(Goal goal, Results measured) {
+        return String.format(
+                Locale.ROOT,
+                " %s | %s | %s | %s |",
+                human(measured.median(goal.ours()), goal.ours().unit()),
+                human(measured.median(goal.rival()), goal.rival().unit()),
+                Scoreboard.rounded(goal.ratio(measured)),
+                Scoreboard.wish(goal, measured));
+    }
+
+    /// A number in three digits, in the unit that suits it.
+    private static String human(double number, String unit) {
+        return switch (unit) {
+            case "ns" -> scaled(number, THOUSAND, "ns", "µs", "ms", "s");
+            case "us" -> scaled(number, THOUSAND, "µs", "ms", "s");
+            case "ms" -> scaled(number, THOUSAND, "ms", "s");
+            case "bytes" -> scaled(number, KIBI, "B", "KiB", "MiB", "GiB");
+            default -> Scoreboard.rounded(number) + " " + unit;
+        };
+    }
+
+    private static String scaled(double number, double step, String... units) {
+        double left = number;
+        int unit = 0;
+        while (left >= step && unit < units.length - 1) {
+            left /= step;
+            unit++;
+        }
+        return Scoreboard.rounded(left) + " " + units[unit];
+    }
+}
