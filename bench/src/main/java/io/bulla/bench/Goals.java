@@ -110,6 +110,11 @@ public final class Goals implements Callable<Integer> {
     private boolean redraw;
 
     @Option(
+            names = "--check-pages",
+            description = "Measures nothing: status 1 if a page says something else than bench/results.")
+    private boolean checkPages;
+
+    @Option(
             names = {"-h", "--help"},
             usageHelp = true,
             description = "Shows this help.")
@@ -139,6 +144,11 @@ public final class Goals implements Callable<Integer> {
         if (redraw) {
             scoreboard.write(GROUPS, Curves.all());
             return 0;
+        }
+        if (checkPages) {
+            List<Path> stale = scoreboard.stale(GROUPS, Curves.all());
+            System.out.println("pages: stale=" + stale.size() + (stale.isEmpty() ? "" : " " + stale));
+            return stale.isEmpty() ? 0 : 1;
         }
         check();
         Map<String, List<Goal>> goals = chosenGoals();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,12 +23,13 @@ final class PerformancePage {
     private static final double KIBI = 1 << 10;
     private static final double THOUSAND = 1e3;
 
-    private final Path page;
+    private final List<String> page;
     private final Map<String, String> rows = new HashMap<>();
     private final Map<String, String> runs = new HashMap<>();
     private final List<String> fanOut = new ArrayList<>();
 
-    PerformancePage(Path page) {
+    /// @param page its lines, as they are
+    PerformancePage(List<String> page) {
         this.page = page;
     }
 
@@ -49,11 +47,12 @@ final class PerformancePage {
         }
     }
 
-    void write() throws IOException {
+    /// The page with the figures of what was added.
+    String withFigures() {
         List<String> lines = new ArrayList<>();
         boolean replaced = false;
         String next = null;
-        for (String line : Files.readAllLines(page)) {
+        for (String line : page) {
             Matcher row = ROW.matcher(line);
             Matcher run = RUN.matcher(line);
             if (line.equals(END)) {
@@ -76,7 +75,7 @@ final class PerformancePage {
                 lines.addAll(fanOut);
             }
         }
-        Files.write(page, lines);
+        return String.join("\n", lines) + "\n";
     }
 
     private static String skipped(String why) {

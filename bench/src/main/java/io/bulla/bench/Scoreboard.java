@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +21,7 @@ final class Scoreboard {
 
     private final Path results;
     private final Path docs;
+    private boolean drawing;
 
     /// @param root of the project
     Scoreboard(Path root) {
@@ -33,6 +35,24 @@ final class Scoreboard {
 
     /// Writes the pages and the pictures.
     void write(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
+        drawing = true;
+        for (Map.Entry<Path, String> page : pages(groups, curves).entrySet()) {
+            Files.writeString(page.getKey(), page.getValue());
+        }
+    }
+
+    /// Pages that say something else than the raw numbers do. Draws nothing.
+    List<Path> stale(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
+        List<Path> stale = new ArrayList<>();
+        for (Map.Entry<Path, String> page : pages(groups, curves).entrySet()) {
+            if (!Files.readString(page.getKey()).equals(page.getValue())) {
+                stale.add(page.getKey());
+            }
+        }
+        return stale;
+    }
+
+    private Map<Path, String> pages(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
         StringBuilder page = new StringBuilder("""
                 # Scoreboard
 
@@ -41,7 +61,8 @@ final class Scoreboard {
                 the rounds; what we do stands on the left, and less is better.
 
                 """);
-        PerformancePage performance = new PerformancePage(docs.resolve("performance.md"));
+        Path words = docs.resolve("performance.md");
+        PerformancePage performance = new PerformancePage(Files.readAllLines(words));
         for (Map.Entry<String, List<Goal>> group : groups.entrySet()) {
             Path file = file(group.getKey());
             if (Files.exists(file)) {
@@ -61,8 +82,7 @@ final class Scoreboard {
             }
             page.append(new Model(measured).page());
         }
-        Files.writeString(docs.resolve("scoreboard.md"), page.toString().strip() + "\n");
-        performance.write();
+        return Map.of(docs.resolve("scoreboard.md"), page.toString().strip() + "\n", words, performance.withFigures());
     }
 
     private static void goals(StringBuilder page, String group, List<Goal> goals, Results measured) {
@@ -111,7 +131,9 @@ final class Scoreboard {
     }
 
     private void picture(StringBuilder page, Curve curve, Results measured) throws IOException {
-        Pictures.draw(curve, measured, docs.resolve("pictures"));
+        if (drawing) {
+            Pictures.draw(curve, measured, docs.resolve("pictures"));
+        }
         page.append("![")
                 .append(curve.title())
                 .append("](pictures/")
