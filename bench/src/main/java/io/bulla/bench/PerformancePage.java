@@ -13,12 +13,14 @@ import java.util.regex.Pattern;
 ///
 /// - a row of a table that begins with a goal's name gets the goal's sides, ratio and wish;
 /// - the line behind `<!-- run: GROUP -->` says where the group was measured, and how often;
-/// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers.
+/// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers;
+/// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed.
 final class PerformancePage {
 
     private static final Pattern ROW = Pattern.compile("(\\| (?:- )?`([a-z0-9.-]+)`[^|]*\\|).*");
     private static final Pattern RUN = Pattern.compile("<!-- run: (\\w+) -->");
     private static final String FAN_OUT = "<!-- fan-out -->";
+    private static final String MISSED = "<!-- missed -->";
     private static final String END = "<!-- end -->";
     private static final double KIBI = 1 << 10;
     private static final double THOUSAND = 1e3;
@@ -26,11 +28,13 @@ final class PerformancePage {
     private final List<String> page;
     private final Map<String, String> rows = new HashMap<>();
     private final Map<String, String> runs = new HashMap<>();
-    private final List<String> fanOut = new ArrayList<>();
+    private final Map<String, List<String>> tables = new HashMap<>();
 
     /// @param page its lines, as they are
     PerformancePage(List<String> page) {
         this.page = page;
+        tables.put(FAN_OUT, new ArrayList<>(FanOutMatrix.ratiosHead()));
+        tables.put(MISSED, new ArrayList<>(List.of("| missed | of | ratio | wanted |", "|---|---|---|---|")));
     }
 
     /// A group whose numbers are there.
@@ -39,11 +43,14 @@ final class PerformancePage {
         for (Goal goal : goals) {
             Case missing = goal.missing(measured);
             rows.put(goal.name(), missing != null ? skipped(measured.whySkipped(missing)) : figures(goal, measured));
+            if (missing == null && goal.hasWish() && goal.ratio(measured) > goal.wanted()) {
+                tables.get(MISSED).add(missed(group, goal, measured));
+            }
             rounds = missing != null ? rounds : Math.max(rounds, measured.of(goal.ours()).length);
         }
         runs.put(group, (rounds == 1 ? "One round" : rounds + " rounds") + ", `" + measured.machine() + "`.");
         if (group.equals(Goals.FAN_OUT)) {
-            FanOutMatrix.all().forEach(matrix -> matrix.ratios(measured).forEach(fanOut::add));
+            FanOutMatrix.all().forEach(matrix -> matrix.ratios(measured).forEach(tables.get(FAN_OUT)::add));
         }
     }
 
@@ -53,29 +60,39 @@ final class PerformancePage {
         boolean replaced = false;
         String next = null;
         for (String line : page) {
-            Matcher row = ROW.matcher(line);
-            Matcher run = RUN.matcher(line);
             if (line.equals(END)) {
                 replaced = false;
             }
+            if (replaced) {
+                continue;
+            }
+            Matcher row = ROW.matcher(line);
+            Matcher run = RUN.matcher(line);
             if (next != null) {
                 lines.add(next);
                 next = null;
             } else if (row.matches() && rows.containsKey(row.group(2))) {
                 lines.add(row.group(1) + rows.get(row.group(2)));
-            } else if (!replaced) {
+            } else {
                 lines.add(line);
             }
             if (run.matches()) {
                 next = runs.get(run.group(1));
             }
-            if (line.equals(FAN_OUT) && !fanOut.isEmpty()) {
+            if (tables.containsKey(line)) {
                 replaced = true;
-                lines.addAll(FanOutMatrix.ratiosHead());
-                lines.addAll(fanOut);
+                lines.addAll(tables.get(line));
             }
         }
+        if (replaced) {
+            throw new IllegalStateException("performance.md has a table without " + END);
+        }
         return String.join("\n", lines) + "\n";
+    }
+
+    private static String missed(String group, Goal goal, Results measured) {
+        return "| `" + goal.name() + "` | " + group + " | " + Scoreboard.rounded(goal.ratio(measured)) + " | ≤ "
+                + goal.wish() + " |";
     }
 
     private static String skipped(String why) {

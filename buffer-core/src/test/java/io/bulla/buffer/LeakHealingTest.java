@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.Pipe;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class LeakHealingTest {
 
     private static final int SIZE = 4 << 20;
+    private static final int SOCKET_BUFFER = 64 << 10;
 
     private final BlockingQueue<LeaseLedger.Holder> leaks = new LinkedBlockingQueue<>();
     private final LeaseLedger ledger = LeaseLedger.full().onLeak(leaks::add);
@@ -54,10 +56,14 @@ class LeakHealingTest {
 
     @Test
     void sendOfASliceOfAConcatenationThatIsBlockedInASocketKeepsEveryPart() throws Exception {
-        try (ServerSocketChannel server =
-                ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
-            try (SocketChannel to = SocketChannel.open(server.getLocalAddress());
-                    SocketChannel from = server.accept()) {
+        // left to the system, the buffers of both ends may grow until they take the whole message
+        try (ServerSocketChannel server = ServerSocketChannel.open();
+                SocketChannel to = SocketChannel.open()) {
+            server.setOption(StandardSocketOptions.SO_RCVBUF, SOCKET_BUFFER);
+            to.setOption(StandardSocketOptions.SO_SNDBUF, SOCKET_BUFFER);
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            to.connect(server.getLocalAddress());
+            try (SocketChannel from = server.accept()) {
                 blockedSend(
                         from,
                         to,
