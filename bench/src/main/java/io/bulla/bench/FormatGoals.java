@@ -53,7 +53,13 @@ final class FormatGoals {
                 1.6, "int32-4096-unpack", ints("unpack", DSS, SMALL, PAGE), ints("copyOut", DSS, SMALL, PAGE)));
         goals.add(Goal.compare(
                 "int32-4096-byte-buffer", ints("pack", DSS, SMALL, PAGE), ints("byteBuffer", DSS, SMALL, PAGE)));
+        SharedRun offsets = SharedRun.program(Offsets.class, _ -> List.of());
+        goals.add(Goal.atMost(1.6, "int32-4096-one-memory", offset(offsets, "turned"), offset(offsets, "copied")));
         goals.add(Goal.compare("int32-4096-unpack-floor", ints("unpack", DSS, SMALL, PAGE), Case.c("swap-4096")));
+    }
+
+    private static Case offset(SharedRun offsets, String which) {
+        return new Case("Offsets." + which, "ns", offsets.reading(which));
     }
 
     private static void opal(List<Goal> goals) {
