@@ -5,6 +5,7 @@ import io.bulla.bench.Medians;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -112,7 +113,11 @@ public final class BareSockets {
             if (message.position() < BYTES) {
                 out.write(message.limit(Math.min(BYTES, message.position() + STEP)));
             }
-            landed += in.read(room);
+            int read = in.read(room);
+            if (read < 0) {
+                throw new EOFException("socket closed: missing=" + (BYTES - landed));
+            }
+            landed += read;
             if (!room.hasRemaining() && landed < BYTES) {
                 room = landing.at(landed);
             }
@@ -160,7 +165,9 @@ public final class BareSockets {
                 once(mine, round);
             }
         } catch (Exception failure) {
-            throw new IllegalStateException(failure);
+            failure.printStackTrace();
+            // the first thread waits for this one
+            System.exit(1);
         }
     }
 
