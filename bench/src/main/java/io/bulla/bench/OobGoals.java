@@ -39,7 +39,8 @@ final class OobGoals {
         goals.add(Goal.compare("oob-xcast-64-4m-floor-fresh", shared, Case.program("ms", BareSockets.class, "fresh")));
         goals.add(Goal.compare("oob-xcast-64-4m-reused", shared, reused));
         goals.add(Goal.compare("oob-xcast-64-4m-reused-floor", reused, Case.program("ms", BareSockets.class, "kept")));
-        goals.add(Goal.compare(
+        goals.add(Goal.timesFaster(
+                1.5,
                 "oob-xcast-64-4m-reused-copy",
                 reused,
                 xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "copy", "time", "reused")));

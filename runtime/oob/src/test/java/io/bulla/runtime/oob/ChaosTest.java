@@ -106,7 +106,9 @@ class ChaosTest {
                 xcasts.sum(),
                 ledger.outcomes);
         assertEquals(List.of(), List.copyOf(ledger.wrong));
-        assertTrue(kills.sum() > 0 && xcasts.sum() > 0, () -> "nothing shown: kills=" + kills + " xcasts=" + xcasts);
+        assertTrue(
+                disturbances.sum() >= Disturbance.deck().size() && kills.sum() > 0 && xcasts.sum() > 0,
+                () -> "nothing shown: disturbances=" + disturbances + " kills=" + kills + " xcasts=" + xcasts);
     }
 
     private void run() throws Exception {
