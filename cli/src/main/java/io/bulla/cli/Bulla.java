@@ -2,6 +2,7 @@
 package io.bulla.cli;
 
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
@@ -26,8 +27,7 @@ import picocli.CommandLine.Spec;
         })
 public final class Bulla implements Runnable {
 
-    /// Held, so that its level stays. What fails comes up as an error; what Netty guesses about the machine is
-    /// nobody's business.
+    /// Held, so that its level stays. What fails comes up as an error; Netty's guesses about the machine are noise.
     private static final Logger NETTY = Logger.getLogger("io.netty");
 
     @Spec
@@ -51,7 +51,7 @@ public final class Bulla implements Runnable {
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, given) -> {
-                    err.println("bulla: " + firstLine(wrong));
+                    err.println("bulla: " + firstLine(wrong) + suggestion(wrong));
                     err.println("bulla: see "
                             + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
                     return 2;
@@ -64,6 +64,12 @@ public final class Bulla implements Runnable {
                     return 1;
                 })
                 .execute(args);
+    }
+
+    private static String suggestion(Exception wrong) {
+        List<String> similar =
+                wrong instanceof CommandLine.UnmatchedArgumentException unknown ? unknown.getSuggestions() : List.of();
+        return similar.isEmpty() ? "" : "; did you mean " + String.join(" or ", similar) + "?";
     }
 
     private static String firstLine(Throwable failure) {

@@ -33,16 +33,28 @@ final class CertCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(names = "--nodes", defaultValue = "16", description = "Nodes besides the root: ranks 0 to this.")
+    @Option(
+            names = "--nodes",
+            paramLabel = "COUNT",
+            defaultValue = "16",
+            description = "Nodes besides the root: ranks 0 to this.")
     int nodes;
 
-    @Option(names = "--days", defaultValue = "7", description = "Days until the certificates expire.")
+    @Option(
+            names = "--days",
+            paramLabel = "COUNT",
+            defaultValue = "7",
+            description = "Days until the certificates expire.")
     int days;
 
-    @Option(names = "--job", defaultValue = "trial", description = "Name of the job: letters, digits, dots, dashes.")
+    @Option(
+            names = "--job",
+            paramLabel = "NAME",
+            defaultValue = "trial",
+            description = "Name of the job: letters, digits, dots, dashes.")
     String job;
 
-    @Option(names = "--out", required = true, description = "Folder to make; it must not exist.")
+    @Option(names = "--out", paramLabel = "DIR", required = true, description = "Folder to make; it must not exist.")
     Path out;
 
     @Override

@@ -20,7 +20,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.List;
 import java.util.Map;
 
-/// What the root broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the environment, the files.
+/// What the root broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the environment variables
+/// that the user named, the files.
 ///
 /// ```
 /// STRING job | STRING node... | STRING variable... | INT32 number of files

@@ -27,7 +27,7 @@ final class LocalCrew implements Crew {
         this.parts = parts;
         this.loops = loops;
         checkLoopback();
-        this.certificates = options.tls ? TrialCertificates.temporary(options.nodes()) : null;
+        this.certificates = options.protection.tls ? TrialCertificates.temporary(options.nodes()) : null;
     }
 
     @Override
@@ -50,7 +50,7 @@ final class LocalCrew implements Crew {
                             .bind(bind(rank))
                             .loops(loops),
                     parts.meters(),
-                    rank == options.failNode ? node -> Thread.startVirtualThread(node::close) : null,
+                    rank == options.run.failNode ? node -> Thread.startVirtualThread(node::close) : null,
                     (message, trouble) -> {}));
         }
         deleteCertificates();
@@ -96,7 +96,8 @@ final class LocalCrew implements Crew {
     }
 
     private InetSocketAddress bind(int rank) {
-        return new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port == 0 ? 0 : options.port + rank);
+        return new InetSocketAddress(
+                InetAddress.getLoopbackAddress(), options.where.port == 0 ? 0 : options.where.port + rank);
     }
 
     static void checkLoopback() throws IOException {

@@ -19,8 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -46,7 +46,11 @@ final class NodeCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(names = "--rank", required = true, description = "This node's rank, 1 on; 0 is `bulla xcast`.")
+    @Option(
+            names = "--rank",
+            paramLabel = "RANK",
+            required = true,
+            description = "This node's rank, 1 on; 0 is `bulla xcast`.")
     int rank;
 
     @Option(
@@ -57,7 +61,7 @@ final class NodeCommand implements Callable<Integer> {
                     + " up to an empty one, and the input's end ends the node.")
     Path peersFile;
 
-    @Option(names = "--nodes", paramLabel = "N", description = "With --peers -: nodes besides the root.")
+    @Option(names = "--nodes", paramLabel = "COUNT", description = "With --peers -: nodes besides the root.")
     Integer nodes;
 
     @Option(
@@ -66,11 +70,11 @@ final class NodeCommand implements Callable<Integer> {
             description = "Where to listen, if not where the peers file says; port 0 is a free one.")
     String bind;
 
-    @Mixin
-    SecurityOptions security;
+    @ArgGroup(exclusive = false, validate = false, order = 30, heading = "%nSecurity: exactly one%n")
+    final SecurityOptions security = new SecurityOptions();
 
-    @Mixin
-    TreeOptions tree;
+    @ArgGroup(exclusive = false, validate = false, order = 40, heading = "%nThe tree: the same as the root's%n")
+    final TreeOptions tree = new TreeOptions();
 
     @Option(names = "--die", hidden = true, description = "Die when a message is there.")
     boolean die;

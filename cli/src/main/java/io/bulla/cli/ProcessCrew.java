@@ -31,12 +31,12 @@ final class ProcessCrew implements Crew {
         this.options = options;
         this.bytes = bytes;
         LocalCrew.checkLoopback();
-        this.certificates = options.tls ? TrialCertificates.temporary(options.nodes()) : null;
+        this.certificates = options.protection.tls ? TrialCertificates.temporary(options.nodes()) : null;
     }
 
     @Override
     public InetSocketAddress rootBind() {
-        return new InetSocketAddress(InetAddress.getLoopbackAddress(), options.port);
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), options.where.port);
     }
 
     @Override
@@ -46,7 +46,7 @@ final class ProcessCrew implements Crew {
 
     @Override
     public void start(InetSocketAddress root) throws IOException, InterruptedException {
-        long timeout = options.timeoutSeconds * (options.repeat + 1L);
+        long timeout = options.run.timeoutSeconds * (options.run.repeat + 1L);
         children = new Children("bulla-xcast", (int) Math.min(timeout, Integer.MAX_VALUE), () -> {});
         addresses.add(root);
         for (int rank = 1; rank <= options.nodes(); rank++) {
@@ -110,13 +110,13 @@ final class ProcessCrew implements Crew {
                 "--nodes=" + options.nodes(),
                 "--peers=-",
                 "--bind=" + InetAddress.getLoopbackAddress().getHostAddress() + ":"
-                        + (options.port == 0 ? 0 : options.port + rank),
+                        + (options.where.port == 0 ? 0 : options.where.port + rank),
                 "--radix=" + options.tree.radix,
                 "--limit=" + options.tree.limit,
                 "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
                 "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
-        if (rank == options.failNode) {
+        if (rank == options.run.failNode) {
             arguments.add("--die");
         }
         return arguments;

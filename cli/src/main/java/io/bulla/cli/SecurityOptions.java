@@ -22,8 +22,12 @@ final class SecurityOptions {
     @Option(names = "--secret", paramLabel = "FILE", description = "TLS by a secret that all nodes of the job have.")
     Path secret;
 
-    @Option(names = "--job", defaultValue = "trial", description = "Name of the job that the secret is for.")
-    String job;
+    @Option(
+            names = "--job",
+            paramLabel = "NAME",
+            defaultValue = "trial",
+            description = "Name of the job that the secret is for.")
+    String job = "trial";
 
     @Option(names = "--plaintext", description = "No protection at all, between loopback addresses.")
     boolean plaintext;

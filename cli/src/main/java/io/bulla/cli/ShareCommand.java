@@ -30,27 +30,34 @@ final class ShareCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(names = "--processes", defaultValue = "16", description = "Processes that receive.")
+    @Option(names = "--processes", paramLabel = "COUNT", defaultValue = "16", description = "Processes that receive.")
     int processes;
 
     @Option(
             names = "--send",
+            paramLabel = "HOW",
             defaultValue = "seal",
             description = "seal: a descriptor over a unix socket. copy: the bytes, into memory of each receiver's own.")
     Send send;
 
     @Option(
             names = "--rounds",
+            paramLabel = "COUNT",
             defaultValue = "1",
             description =
                     "Times to hand it over, to the same processes; they verify the last, the figure is the median.")
     int rounds;
 
-    @Option(names = "--timeout", defaultValue = "300", description = "Seconds until the command counts as failed.")
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "300",
+            description = "Seconds until the command counts as failed.")
     int timeoutSeconds;
 
     @Option(
             names = "--fail-process",
+            paramLabel = "NUMBER",
             defaultValue = "0",
             description = "Process that dies when the file reaches it, to see what a failure looks like. 0: none.")
     int failProcess;

@@ -21,18 +21,24 @@ final class TreeOptions {
 
     @Option(
             names = "--radix",
+            paramLabel = "COUNT",
             defaultValue = "4",
             description = "Children of a node in the tree, the same everywhere; 1 is a chain.")
-    int radix;
+    int radix = 4;
 
     @Option(
             names = "--send",
+            paramLabel = "HOW",
             defaultValue = "shared",
             description = "shared: all sends share one buffer. copy: a fresh copy per child, the old way.")
-    Send send;
+    Send send = Send.SHARED;
 
-    @Option(names = "--limit", defaultValue = "4294967296", description = "Largest message in bytes.")
-    long limit;
+    @Option(
+            names = "--limit",
+            paramLabel = "BYTES",
+            defaultValue = "4294967296",
+            description = "Largest message in bytes.")
+    long limit = 1L << 32;
 
     @Option(
             names = "--peer-timeout",
@@ -40,7 +46,7 @@ final class TreeOptions {
             defaultValue = "10s",
             converter = Usage.Time.class,
             description = "Time after which a node that cannot be reached has failed: 5s, 500ms.")
-    Duration peerTimeout;
+    Duration peerTimeout = Duration.ofSeconds(10);
 
     @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
     Duration stats;

@@ -41,6 +41,8 @@ final class Xcast implements AutoCloseable {
             new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), NioIoHandler.newFactory());
     private final Crew crew;
     private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    // volatile: written by the broadcast alone, read as a snapshot
+    private volatile int verified;
     private Security security;
     private OobNode root;
     private StatsLines stats;
@@ -91,7 +93,7 @@ final class Xcast implements AutoCloseable {
             root.receive(Recipient.COUNTS, message -> events.add(new Counted(Mail.Counts.of(message))));
             crew.start(root.address());
         } catch (IOException failure) {
-            throw options.port == 0
+            throw options.where.port == 0
                             || failure.getMessage() == null
                             || !failure.getMessage().startsWith("cannot listen")
                     ? failure
@@ -101,6 +103,11 @@ final class Xcast implements AutoCloseable {
             stats = new StatsLines(
                     options.tree.stats, root, meters, options.spec.commandLine().getOut());
         }
+    }
+
+    /// How far the broadcast under way has come; any thread may ask.
+    String progress() {
+        return "verified=" + verified;
     }
 
     /// How the nodes are protected, and where they are.
@@ -174,7 +181,7 @@ final class Xcast implements AutoCloseable {
             addresses.add(address.getHostString() + ":" + address.getPort());
         }
         return LaunchMessage.pack(
-                meters.source(), options.tree.limit, "bulla-xcast", addresses, System.getenv(), options.files);
+                meters.source(), options.tree.limit, "bulla-xcast", addresses, options.what.variables(), options.files);
     }
 
     private void judged(Message message) {
@@ -189,7 +196,6 @@ final class Xcast implements AutoCloseable {
         private final Progress progress;
         private final long[] verifiedAt = new long[nodes + 1];
         private final Map<Integer, String> lost = new TreeMap<>();
-        private int verified;
         private long pingAt = Long.MAX_VALUE;
 
         Broadcast(long start, Progress progress) {
@@ -199,7 +205,8 @@ final class Xcast implements AutoCloseable {
 
         /// Waits until each node has verified or failed.
         void await() throws IOException, InterruptedException {
-            long deadline = start + TimeUnit.SECONDS.toNanos(options.timeoutSeconds);
+            long deadline = start + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
+            verified = 0;
             progress.verified(0);
             while (verified + lost.size() < nodes) {
                 long until = Math.min(deadline, pingAt);
@@ -211,7 +218,7 @@ final class Xcast implements AutoCloseable {
                     pingAt = Long.MAX_VALUE;
                     sendAll(Recipient.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
                 } else {
-                    throw new IOException("timed out: seconds=" + options.timeoutSeconds + " verified=" + verified
+                    throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " verified=" + verified
                             + " nodes=" + nodes);
                 }
             }
@@ -230,7 +237,8 @@ final class Xcast implements AutoCloseable {
                     }
                     if (verifiedAt[verdict.rank()] == 0) {
                         verifiedAt[verdict.rank()] = verdict.nanos() - start;
-                        progress.verified(++verified);
+                        verified = verified + 1;
+                        progress.verified(verified);
                     }
                 }
                 case Lost peer -> lose(peer.rank(), peer.why());
@@ -273,7 +281,7 @@ final class Xcast implements AutoCloseable {
 
     /// Asks each other process for its counts, and waits for the answers.
     private Map<Integer, Mail.Counts> counts() throws IOException, InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.timeoutSeconds);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
         Map<Integer, Mail.Counts> counts = new TreeMap<>();
         events.clear();
         sendAll(Recipient.ASK, rank -> true);
@@ -282,8 +290,8 @@ final class Xcast implements AutoCloseable {
                 case Counted one -> counts.put(one.counts().rank(), one.counts());
                 case Lost peer -> throw new IOException(peer.why());
                 case null ->
-                    throw new IOException("timed out: seconds=" + options.timeoutSeconds + " answered=" + counts.size()
-                            + " nodes=" + nodes);
+                    throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " answered="
+                            + counts.size() + " nodes=" + nodes);
                 default -> {}
             }
         }

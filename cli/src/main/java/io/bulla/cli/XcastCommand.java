@@ -7,11 +7,14 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -36,53 +39,118 @@ final class XcastCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(
-            names = "--nodes",
-            paramLabel = "N",
-            description = "Nodes in this process that receive, besides the root. " + DEFAULT_NODES + " unless said.")
-    Integer inProcess;
+    @ArgGroup(exclusive = false, validate = false, order = 10, heading = "%nWhat is sent:%n")
+    final What what = new What();
 
-    @Option(
-            names = "--processes",
-            paramLabel = "N",
-            description = "The same, each in a process of its own, on the loopback.")
-    Integer processes;
+    @ArgGroup(
+            exclusive = false,
+            validate = false,
+            order = 20,
+            heading = "%nWhere to: one of --nodes, --processes, --peers%n")
+    final Where where = new Where();
 
-    @Option(
-            names = "--peers",
-            paramLabel = "FILE",
-            description = "Nodes that run already: a line `rank host:port` for each; this one is rank 0.")
-    Path peersFile;
+    @ArgGroup(exclusive = false, validate = false, order = 30, heading = "%nSecurity:%n")
+    final Protection protection = new Protection();
 
-    @Option(
-            names = "--tls",
-            description = "With --nodes or --processes: mutual TLS, by certificates made for the occasion. Without,"
-                    + " plaintext on the loopback.")
-    boolean tls;
+    @ArgGroup(exclusive = false, validate = false, order = 40, heading = "%nThe tree:%n")
+    final TreeOptions tree = new TreeOptions();
 
-    @Mixin
-    SecurityOptions security;
+    @ArgGroup(exclusive = false, validate = false, order = 50, heading = "%nRun and output:%n")
+    final Run run = new Run();
 
-    @Mixin
-    TreeOptions tree;
+    /// The message.
+    static final class What {
 
-    @Option(names = "--repeat", defaultValue = "1", description = "Broadcasts, one after the other.")
-    int repeat;
+        @Option(
+                names = "--env",
+                paramLabel = "NAME",
+                showDefaultValue = Help.Visibility.NEVER,
+                description = "Send this environment variable of the sender, too; may be repeated. By default none is"
+                        + " sent.")
+        List<String> environment = List.of();
 
-    @Option(
-            names = "--port",
-            defaultValue = "0",
-            description = "Port of the root; node n listens on the n-th port after it. 0: free ports.")
-    int port;
+        /// The named variables and their values.
+        ///
+        /// @throws IOException if one is not set
+        Map<String, String> variables() throws IOException {
+            Map<String, String> named = new LinkedHashMap<>();
+            for (String name : environment) {
+                String value = System.getenv(name);
+                if (value == null) {
+                    throw new IOException("environment variable is not set: --env=" + name);
+                }
+                named.put(name, value);
+            }
+            return named;
+        }
+    }
 
-    @Option(names = "--timeout", defaultValue = "300", description = "Seconds until a broadcast counts as failed.")
-    int timeoutSeconds;
+    /// The receivers.
+    static final class Where {
 
-    @Option(
-            names = "--fail-node",
-            defaultValue = "0",
-            description = "Node that dies when the message reaches it, to see what a failure looks like. 0: none.")
-    int failNode;
+        @Option(
+                names = "--nodes",
+                paramLabel = "COUNT",
+                description = "Receiving nodes in this process, besides the root; " + DEFAULT_NODES + " by default.")
+        Integer inProcess;
+
+        @Option(
+                names = "--processes",
+                paramLabel = "COUNT",
+                description = "Receiving nodes, each in a process of its own, on the loopback.")
+        Integer processes;
+
+        @Option(
+                names = "--peers",
+                paramLabel = "FILE",
+                description = "Nodes that run already: a line `rank host:port` for each; this one is rank 0.")
+        Path peersFile;
+
+        @Option(
+                names = "--port",
+                paramLabel = "PORT",
+                defaultValue = "0",
+                description = "Port of the root; node n listens on the n-th port after it. 0: free ports.")
+        int port = 0;
+    }
+
+    /// How connections are protected.
+    static final class Protection {
+
+        @Option(
+                names = "--tls",
+                description = "With --nodes or --processes: mutual TLS, by certificates made for this run. Without it,"
+                        + " plaintext on the loopback.")
+        boolean tls;
+
+        @ArgGroup(exclusive = false, validate = false)
+        final SecurityOptions peers = new SecurityOptions();
+    }
+
+    /// How often, how long, what is shown.
+    static final class Run {
+
+        @Option(
+                names = "--repeat",
+                paramLabel = "COUNT",
+                defaultValue = "1",
+                description = "Broadcasts, one after the other.")
+        int repeat = 1;
+
+        @Option(
+                names = "--timeout",
+                paramLabel = "SECONDS",
+                defaultValue = "300",
+                description = "Seconds until a broadcast counts as failed.")
+        int timeoutSeconds = 300;
+
+        @Option(
+                names = "--fail-node",
+                paramLabel = "RANK",
+                defaultValue = "0",
+                description = "Node that dies when the message reaches it, to see what a failure looks like. 0: none.")
+        int failNode = 0;
+    }
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Files to send, each less than 2 GiB.")
     List<Path> files;
@@ -93,11 +161,14 @@ final class XcastCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         check();
         LaunchMessage.payloadBytes(tree.limit, files);
+        what.variables();
         PrintWriter out = spec.commandLine().getOut();
-        try (Xcast xcast = new Xcast(this)) {
+        try (Xcast xcast = new Xcast(this);
+                Interruption _ = new Interruption(
+                        spec.commandLine().getErr(), "xcast", () -> "nodes=" + nodes() + " " + xcast.progress())) {
             xcast.start();
             out.println(xcast.describe());
-            for (int i = 0; i < repeat; i++) {
+            for (int i = 0; i < run.repeat; i++) {
                 Report report = xcast.broadcast(Progress.onTerminal(nodes()));
                 report.print(out);
             }
@@ -110,15 +181,15 @@ final class XcastCommand implements Callable<Integer> {
         if (peers != null) {
             return peers.size() - 1;
         }
-        return processes != null ? processes : inProcess != null ? inProcess : DEFAULT_NODES;
+        return where.processes != null ? where.processes : where.inProcess != null ? where.inProcess : DEFAULT_NODES;
     }
 
     /// What the options ask for.
     Crew crew(NodeParts parts, EventLoopGroup loops) throws IOException {
         if (peers != null) {
-            return new RemoteCrew(peers, security.of(spec, 0));
+            return new RemoteCrew(peers, protection.peers.of(spec, 0));
         }
-        if (processes == null) {
+        if (where.processes == null) {
             return new LocalCrew(this, parts, loops);
         }
         long bytes = LaunchMessage.payloadBytes(tree.limit, files);
@@ -127,51 +198,52 @@ final class XcastCommand implements Callable<Integer> {
     }
 
     private void check() throws IOException {
-        if (Stream.of(inProcess != null, processes != null, peersFile != null)
+        if (Stream.of(where.inProcess != null, where.processes != null, where.peersFile != null)
                         .filter(yes -> yes)
                         .count()
                 > 1) {
             throw Usage.error(spec, "only one can be: --nodes, --processes or --peers");
         }
-        if (peersFile != null) {
+        if (where.peersFile != null) {
             checkRemote();
         } else {
-            if (security.isGiven()) {
+            if (protection.peers.isGiven()) {
                 throw Usage.error(
                         spec,
                         "--certs, --secret and --plaintext are for --peers; with --nodes and --processes there is --tls");
             }
-            Usage.atLeast(spec, processes != null ? "--processes" : "--nodes", 1, nodes());
+            Usage.atLeast(spec, where.processes != null ? "--processes" : "--nodes", 1, nodes());
         }
         tree.check(spec);
-        Usage.atLeast(spec, "--repeat", 1, repeat);
-        Usage.atLeast(spec, "--timeout", 1, timeoutSeconds);
-        if (port < 0 || port + nodes() > 65535) {
-            throw Usage.error(spec, "--port does not leave a port for every node: port=" + port + " nodes=" + nodes());
+        Usage.atLeast(spec, "--repeat", 1, run.repeat);
+        Usage.atLeast(spec, "--timeout", 1, run.timeoutSeconds);
+        if (where.port < 0 || where.port + nodes() > 65535) {
+            throw Usage.error(
+                    spec, "--port does not leave a port for every node: port=" + where.port + " nodes=" + nodes());
         }
-        if (failNode < 0 || failNode > nodes()) {
-            throw Usage.error(spec, "--fail-node is not a node: fail-node=" + failNode + " nodes=" + nodes());
+        if (run.failNode < 0 || run.failNode > nodes()) {
+            throw Usage.error(spec, "--fail-node is not a node: fail-node=" + run.failNode + " nodes=" + nodes());
         }
     }
 
     private void checkRemote() throws IOException {
-        if (tls || port != 0 || failNode != 0) {
+        if (protection.tls || where.port != 0 || run.failNode != 0) {
             throw Usage.error(
                     spec, "--tls, --port and --fail-node are for nodes that this command starts: not with --peers");
         }
-        security.of(spec, 0);
-        peers = PeersFile.read(peersFile);
+        protection.peers.of(spec, 0);
+        peers = PeersFile.read(where.peersFile);
         if (peers.size() < 2) {
-            throw new IOException("no node besides the root in the peers file: file=" + peersFile);
+            throw new IOException("no node besides the root in the peers file: file=" + where.peersFile);
         }
     }
 
     private void checkMemory(long bytes) throws IOException {
-        long needed = Math.multiplyExact(bytes + PROCESS_BYTES, (long) processes);
+        long needed = Math.multiplyExact(bytes + PROCESS_BYTES, (long) where.processes);
         if (ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean machine
                 && needed > machine.getTotalMemorySize()) {
             throw new IOException("not enough memory, every process holds what it receives: needed=" + needed
-                    + " machine=" + machine.getTotalMemorySize() + " processes=" + processes + " bytes=" + bytes);
+                    + " machine=" + machine.getTotalMemorySize() + " processes=" + where.processes + " bytes=" + bytes);
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
 import io.bulla.runtime.oob.SendPolicy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -14,12 +15,16 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,10 +129,41 @@ class BullaTest {
     }
 
     @Test
+    void environmentStaysHere() throws Exception {
+        byte[] sent = sent();
+        for (var variable : System.getenv().entrySet()) {
+            assertFalse(holds(sent, variable.getKey() + "=" + variable.getValue()), variable::toString);
+        }
+    }
+
+    @Test
+    void namedVariableIsSentAndNoOther() throws Exception {
+        byte[] sent = sent("--env=PATH");
+        for (var variable : System.getenv().entrySet()) {
+            assertEquals(
+                    variable.getKey().equals("PATH"),
+                    holds(sent, variable.getKey() + "=" + variable.getValue()),
+                    variable::toString);
+        }
+    }
+
+    @Test
+    void variableThatIsNotSetIsNamed() {
+        assertEquals(1, run("xcast", "--env=BULLA_IS_NOT_SET", file.toString()));
+        assertEquals("bulla: environment variable is not set: --env=BULLA_IS_NOT_SET", err.strip());
+    }
+
+    @Test
+    void typoGetsASuggestion() {
+        Ran.refused("Unmatched argument at index 0: 'xcats'; did you mean xcast?", "xcats");
+        Ran.refused("Unknown option: '--nods'; did you mean --nodes?", "xcast", "--nods", "3", file.toString());
+    }
+
+    @Test
     void usageErrorsHaveStatusTwo() {
         Ran.refused("--nodes must be at least 1: given=0", "xcast", "--nodes=0", file.toString());
         Ran.refused("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
-        Ran.refused("Unknown option: '--nods=3'", "xcast", "--nods=3", file.toString());
+        Ran.refused("Unknown option: '--nods=3'; did you mean --nodes?", "xcast", "--nods=3", file.toString());
         Ran.refused("Missing required parameter: 'FILE'", "xcast");
         Ran.refused("no command given: xcast, node, share, explain, cert");
     }
@@ -176,11 +212,36 @@ class BullaTest {
         assertFalse(out.contains("null"));
     }
 
-    private Report broadcast(Function<Meters, SendPolicy> policy) throws Exception {
+    /// The bytes of a message as its first send has them.
+    private byte[] sent(String... options) throws Exception {
+        AtomicReference<byte[]> sent = new AtomicReference<>();
+        broadcast(
+                meters -> message -> {
+                    sent.compareAndSet(null, bytes(message.iovec()));
+                    return message.share();
+                },
+                options);
+        return sent.get();
+    }
+
+    private static byte[] bytes(IoVec vector) {
+        ByteBuffer all = ByteBuffer.allocate(Math.toIntExact(vector.byteSize()));
+        for (ByteBuffer view : vector.asByteBuffers()) {
+            all.put(view);
+        }
+        return all.array();
+    }
+
+    private static boolean holds(byte[] bytes, String text) {
+        return new String(bytes, StandardCharsets.ISO_8859_1)
+                .contains(new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1));
+    }
+
+    private Report broadcast(Function<Meters, SendPolicy> policy, String... more) throws Exception {
         XcastCommand options = new XcastCommand();
-        new CommandLine(options)
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .parseArgs("--nodes=5", "--radix=2", file.toString());
+        List<String> given = new ArrayList<>(List.of(more));
+        given.addAll(List.of("--nodes=5", "--radix=2", file.toString()));
+        new CommandLine(options).setCaseInsensitiveEnumValuesAllowed(true).parseArgs(given.toArray(String[]::new));
         try (Xcast xcast = new Xcast(options, policy)) {
             xcast.start();
             return xcast.broadcast(new Progress.None());

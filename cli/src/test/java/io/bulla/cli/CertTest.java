@@ -106,7 +106,7 @@ class CertTest {
                 "cert",
                 "--job=a/b",
                 "--out=" + other);
-        Ran.refused("Missing required option: '--out=<out>'", "cert");
+        Ran.refused("Missing required option: '--out=DIR'", "cert");
         assertEquals(1, Ran.bulla("cert", "--out=" + folder.resolve("no/such")).status());
         assertFalse(Files.exists(other));
     }
