@@ -12,4 +12,5 @@ module io.bulla.runtime.oob {
 
     exports io.bulla.runtime.oob;
     exports io.bulla.runtime.oob.security;
+    exports io.bulla.runtime.oob.topology;
 }

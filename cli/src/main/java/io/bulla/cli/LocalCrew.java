@@ -70,7 +70,7 @@ final class LocalCrew implements Crew {
     public long sends() {
         return recipients.stream()
                 .map(Recipient::node)
-                .mapToLong(OobNode::xcastSends)
+                .mapToLong(OobNode::broadcastSends)
                 .sum();
     }
 

@@ -3,9 +3,9 @@ package io.bulla.cli;
 
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.topology.Radix;
 import java.time.Duration;
 
 /// What all nodes of a command are made of.
@@ -27,6 +27,6 @@ record NodeParts(Meters meters, Radix radix, long limit, SendPolicy policy, Dura
                 .sends(policy)
                 .peerTimeout(peerTimeout)
                 // a message is never copied here, however short: copies are what this counts
-                .inline(-1);
+                .coalesceBelow(0);
     }
 }

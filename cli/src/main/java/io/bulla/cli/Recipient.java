@@ -87,7 +87,7 @@ final class Recipient implements AutoCloseable {
         Thread.startVirtualThread(() -> {
             try {
                 long open = meters.awaitHandles();
-                send(asker, COUNTS, new Mail.Counts(node.rank(), node.xcastSends(), meters.read(), open));
+                send(asker, COUNTS, new Mail.Counts(node.rank(), node.broadcastSends(), meters.read(), open));
             } catch (InterruptedException ending) {
                 Thread.currentThread().interrupt();
             }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.runtime.oob.PeersFile;
 import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.topology.PeersFile;
 import java.net.InetSocketAddress;
 
 /// Nodes that somebody else has started with `bulla node`, here or on other machines.

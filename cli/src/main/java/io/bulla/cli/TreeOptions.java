@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.topology.Radix;
 import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;

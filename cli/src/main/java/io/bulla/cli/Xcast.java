@@ -3,12 +3,12 @@ package io.bulla.cli;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
-import io.bulla.runtime.oob.XcastResult;
+import io.bulla.runtime.oob.topology.Radix;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
@@ -56,7 +56,7 @@ final class Xcast implements AutoCloseable {
 
     private record Lost(int rank, String why) implements Event {}
 
-    private record Confirmed(XcastResult result) implements Event {}
+    private record Confirmed(BroadcastResult result) implements Event {}
 
     private record Failed(Throwable why) implements Event {}
 
@@ -130,7 +130,7 @@ final class Xcast implements AutoCloseable {
             packing = meters.read();
             start = System.nanoTime();
             broadcast = new Broadcast(start, progress);
-            root.xcast(Recipient.LAUNCH, LaunchMessage.FORMAT, message)
+            root.broadcast(Recipient.LAUNCH, LaunchMessage.FORMAT, message)
                     .whenComplete(
                             (result, why) -> events.add(result == null ? new Failed(why) : new Confirmed(result)));
             // the broadcast's own handle goes at once: the sends have theirs
@@ -267,7 +267,7 @@ final class Xcast implements AutoCloseable {
     private Totals totals() throws IOException, InterruptedException {
         Map<Integer, Mail.Counts> others = crew.isHere() ? Map.of() : counts();
         Meters.Reading here = meters.read();
-        long sends = root.xcastSends() + crew.sends();
+        long sends = root.broadcastSends() + crew.sends();
         Meters.Reading all = here;
         // an answer may be heard before the handle of its message is closed
         long open = meters.awaitHandles();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.runtime.oob.PeersFile;
+import io.bulla.runtime.oob.topology.PeersFile;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintWriter;

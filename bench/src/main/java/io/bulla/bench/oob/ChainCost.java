@@ -5,9 +5,9 @@ import io.bulla.bench.Medians;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.Radix;
+import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.SendPolicy;
-import io.bulla.runtime.oob.XcastResult;
+import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -64,8 +64,8 @@ public final class ChainCost {
     }
 
     private static double once(Job job, SealedBuffer message) throws Exception {
-        XcastResult result =
-                job.node(0).xcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+        BroadcastResult result =
+                job.node(0).broadcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
         if (!result.failed().isEmpty()) {
             throw new IOException("not everybody has it: failed=" + result.failed());
         }

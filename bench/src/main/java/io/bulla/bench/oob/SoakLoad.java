@@ -5,7 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Radix;
+import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
@@ -96,7 +96,7 @@ final class SoakLoad implements AutoCloseable {
         underWay.incrementAndGet();
         try (SealedBuffer message = message(BROADCAST)) {
             job.node(origin)
-                    .xcast(TAG, message)
+                    .broadcast(TAG, message)
                     .whenComplete(
                             then(() -> broadcast((origin + 1) % job.nodes().size())));
         }

@@ -7,10 +7,10 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.MeteredAllocator;
+import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.Radix;
 import io.bulla.runtime.oob.SendPolicy;
-import io.bulla.runtime.oob.XcastResult;
+import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.util.Queue;
@@ -68,7 +68,7 @@ public final class XcastCost {
         Effort effort = Effort.ofProcess();
         double[] measured = new double[effort.rounds];
         Job.Shape shape = (rank, node) -> {
-            node.routing(new Radix(4)).sends(policy).inline(-1).allocator(allocator);
+            node.routing(new Radix(4)).sends(policy).coalesceBelow(0).allocator(allocator);
             if (fragment > 0) {
                 node.fragment(fragment);
             }
@@ -92,10 +92,10 @@ public final class XcastCost {
         long nettyBefore = allocator.bytes();
         long before = landing.live();
         long start;
-        XcastResult result;
+        BroadcastResult result;
         try (SealedBuffer message = Job.message(sending, bytes)) {
             start = System.nanoTime();
-            result = job.node(0).xcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+            result = job.node(0).broadcast(TAG, message).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
         }
         double millis = (System.nanoTime() - start) / 1e6;
         if (!arrived.await(SECONDS, TimeUnit.SECONDS) || result.reached() != nodes) {

@@ -9,6 +9,8 @@ import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.runtime.oob.topology.Radix;
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
@@ -95,15 +97,15 @@ public final class ConnectionFuzz implements FuzzTarget {
     private final class Talk {
 
         private final EmbeddedChannel channel = new EmbeddedChannel();
-        private final Hub hub;
+        private final NodeLoop nodeLoop;
         private Throwable broken;
 
         Talk() {
             channel.freezeTime();
-            hub = new Hub(settings, channel.eventLoop());
+            nodeLoop = new NodeLoop(settings, channel.eventLoop());
             // what arrives is dropped at once, on this thread
-            hub.inbox().close();
-            Connection connection = new Connection(hub, channel, null, HOUR_NANOS);
+            nodeLoop.handlerExecutor().close();
+            Connection connection = new Connection(nodeLoop, channel, null, HOUR_NANOS);
             FrameReader.install(channel, memory, connection);
             channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
                 @Override
@@ -138,12 +140,12 @@ public final class ConnectionFuzz implements FuzzTarget {
         /// The node broadcasts, and its only child answers with the message.
         void confirm(FuzzInput input) {
             greet(CHILD);
-            CompletableFuture<XcastResult> result;
+            CompletableFuture<BroadcastResult> result;
             try (SealedBuffer empty = memory.sealed(MemorySegment.NULL)) {
                 BroadcastSend send =
-                        BroadcastSend.begin(TAG, SendOptions.DEFAULT, empty.share(), hub.peer(settings.rank()));
+                        BroadcastSend.begin(TAG, SendOptions.DEFAULT, empty.share(), nodeLoop.peer(settings.rank()));
                 result = send.result;
-                hub.broadcasts().begin(send);
+                nodeLoop.broadcasts().begin(send);
             }
             ByteBuf sent = null;
             for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
@@ -158,10 +160,11 @@ public final class ConnectionFuzz implements FuzzTarget {
             ByteBuf answer = Unpooled.buffer(Frame.BYTES + input.length());
             int length = input.length();
             int reached = (byte) input.choice(3, 256);
-            Frame.write(answer, Frame.Kind.XDONE, 0, reached, RANK, 0, 0, length, session, number, length, Lane.SMALL);
+            Frame.write(
+                    answer, Frame.Kind.CONFIRM, 0, reached, RANK, 0, 0, length, session, number, length, Lane.SMALL);
             hear(answer.writeBytes(input.bytes(), FuzzInput.HEADER, length));
             if (result.isDone() && !result.isCompletedExceptionally()) {
-                XcastResult told = result.getNow(null);
+                BroadcastResult told = result.getNow(null);
                 claim(told.reached() > 0 && told.reached() < NODES, "more nodes than there are", told);
                 claim(
                         told.failed().stream().allMatch(rank -> rank >= 0 && rank < NODES && rank != RANK),
@@ -172,7 +175,7 @@ public final class ConnectionFuzz implements FuzzTarget {
 
         void end() {
             channel.close();
-            CompletableFuture<Void> closed = hub.close(0);
+            CompletableFuture<Void> closed = nodeLoop.close(0);
             channel.runPendingTasks();
             claim(closed.isDone(), "not closed");
             channel.releaseInbound();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
@@ -20,8 +22,8 @@ public final class WireSeeds {
         return List.of(
                 bytes(frame(Frame.Kind.DIRECT, 0, 0, 100, 100, 0)),
                 bytes(frame(Frame.Kind.DIRECT, 0, 2048, 5000, 1024, 1)),
-                bytes(frame(Frame.Kind.XCAST, 1, 0, 4, 4, 0)),
-                bytes(frame(Frame.Kind.XDONE, 0, 0, 8, 8, 0)),
+                bytes(frame(Frame.Kind.BROADCAST, 1, 0, 4, 4, 0)),
+                bytes(frame(Frame.Kind.CONFIRM, 0, 0, 8, 8, 0)),
                 bytes(frame(Frame.Kind.SKIP, 3, 0, 0, 0, 0)),
                 bytes(control(Frame.acknowledgement(0, 7, 1))),
                 bytes(control(Frame.control(Frame.Kind.REFUSE, 2, 0, 16))),
@@ -68,7 +70,7 @@ public final class WireSeeds {
                 .writeZero(1024)
                 .writeBytes(frame(Frame.Kind.DIRECT, 0, 1024, 1500, 476, 1))
                 .writeZero(476);
-        ByteBuf cancelled = frame(Frame.Kind.XCAST, 0, 0, 1500, 1024, 1)
+        ByteBuf cancelled = frame(Frame.Kind.BROADCAST, 0, 0, 1500, 1024, 1)
                 .writeZero(1024)
                 .writeBytes(frame(Frame.Kind.SKIP, 0, 0, 0, 0, 1));
         return List.of(
@@ -76,9 +78,9 @@ public final class WireSeeds {
                 bytes(fragments.slice(0, 900)),
                 bytes(control(Frame.control(Frame.Kind.BATCH, 0, 0, batch.readableBytes()))
                         .writeBytes(batch)),
-                bytes(frame(Frame.Kind.XCAST, 0, 0, 4, 4, 0).writeZero(4)),
+                bytes(frame(Frame.Kind.BROADCAST, 0, 0, 4, 4, 0).writeZero(4)),
                 bytes(cancelled.slice(0, 900)),
-                bytes(frame(Frame.Kind.XDONE, 0, 0, 4, 4, 0).writeZero(4)),
+                bytes(frame(Frame.Kind.CONFIRM, 0, 0, 4, 4, 0).writeZero(4)),
                 bytes(frame(Frame.Kind.SKIP, 0, 0, 0, 0, 0).writeBytes(message(1, 0, 4))),
                 bytes(control(Frame.acknowledgement(0, 0, 0)).writeBytes(message(0, 0, 4))),
                 bytes(control(Frame.control(Frame.Kind.BYE, 0, 0, 0))));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.wire.Frame;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// What has arrived from one peer and waits for the handlers: beyond a bound, the peer is not read until half
@@ -10,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// shows the pause before it looks once more. One of the two sees the other.
 final class Backlog {
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final long bound;
     private final AtomicLong bytes = new AtomicLong();
     // volatile: see the ordering
@@ -18,8 +19,8 @@ final class Backlog {
     // the loop's
     private Connection connection;
 
-    Backlog(Hub hub, long bound) {
-        this.hub = hub;
+    Backlog(NodeLoop nodeLoop, long bound) {
+        this.nodeLoop = nodeLoop;
         this.bound = bound;
     }
 
@@ -40,7 +41,7 @@ final class Backlog {
         }
     }
 
-    /// A message goes to the inbox.
+    /// A message goes to the handlerExecutor.
     void add(long message) {
         // volatile: see the ordering
         if (bytes.addAndGet(Frame.BYTES + message) > bound && !paused && connection != null) {
@@ -50,11 +51,11 @@ final class Backlog {
         }
     }
 
-    /// A message has left the inbox. Any thread.
+    /// A message has left the handlerExecutor. Any thread.
     void remove(long message) {
         // volatile: see the ordering
         if (bytes.addAndGet(-Frame.BYTES - message) <= bound / 2 && paused) {
-            hub.onLoop(this::resumeIfCaughtUp);
+            nodeLoop.onLoop(this::resumeIfCaughtUp);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -17,7 +18,7 @@ final class Batch {
 
     private final ByteBuf out;
     private final MemorySegment memory;
-    private List<Send> tell;
+    private List<PendingSend> tell;
     private int messages;
 
     /// @param bytes of the first message, with its header
@@ -38,7 +39,7 @@ final class Batch {
     }
 
     /// The bytes of a message whose header is written.
-    void add(Send send) {
+    void add(PendingSend send) {
         messages++;
         if (send.bytes > 0) {
             send.handle.iovec().copyTo(0, memory.asSlice(out.writerIndex(), send.bytes), send.bytes);
@@ -59,7 +60,7 @@ final class Batch {
             out.writerIndex(end);
         }
         ChannelFuture written = channel.write(out);
-        List<Send> all = tell;
+        List<PendingSend> all = tell;
         if (all != null) {
             written.addListener(done -> {
                 if (done.isSuccess()) {

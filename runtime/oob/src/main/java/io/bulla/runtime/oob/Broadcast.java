@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.wire.Frame;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -35,10 +36,10 @@ final class Broadcast {
     final SendOptions options;
     final long total;
     /// At the origin, else `null`.
-    final CompletableFuture<XcastResult> result;
+    final CompletableFuture<BroadcastResult> result;
 
     final long started = System.nanoTime();
-    final Map<Integer, Send> waiting = new HashMap<>();
+    final Map<Integer, PendingSend> waiting = new HashMap<>();
     final Set<Integer> parents = new HashSet<>();
     private final Set<Integer> asked = new HashSet<>();
     private final SortedSet<Integer> failed = new TreeSet<>();
@@ -47,7 +48,7 @@ final class Broadcast {
     private int reached;
     boolean handedOn;
 
-    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<XcastResult> result) {
+    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<BroadcastResult> result) {
         this.key = key;
         this.tag = tag;
         this.options = options;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.wire.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ final class Broadcasts {
     private static final int OUTCOMES = 4096;
     private static final int SESSIONS = 4;
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final Settings settings;
     private final long session = ThreadLocalRandom.current().nextLong() | 1;
     private final Map<Broadcast.Key, Broadcast> active = new LinkedHashMap<>();
@@ -45,9 +46,9 @@ final class Broadcasts {
     private final LongAdder sends = new LongAdder();
     private long lastNumber;
 
-    Broadcasts(Hub hub) {
-        this.hub = hub;
-        this.settings = hub.settings();
+    Broadcasts(NodeLoop nodeLoop) {
+        this.nodeLoop = nodeLoop;
+        this.settings = nodeLoop.settings();
     }
 
     long sends() {
@@ -111,13 +112,13 @@ final class Broadcasts {
             }
             Message message =
                     new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), broadcast.whole());
-            hub.dispatch(message, from);
+            nodeLoop.dispatch(message, from);
         }
         if (isCutThrough() && !broadcast.handedOn) {
             broadcast.handedOn = true;
             askChildren(broadcast, settings.rank());
         }
-        for (Send send : List.copyOf(broadcast.waiting.values())) {
+        for (PendingSend send : List.copyOf(broadcast.waiting.values())) {
             send.peer.pump();
         }
     }
@@ -130,13 +131,13 @@ final class Broadcasts {
     private void askChildren(Broadcast broadcast, int of) {
         for (int child : settings.routing().children(of, broadcast.key.origin(), settings.size())) {
             if (child != settings.rank() && child != broadcast.key.origin() && broadcast.ask(child)) {
-                ask(broadcast, hub.peer(child));
+                ask(broadcast, nodeLoop.peer(child));
             }
         }
     }
 
     private void ask(Broadcast broadcast, Peer child) {
-        Send send;
+        PendingSend send;
         if (broadcast.isWhole()) {
             try (SealedBuffer whole = broadcast.whole()) {
                 SealedBuffer outgoing = settings.policy().outgoing(whole);
@@ -151,8 +152,8 @@ final class Broadcasts {
         start(send);
     }
 
-    private void start(Send send) {
-        hub.room().take(send.peer.quota, send.bytes);
+    private void start(PendingSend send) {
+        nodeLoop.room().take(send.peer.quota, send.bytes);
         send.hasRoom = true;
         if (send.peer.enqueue(send)) {
             send.peer.pump();
@@ -179,7 +180,7 @@ final class Broadcasts {
                     "confirmed for nodes that there are not: reached=" + reached + " nodes=" + settings.size());
         }
         List<Integer> failed = ranks(body, frame.origin());
-        Send send = broadcast.waiting.remove(from.rank());
+        PendingSend send = broadcast.waiting.remove(from.rank());
         settle(send);
         broadcast.confirmed(reached, failed);
         endIfDone(broadcast);
@@ -207,7 +208,7 @@ final class Broadcasts {
     void peerFailed(int rank) {
         for (Broadcast broadcast : List.copyOf(active.values())) {
             orphan(broadcast, rank);
-            Send send = broadcast.waiting.remove(rank);
+            PendingSend send = broadcast.waiting.remove(rank);
             if (send != null) {
                 settle(send);
                 broadcast.failed(rank);
@@ -222,7 +223,8 @@ final class Broadcasts {
     private void orphan(Broadcast broadcast, int parent) {
         if (broadcast.parents.remove(parent) && broadcast.parents.isEmpty() && !broadcast.isWhole()) {
             long landed = broadcast.landed();
-            hub.loop().schedule(() -> giveUp(broadcast, landed), 2 * settings.peerTimeoutNanos(), TimeUnit.NANOSECONDS);
+            nodeLoop.eventLoop()
+                    .schedule(() -> giveUp(broadcast, landed), 2 * settings.peerTimeoutNanos(), TimeUnit.NANOSECONDS);
         }
     }
 
@@ -237,7 +239,7 @@ final class Broadcasts {
     }
 
     /// A send that shares the broadcast's bytes, which may go with it now.
-    private static void settle(Send send) {
+    private static void settle(PendingSend send) {
         if (send.isLanding()) {
             send.peer.forget(send);
         }
@@ -258,12 +260,12 @@ final class Broadcasts {
         Broadcast.Outcome outcome = broadcast.outcome();
         if (broadcast.result != null) {
             broadcast.result.complete(
-                    new XcastResult(outcome.reached(), outcome.failed(), System.nanoTime() - broadcast.started));
+                    new BroadcastResult(outcome.reached(), outcome.failed(), System.nanoTime() - broadcast.started));
             return;
         }
         outcomes.put(broadcast.key, outcome);
         for (int parent : broadcast.parents) {
-            confirm(broadcast.key, outcome, hub.peer(parent));
+            confirm(broadcast.key, outcome, nodeLoop.peer(parent));
         }
     }
 

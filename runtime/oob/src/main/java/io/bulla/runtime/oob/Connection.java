@@ -4,6 +4,9 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.FrameFormat;
 import io.bulla.iovec.IoVec;
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
@@ -32,7 +35,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         OVER
     }
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final Channel channel;
     private final boolean dialed;
     private final Future<?> deadline;
@@ -49,8 +52,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     /// @param peer whom it was dialed to, or `null` if it was accepted
     /// @param helloNanos time for the other side to say hello
-    Connection(Hub hub, Channel channel, Peer peer, long helloNanos) {
-        this.hub = hub;
+    Connection(NodeLoop nodeLoop, Channel channel, Peer peer, long helloNanos) {
+        this.nodeLoop = nodeLoop;
         this.channel = channel;
         this.peer = peer;
         this.dialed = peer != null;
@@ -94,7 +97,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         byte[] words = text.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(words.length, Hello.MOST);
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
-        Frame.control(Frame.Kind.REFUSE, reason.ordinal(), hub.settings().rank(), length)
+        Frame.control(Frame.Kind.REFUSE, reason.ordinal(), nodeLoop.settings().rank(), length)
                 .writeTo(out);
         channel.write(out.writeBytes(words, 0, length));
         flushNow();
@@ -104,7 +107,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     void bye() {
         if (stage == Stage.OPEN) {
-            control(Frame.control(Frame.Kind.BYE, 0, hub.settings().rank(), 0));
+            control(Frame.control(Frame.Kind.BYE, 0, nodeLoop.settings().rank(), 0));
             flushNow();
         }
         end();
@@ -119,9 +122,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     /// Ends, for the peer has said something newer on another connection. Two that call each other at once do
     /// that; who has not proven to be the peer may as well repeat what he has overheard, which is worth a line.
     void overtaken(String reason) {
-        quiet = hub.door().isProven(channel);
+        quiet = nodeLoop.acceptor().isProven(channel);
         if (quiet) {
-            hub.debug(reason);
+            nodeLoop.debug(reason);
         }
         fail(new IOException(reason));
     }
@@ -191,7 +194,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     @Override
     public long bodyBytes(ByteBuffer header) throws IOException {
-        Frame read = Frame.read(header, hub.settings().limit());
+        Frame read = Frame.read(header, nodeLoop.settings().limit());
         boolean greeting = read.kind() == Frame.Kind.HELLO || read.kind() == Frame.Kind.REFUSE;
         if (greeting != (stage == Stage.GREETING)) {
             throw new IOException("frame at the wrong time: kind=" + read.kind() + " stage=" + stage);
@@ -214,7 +217,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             return;
         }
         try {
-            if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.XCAST) {
+            if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.BROADCAST) {
                 ackDue = true;
                 Object tag = peer.tags.from();
                 peer.received(read, tag == null ? body : body.move(tag));
@@ -244,7 +247,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             if (left < 0) {
                 throw new IOException("batch ends inside a header: at=" + at + " length=" + view.limit());
             }
-            Frame inner = Frame.read(view, at, hub.settings().limit());
+            Frame inner = Frame.read(view, at, nodeLoop.settings().limit());
             if (!inner.kind().isSequenced() || inner.length() > left) {
                 throw new IOException("not a message of a batch: kind=" + inner.kind() + " length=" + inner.length()
                         + " left=" + left);
@@ -257,11 +260,11 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     private void control(Frame read, SealedBuffer body) throws IOException {
         switch (read.kind()) {
-            case HELLO -> hub.door().greeted(this, peer, Hello.read(body));
+            case HELLO -> nodeLoop.acceptor().greeted(this, peer, Hello.read(body));
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
             case ACK -> peer.acknowledged(read.sequence(), read.offset());
             case BYE -> peer.giveUp("it has closed");
-            case SKIP, XDONE -> {
+            case SKIP, CONFIRM -> {
                 ackDue = true;
                 peer.received(read, body.share());
             }
@@ -325,9 +328,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             peer.lost(this, cause);
         } else if (why == null) {
             // it did nothing wrong: it looked whether somebody listens, or has found another connection meanwhile
-            hub.debug("connection closed without a word: remote=" + channel.remoteAddress());
+            nodeLoop.debug("connection closed without a word: remote=" + channel.remoteAddress());
         } else if (!quiet) {
-            hub.door().strangerLeft(channel.remoteAddress(), cause);
+            nodeLoop.acceptor().strangerLeft(channel.remoteAddress(), cause);
         }
     }
 }

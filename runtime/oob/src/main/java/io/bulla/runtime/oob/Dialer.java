@@ -26,7 +26,7 @@ final class Dialer {
     private static final long FIRST_PAUSE_NANOS = 10_000_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final Peer peer;
     private Future<?> pause;
     private ChannelFuture connecting;
@@ -34,8 +34,8 @@ final class Dialer {
     private int failures;
     private String lastFailure = "none tried";
 
-    Dialer(Hub hub, Peer peer) {
-        this.hub = hub;
+    Dialer(NodeLoop nodeLoop, Peer peer) {
+        this.nodeLoop = nodeLoop;
         this.peer = peer;
     }
 
@@ -91,13 +91,13 @@ final class Dialer {
         attempt = null;
         connecting = null;
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        hub.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
+        nodeLoop.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
         pauseThenDial(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
     }
 
     private void pauseThenDial(long nanos) {
-        pause = hub.loop()
+        pause = nodeLoop.eventLoop()
                 .schedule(
                         () -> {
                             pause = null;
@@ -110,26 +110,28 @@ final class Dialer {
     private void dial() {
         SocketAddress address;
         try {
-            address = hub.addressOf(peer.rank());
+            address = nodeLoop.addressOf(peer.rank());
         } catch (Exception nowhere) {
             failed(nowhere);
             return;
         }
-        Settings settings = hub.settings();
+        Settings settings = nodeLoop.settings();
         // so that several attempts fit before the verdict
         long patience = Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3, 50_000_000));
         ChannelFuture future = new Bootstrap()
-                .group(hub.loop())
+                .group(nodeLoop.eventLoop())
                 .channel(settings.transport().client())
                 .option(ChannelOption.ALLOCATOR, settings.allocator())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, hub.door().waterMark())
+                .option(
+                        ChannelOption.WRITE_BUFFER_WATER_MARK,
+                        nodeLoop.acceptor().waterMark())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, patience / 1_000_000))
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel fresh) throws IOException {
-                        Connection connection = new Connection(hub, fresh, peer, patience);
-                        hub.door().install(fresh, connection, peer.rank());
+                        Connection connection = new Connection(nodeLoop, fresh, peer, patience);
+                        nodeLoop.acceptor().install(fresh, connection, peer.rank());
                     }
                 })
                 .connect(address);

@@ -26,7 +26,7 @@ final class FlightEvents {
     }
 
     /// A send is over: acknowledged, or why not.
-    static void sent(int rank, Send send, String outcome) {
+    static void sent(int rank, PendingSend send, String outcome) {
         if (isOn()) {
             SendEvent event = new SendEvent();
             if (event.isEnabled()) {

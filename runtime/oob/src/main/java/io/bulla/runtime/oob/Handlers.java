@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.wire.Frame;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -30,7 +31,7 @@ final class Handlers {
 
     private final int rank;
     private final long keep;
-    private final Inbox inbox;
+    private final HandlerExecutor handlerExecutor;
     // all under the lock
     private final Map<Integer, Tag> tags = new HashMap<>();
     private long keptBytes;
@@ -38,17 +39,17 @@ final class Handlers {
     private boolean closed;
 
     /// @param keep bytes of messages without a receiver, each counted with its header
-    Handlers(int rank, long keep, Inbox inbox) {
+    Handlers(int rank, long keep, HandlerExecutor handlerExecutor) {
         this.rank = rank;
         this.keep = keep;
-        this.inbox = inbox;
+        this.handlerExecutor = handlerExecutor;
     }
 
     void receive(int tag, MessageHandler handler) {
         synchronized (this) {
             tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
         }
-        inbox.put(new Inbox.Item() {
+        handlerExecutor.put(new HandlerExecutor.Item() {
             @Override
             void run() {
                 for (Incoming kept = nextKept(tag); kept != null; kept = nextKept(tag)) {
@@ -91,7 +92,7 @@ final class Handlers {
         return dropped;
     }
 
-    /// On the inbox's thread.
+    /// On the handlerExecutor's thread.
     void deliver(Incoming incoming) {
         for (Object receiver = receiver(incoming); receiver != this; receiver = receiver(incoming)) {
             if (receiver instanceof MessageHandler handler) {

@@ -2,7 +2,7 @@
 package io.bulla.runtime.oob;
 
 /// A message on its way to its handler; owns the node's handle on it.
-final class Incoming extends Inbox.Item {
+final class Incoming extends HandlerExecutor.Item {
 
     final Message message;
     final long bytes;

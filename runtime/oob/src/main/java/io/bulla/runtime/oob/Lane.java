@@ -56,7 +56,7 @@ final class Lane {
         return !isEmpty() && tags.containsKey(tag);
     }
 
-    void add(Send send) {
+    void add(PendingSend send) {
         send.lane = this;
         waiting.addLast(send);
         if (code == BULK) {
@@ -65,7 +65,7 @@ final class Lane {
     }
 
     /// The first of those waiting gets its number, if it has none, and begins at byte 0.
-    void begin(Send send) {
+    void begin(PendingSend send) {
         if (send.sequence < 0) {
             send.sequence = next++;
         }
@@ -75,14 +75,14 @@ final class Lane {
     }
 
     /// Its last byte was written.
-    void written(Send send) {
+    void written(PendingSend send) {
         waiting.remove(send);
         send.written = true;
         unacked.addLast(send);
     }
 
     /// Takes a message out, wherever it is.
-    void remove(Send send) {
+    void remove(PendingSend send) {
         (send.written ? unacked : waiting).remove(send);
         send.lane = null;
         if (code == BULK) {
@@ -96,15 +96,15 @@ final class Lane {
     }
 
     /// The peer has everything before `expected`.
-    void acknowledge(long expected, Consumer<Send> gone) {
+    void acknowledge(long expected, Consumer<PendingSend> gone) {
         acknowledged = expected;
         // after a reconnect they may be waiting to be written again
         drop(unacked, expected, gone);
         drop(waiting, expected, gone);
     }
 
-    private void drop(SendList list, long expected, Consumer<Send> gone) {
-        for (Send send = list.first();
+    private void drop(SendList list, long expected, Consumer<PendingSend> gone) {
+        for (PendingSend send = list.first();
                 send != null && send.sequence >= 0 && send.sequence < expected;
                 send = list.first()) {
             remove(send);
@@ -115,14 +115,14 @@ final class Lane {
     /// A new connection: what is not acknowledged is written again, from byte 0.
     void rewind() {
         waiting.addAllFirst(unacked);
-        for (Send send = waiting.first(); send != null && send.sequence >= 0; send = send.next) {
+        for (PendingSend send = waiting.first(); send != null && send.sequence >= 0; send = send.next) {
             send.written = false;
             send.offset = 0;
         }
     }
 
     /// The session is over: takes out what was begun.
-    void abandon(Consumer<Send> begun) {
+    void abandon(Consumer<PendingSend> begun) {
         rewind();
         drop(waiting, Long.MAX_VALUE, begun);
         next = 0;
@@ -130,9 +130,9 @@ final class Lane {
     }
 
     /// The peer is given up: takes out everything.
-    void abandonAll(Consumer<Send> each) {
+    void abandonAll(Consumer<PendingSend> each) {
         abandon(each);
-        for (Send send = waiting.first(); send != null; send = waiting.first()) {
+        for (PendingSend send = waiting.first(); send != null; send = waiting.first()) {
             remove(send);
             each.accept(send);
         }

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class OobNode implements AutoCloseable {
     private static final long END_MILLIS = 5_000;
 
     private final Settings settings;
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final Channel listener;
     private final EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
@@ -51,12 +52,12 @@ public final class OobNode implements AutoCloseable {
             throws IOException {
         this.settings = settings;
         this.ownLoops = ownLoops;
-        this.hub = new Hub(settings, loops.next());
-        this.broadcasts = hub.broadcasts();
+        this.nodeLoop = new NodeLoop(settings, loops.next());
+        this.broadcasts = nodeLoop.broadcasts();
         try {
-            this.listener = hub.listen(bind);
+            this.listener = nodeLoop.listen(bind);
         } catch (Throwable failure) {
-            hub.inbox().close();
+            nodeLoop.handlerExecutor().close();
             shutDownLoops();
             throw failure;
         }
@@ -89,13 +90,13 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return a number that only grows
     public long refusedConnections() {
-        return hub.admission().refused();
+        return nodeLoop.admission().refused();
     }
 
     /// Broadcast messages that this node has started to send, to one child each.
     ///
     /// @return a number that only grows
-    public long xcastSends() {
+    public long broadcastSends() {
         return broadcasts.sends();
     }
 
@@ -104,12 +105,12 @@ public final class OobNode implements AutoCloseable {
     /// @return one for each, by rank, all of one moment on the event loop, which is waited for; none once the
     ///     node is closed
     public List<PeerStats> stats() {
-        if (hub.loop().inEventLoop()) {
-            return hub.stats();
+        if (nodeLoop.eventLoop().inEventLoop()) {
+            return nodeLoop.stats();
         }
         CompletableFuture<List<PeerStats>> stats = new CompletableFuture<>();
         try {
-            hub.loop().execute(() -> stats.complete(hub.isClosed() ? List.of() : hub.stats()));
+            nodeLoop.eventLoop().execute(() -> stats.complete(nodeLoop.isClosed() ? List.of() : nodeLoop.stats()));
         } catch (RejectedExecutionException loopIsDown) {
             return List.of();
         }
@@ -120,16 +121,16 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return a number that only grows
     public long droppedMessages() {
-        return hub.handlers().dropped();
+        return nodeLoop.handlers().dropped();
     }
 
     /// Receives the messages of a tag from now on. Messages without a receiver are kept in order, up to
-    /// [OobNodeBuilder#keep] bytes, and handled first; what is beyond is dropped with a log line.
+    /// [OobNodeBuilder#unclaimedLimit] bytes, and handled first; what is beyond is dropped with a log line.
     ///
     /// @param tag any number
     /// @param handler replaces the tag's former handler
     public void receive(int tag, MessageHandler handler) {
-        hub.handlers().receive(tag, Objects.requireNonNull(handler, "handler"));
+        nodeLoop.handlers().receive(tag, Objects.requireNonNull(handler, "handler"));
     }
 
     /// Receives one message of a tag, before the tag's handler does.
@@ -138,7 +139,7 @@ public final class OobNode implements AutoCloseable {
     /// @return completes with a message whose handle is the receiver's to close, or with a
     ///     [PeerFailedException] if this node is closed before; to give up, cancel its `toCompletableFuture()`
     public CompletionStage<Message> receiveOnce(int tag) {
-        return hub.handlers().receiveOnce(tag);
+        return nodeLoop.handlers().receiveOnce(tag);
     }
 
     /// Looks at the first message of a tag that nobody has received yet, and leaves it there.
@@ -146,7 +147,7 @@ public final class OobNode implements AutoCloseable {
     /// @param tag any number
     /// @return a message whose handle is the caller's to close, or nothing
     public Optional<Message> peek(int tag) {
-        return hub.handlers().peek(tag);
+        return nodeLoop.handlers().peek(tag);
     }
 
     /// Sends bytes to one peer, or to this node itself, which then gets the same bytes; what they are, the
@@ -189,8 +190,8 @@ public final class OobNode implements AutoCloseable {
     /// @throws IndexOutOfBoundsException if there is no such peer
     /// @throws IllegalArgumentException if the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        Send send = prepare(peer, tag, buffer, options);
-        String full = hub.room().tryTake(send.peer.quota, send.bytes);
+        PendingSend send = prepare(peer, tag, buffer, options);
+        String full = nodeLoop.room().tryTake(send.peer.quota, send.bytes);
         if (full == null) {
             send.hasRoom = true;
             start(send);
@@ -213,8 +214,8 @@ public final class OobNode implements AutoCloseable {
     /// @throws IndexOutOfBoundsException if there is no such peer
     /// @throws IllegalArgumentException if the message is over the limit
     public Optional<Send> trySend(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        Send send = prepare(peer, tag, buffer, options);
-        if (hub.room().tryTake(send.peer.quota, send.bytes) != null) {
+        PendingSend send = prepare(peer, tag, buffer, options);
+        if (nodeLoop.room().tryTake(send.peer.quota, send.bytes) != null) {
             refuse(send);
             return Optional.empty();
         }
@@ -230,34 +231,34 @@ public final class OobNode implements AutoCloseable {
     ///     closed; on the node's event loop, so what depends on it must not block
     /// @throws IndexOutOfBoundsException if there is no such peer
     public CompletionStage<Void> room(int peer) {
-        return hub.room().await(hub.peer(Objects.checkIndex(peer, settings.size())).quota);
+        return nodeLoop.room().await(nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota);
     }
 
-    private Send prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        Peer to = hub.peer(Objects.checkIndex(peer, settings.size()));
+    private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
+        Peer to = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
         checkSize(buffer);
         SealedBuffer handle = buffer.share(to.tags.to());
-        return new Send(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
+        return new PendingSend(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
     }
 
     /// It has no room, so there is none to give back.
-    private static void refuse(Send send) {
+    private static void refuse(PendingSend send) {
         send.handle.close();
         send.handle = null;
     }
 
-    private void start(Send send) {
+    private void start(PendingSend send) {
         if (closing.get()) {
-            hub.fail(send);
+            nodeLoop.fail(send);
         } else if (send.peer.rank() == settings.rank()) {
             SealedBuffer handle = send.handle;
             send.handle = null;
             // given back when it is handled
             send.hasRoom = false;
-            hub.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
+            nodeLoop.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
             send.reached(send.options.level(), System.nanoTime());
         } else {
-            hub.submit(send);
+            nodeLoop.submit(send);
         }
     }
 
@@ -275,11 +276,11 @@ public final class OobNode implements AutoCloseable {
     ///     queue of a child is full, and with a [PeerFailedException] if this node is closed before
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
-    public CompletionStage<XcastResult> xcast(int tag, SealedBuffer buffer) {
-        return xcast(tag, SendOptions.DEFAULT, buffer);
+    public CompletionStage<BroadcastResult> broadcast(int tag, SealedBuffer buffer) {
+        return broadcast(tag, SendOptions.DEFAULT, buffer);
     }
 
-    /// Sends packed items to every other node, as [#xcast(int, SealedBuffer)], and says how they are packed.
+    /// Sends packed items to every other node, as [#broadcast(int, SealedBuffer)], and says how they are packed.
     ///
     /// @param tag of the message
     /// @param format what the receivers find in [Message#format()]
@@ -287,24 +288,24 @@ public final class OobNode implements AutoCloseable {
     /// @return completes when everybody alive has the message
     /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
     /// @throws IllegalArgumentException if the message is over the limit
-    public CompletionStage<XcastResult> xcast(int tag, WireFormat format, SealedBuffer items) {
-        return xcast(tag, SendOptions.DEFAULT.packed(format), items);
+    public CompletionStage<BroadcastResult> broadcast(int tag, WireFormat format, SealedBuffer items) {
+        return broadcast(tag, SendOptions.DEFAULT.packed(format), items);
     }
 
-    private CompletionStage<XcastResult> xcast(int tag, SendOptions options, SealedBuffer buffer) {
+    private CompletionStage<BroadcastResult> broadcast(int tag, SendOptions options, SealedBuffer buffer) {
         checkSize(buffer);
         for (int child : settings.routing().children(settings.rank(), settings.rank(), settings.size())) {
-            String full = hub.room().isFull(hub.peer(child).quota);
+            String full = nodeLoop.room().isFull(nodeLoop.peer(child).quota);
             if (full != null) {
                 return CompletableFuture.failedFuture(
                         new QueueFullException(full + " rank=" + settings.rank() + " peer=" + child + " tag=" + tag));
             }
         }
-        BroadcastSend send = BroadcastSend.begin(tag, options, buffer.share(), hub.peer(settings.rank()));
+        BroadcastSend send = BroadcastSend.begin(tag, options, buffer.share(), nodeLoop.peer(settings.rank()));
         if (closing.get()) {
-            hub.fail(send);
+            nodeLoop.fail(send);
         } else {
-            hub.submit(send);
+            nodeLoop.submit(send);
         }
         return send.result.minimalCompletionStage();
     }
@@ -335,18 +336,18 @@ public final class OobNode implements AutoCloseable {
                     Thread.ofVirtual().name("bulla-close-" + settings.rank()).start(() -> end(drain));
             assert closer != null;
         }
-        if (!hub.inbox().isRunningHere() && !hub.loop().inEventLoop()) {
+        if (!nodeLoop.handlerExecutor().isRunningHere() && !nodeLoop.eventLoop().inEventLoop()) {
             closed.join();
         }
     }
 
     private void end(Duration drain) {
         try {
-            hub.close(drain.toNanos()).join();
+            nodeLoop.close(drain.toNanos()).join();
             listener.close().awaitUninterruptibly();
-            hub.inbox().close();
-            hub.inbox().awaitEnd(END_MILLIS);
-            hub.handlers().close();
+            nodeLoop.handlerExecutor().close();
+            nodeLoop.handlerExecutor().awaitEnd(END_MILLIS);
+            nodeLoop.handlers().close();
             shutDownLoops();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -358,7 +359,7 @@ public final class OobNode implements AutoCloseable {
     /// As if the process had been killed: peers hear nothing. For tests.
     void abort() {
         closing.set(true);
-        hub.abort().join();
+        nodeLoop.abort().join();
         end(Duration.ZERO);
     }
 

@@ -2,6 +2,11 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.limits.SendQuota;
+import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.bulla.runtime.oob.topology.Radix;
+import io.bulla.runtime.oob.topology.Routing;
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -30,13 +35,13 @@ public final class OobNodeBuilder {
     private EventLoopGroup loops;
     private long limit = 1L << 32;
     private int fragment = 512 << 10;
-    private int inline = 1 << 10;
+    private int coalesceBelow = 1 << 10;
     private int peerMessages = 1 << 16;
     private long peerBytes = 256L << 20;
     private int allMessages = 1 << 18;
     private long allBytes = 1L << 30;
-    private long lag = 64L << 20;
-    private long keep = 16L << 20;
+    private long inboundHighWaterMark = 64L << 20;
+    private long unclaimedLimit = 16L << 20;
     private Duration hello = Duration.ofSeconds(5);
     private Duration heartbeat = Duration.ofSeconds(1);
     private Duration peerTimeout = Duration.ofSeconds(5);
@@ -76,7 +81,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// How many connections are accepted. [ConnectionLimits#DEFAULT] unless said.
+    /// How many connections are accepted. [ConnectionLimits#DEFAULT] by default.
     ///
     /// @param limits what is over them is closed at once
     /// @return this builder
@@ -85,7 +90,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// What carries the connections. [Transport#NIO] unless said.
+    /// What carries the connections. [Transport#NIO] by default.
     ///
     /// @param transport whose event loops [#loops] has to give, if they are given
     /// @return this builder
@@ -94,17 +99,17 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// The largest message, sent or received. 4 GiB unless said.
+    /// The largest message, sent or received. 4 GiB by default.
     ///
     /// @param bytes of the body
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative or more than 512 GiB
     public OobNodeBuilder limit(long bytes) {
-        this.limit = checked("limit of a message", bytes, 0, Quota.MOST_BYTES);
+        this.limit = checked("limit of a message", bytes, 0, SendQuota.MOST_BYTES);
         return this;
     }
 
-    /// Longer messages travel in fragments of this size, between which shorter ones may go. 512 KiB unless said.
+    /// Longer messages travel in fragments of this size, between which shorter ones may go. 512 KiB by default.
     ///
     /// @param bytes from 1 KiB to 16 MiB
     /// @return this builder
@@ -114,20 +119,20 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// Messages up to this size are copied behind their header, into one buffer with their neighbours, which
-    /// costs less than to write them where they are. Such a copy is counted in [io.bulla.iovec.CopyTally]. 1
-    /// KiB unless said.
+    /// Messages of fewer bytes than this are copied behind their header, into one buffer with their neighbours,
+    /// which costs less than to write them where they are. Such a copy is counted in [io.bulla.iovec.CopyTally].
+    /// 1 KiB by default.
     ///
-    /// @param bytes from -1, never, to 16 KiB
+    /// @param bytes from 0, never, to 16 KiB
     /// @return this builder
     /// @throws IllegalArgumentException if it is outside
-    public OobNodeBuilder inline(int bytes) {
-        this.inline = (int) checked("size of an inline message", bytes, -1, 16 << 10);
+    public OobNodeBuilder coalesceBelow(int bytes) {
+        this.coalesceBelow = (int) checked("size of a coalesced message", bytes, 0, 16 << 10);
         return this;
     }
 
     /// What may be on its way to one peer, from the send to the acknowledgement. 65536 messages and 256 MiB
-    /// unless said. A message that is larger than the bound is taken when there is nothing else.
+    /// by default. A message that is larger than the bound is taken when there is nothing else.
     ///
     /// @param messages 1 to 4 Mi
     /// @param bytes 1 to 512 GiB
@@ -139,7 +144,7 @@ public final class OobNodeBuilder {
     }
 
     /// What may be on its way to all peers, from the send to the acknowledgement. 262144 messages and 1 GiB
-    /// unless said. A message that is larger than the bound is taken when there is nothing else.
+    /// by default. A message that is larger than the bound is taken when there is nothing else.
     ///
     /// @param messages 1 to 4 Mi
     /// @param bytes 1 to 512 GiB
@@ -151,27 +156,27 @@ public final class OobNodeBuilder {
     }
 
     /// How far the handlers may lag behind one peer: with more bytes than this waiting, each message counted with
-    /// its header, the node stops reading from it until half of them are handled. 64 MiB unless said.
+    /// its header, the node stops reading from it until half of them are handled. 64 MiB by default.
     ///
     /// @param bytes at least 0
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative
-    public OobNodeBuilder lag(long bytes) {
-        this.lag = checked("lag of the handlers", bytes, 0, Long.MAX_VALUE);
+    public OobNodeBuilder inboundHighWaterMark(long bytes) {
+        this.inboundHighWaterMark = checked("inbound high-water mark", bytes, 0, Long.MAX_VALUE);
         return this;
     }
 
-    /// What is kept of messages that nobody receives yet, each counted with its header. 16 MiB unless said.
+    /// What is kept of messages that nobody receives yet, each counted with its header. 16 MiB by default.
     ///
     /// @param bytes at least 0
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative
-    public OobNodeBuilder keep(long bytes) {
-        this.keep = checked("bytes to keep", bytes, 0, Long.MAX_VALUE);
+    public OobNodeBuilder unclaimedLimit(long bytes) {
+        this.unclaimedLimit = checked("limit of unclaimed messages", bytes, 0, Long.MAX_VALUE);
         return this;
     }
 
-    /// The shape of broadcasts, the same at every node. A tree of radix 4 unless said.
+    /// The shape of broadcasts, the same at every node. A tree of radix 4 by default.
     ///
     /// @param routing the shape
     /// @return this builder
@@ -180,7 +185,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// How a broadcast's sends get their handles. Shared unless said.
+    /// How a broadcast's sends get their handles. Shared by default.
     ///
     /// @param policy asked once per child
     /// @return this builder
@@ -189,7 +194,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// Where to listen. A free port of the loopback address unless said.
+    /// Where to listen. A free port of the loopback address by default.
     ///
     /// @param address with a port, or 0 for a free one
     /// @return this builder
@@ -217,7 +222,7 @@ public final class OobNodeBuilder {
     }
 
     /// The event loops, when several nodes share them; the node takes one of them and does not shut it down.
-    /// One of its own unless said.
+    /// One of its own by default.
     ///
     /// @param loops of the node's [#transport]
     /// @return this builder
@@ -226,7 +231,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// How long who connects may take to say who it is. 5 s unless said.
+    /// How long who connects may take to say who it is. 5 s by default.
     ///
     /// @param deadline from the connection on
     /// @return this builder
@@ -237,7 +242,7 @@ public final class OobNodeBuilder {
     }
 
     /// How often something is heard of a peer at least. A connection on which nothing arrives for three times as
-    /// long is given up. 1 s unless said; the peers' should be the same.
+    /// long is given up. 1 s by default; the peers' should be the same.
     ///
     /// @param interval between signs of life
     /// @return this builder
@@ -247,7 +252,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// How long a peer may be without a working connection before it counts as failed. 5 s unless said.
+    /// How long a peer may be without a working connection before it counts as failed. 5 s by default.
     ///
     /// @param timeout from the loss of the connection, or from the first send
     /// @return this builder
@@ -283,10 +288,10 @@ public final class OobNodeBuilder {
     }
 
     Settings settings() {
-        checked("messages to a peer", peerMessages, 1, Quota.MOST_MESSAGES);
-        checked("messages to all peers", allMessages, 1, Quota.MOST_MESSAGES);
-        checked("bytes to a peer", peerBytes, 1, Quota.MOST_BYTES);
-        checked("bytes to all peers", allBytes, 1, Quota.MOST_BYTES);
+        checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
+        checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
+        checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
+        checked("bytes to all peers", allBytes, 1, SendQuota.MOST_BYTES);
         return new Settings(
                 rank,
                 size,
@@ -301,13 +306,13 @@ public final class OobNodeBuilder {
                 lost,
                 limit,
                 fragment,
-                inline,
+                coalesceBelow,
                 peerMessages,
                 peerBytes,
                 allMessages,
                 allBytes,
-                lag,
-                keep,
+                inboundHighWaterMark,
+                unclaimedLimit,
                 hello.toNanos(),
                 heartbeat.toNanos(),
                 peerTimeout.toNanos(),

@@ -2,6 +2,10 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.limits.SendQuota;
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -22,16 +26,16 @@ final class Peer {
 
     private static final long COURTESY_NANOS = 20_000_000;
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final int rank;
     private final Settings settings;
     private final Session session = new Session();
     private final Dialer dialer;
-    final Quota quota;
+    final SendQuota quota;
     final HolderTags tags;
     private final Backlog backlog;
-    private final Tally tally = new Tally();
-    private final Consumer<Send> collect = this::collect;
+    private final PeerCounters counters = new PeerCounters();
+    private final Consumer<PendingSend> collect = this::collect;
     private final SendList acknowledged = new SendList();
     private long roomMessages;
     private long roomBytes;
@@ -41,18 +45,18 @@ final class Peer {
     private long lastOrder;
     private boolean dirty;
 
-    Peer(Hub hub, int rank) {
-        this.hub = hub;
+    Peer(NodeLoop nodeLoop, int rank) {
+        this.nodeLoop = nodeLoop;
         this.rank = rank;
-        this.settings = hub.settings();
-        this.dialer = new Dialer(hub, this);
-        this.backlog = new Backlog(hub, settings.lagBytes());
+        this.settings = nodeLoop.settings();
+        this.dialer = new Dialer(nodeLoop, this);
+        this.backlog = new Backlog(nodeLoop, settings.inboundHighWaterMark());
         this.tags = HolderTags.of(rank, settings.source());
-        this.quota = new Quota(settings.peerMessages(), settings.peerBytes());
+        this.quota = new SendQuota(settings.peerMessages(), settings.peerBytes());
     }
 
-    Hub hub() {
-        return hub;
+    NodeLoop nodeLoop() {
+        return nodeLoop;
     }
 
     int rank() {
@@ -62,7 +66,7 @@ final class Peer {
     /// Queues a send; [#pump] writes it.
     ///
     /// @return true if the peer has to be pumped and was not noted for it yet
-    boolean enqueue(Send send) {
+    boolean enqueue(PendingSend send) {
         send.order = ++lastOrder;
         session.laneOf(send, settings.fragment()).add(send);
         if (connection == null) {
@@ -82,7 +86,7 @@ final class Peer {
     }
 
     /// A send that was completed by somebody else: what is not begun goes, what is begun is taken back.
-    void forget(Send send) {
+    void forget(PendingSend send) {
         if (send.lane == null || send.skipped) {
             return;
         }
@@ -92,7 +96,7 @@ final class Peer {
             send.skipped = true;
         }
         FlightEvents.sent(settings.rank(), send, "given up");
-        hub.release(send);
+        nodeLoop.release(send);
         pump();
     }
 
@@ -103,8 +107,8 @@ final class Peer {
     Frame acknowledgement() {
         return Frame.acknowledgement(
                 settings.rank(),
-                session.inflow(Lane.SMALL).expected(),
-                session.inflow(Lane.BULK).expected());
+                session.reassembler(Lane.SMALL).expected(),
+                session.reassembler(Lane.BULK).expected());
     }
 
     /// A hello on a connection that the peer opened.
@@ -158,7 +162,7 @@ final class Peer {
         switch (reason) {
             case SESSION_OVER -> beginAnew();
             case CLOSING -> giveUp("it is closing");
-            default -> hub.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
+            default -> nodeLoop.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
         }
     }
 
@@ -176,8 +180,8 @@ final class Peer {
         acknowledged(hello.small(), hello.bulk());
         writer = new Writer(fresh, session, settings);
         backlog.readFrom(fresh);
-        tally.connections++;
-        hub.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
+        counters.connections++;
+        nodeLoop.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
         writer.pump();
     }
 
@@ -190,10 +194,10 @@ final class Peer {
 
     /// A frame of a lane, and ownership of its body.
     void received(Frame frame, SealedBuffer body) throws IOException {
-        Inflow inflow = session.inflow(frame.lane());
+        Reassembler reassembler = session.reassembler(frame.lane());
         boolean again;
         try {
-            again = inflow.isDuplicate(frame);
+            again = reassembler.isDuplicate(frame);
         } catch (IOException hole) {
             body.close();
             throw hole;
@@ -202,35 +206,35 @@ final class Peer {
             body.close();
         } else if (frame.kind() == Frame.Kind.SKIP) {
             body.close();
-            Frame begun = inflow.skip();
-            if (begun != null && begun.kind() == Frame.Kind.XCAST) {
-                hub.broadcasts().interrupted(begun, this);
+            Frame begun = reassembler.skip();
+            if (begun != null && begun.kind() == Frame.Kind.BROADCAST) {
+                nodeLoop.broadcasts().interrupted(begun, this);
             }
         } else {
-            take(inflow, frame, body);
+            take(reassembler, frame, body);
         }
     }
 
-    private void take(Inflow inflow, Frame frame, SealedBuffer body) throws IOException {
+    private void take(Reassembler reassembler, Frame frame, SealedBuffer body) throws IOException {
         boolean last;
         try {
-            last = inflow.advance(frame);
+            last = reassembler.advance(frame);
         } catch (IOException outOfPlace) {
             body.close();
             throw outOfPlace;
         }
         dialer.calm();
-        if (last && frame.kind() != Frame.Kind.XDONE) {
-            tally.receivedMessages++;
-            tally.receivedBytes += frame.total();
+        if (last && frame.kind() != Frame.Kind.CONFIRM) {
+            counters.receivedMessages++;
+            counters.receivedBytes += frame.total();
         }
-        if (frame.kind() == Frame.Kind.XCAST) {
-            hub.broadcasts().arrived(frame, body, this);
+        if (frame.kind() == Frame.Kind.BROADCAST) {
+            nodeLoop.broadcasts().arrived(frame, body, this);
             return;
         }
-        SealedBuffer whole = inflow.land(body, last);
+        SealedBuffer whole = reassembler.land(body, last);
         if (whole != null) {
-            hub.arrived(frame, whole, this);
+            nodeLoop.arrived(frame, whole, this);
         }
     }
 
@@ -244,16 +248,16 @@ final class Peer {
         }
         dialer.calm();
         // once for all, and before one of them completes: who then sends finds the room
-        hub.room().give(quota, roomMessages, roomBytes);
+        nodeLoop.room().give(quota, roomMessages, roomBytes);
         roomMessages = 0;
         roomBytes = 0;
         long now = System.nanoTime();
-        for (Send send = acknowledged.poll(); send != null; send = acknowledged.poll()) {
+        for (PendingSend send = acknowledged.poll(); send != null; send = acknowledged.poll()) {
             delivered(send, now);
         }
     }
 
-    private void collect(Send send) {
+    private void collect(PendingSend send) {
         acknowledged.addLast(send);
         if (send.hasRoom) {
             send.hasRoom = false;
@@ -262,13 +266,13 @@ final class Peer {
         }
     }
 
-    private void delivered(Send send, long now) {
-        if (send.kind != Frame.Kind.XDONE) {
-            tally.sentMessages++;
-            tally.sentBytes += send.bytes;
+    private void delivered(PendingSend send, long now) {
+        if (send.kind != Frame.Kind.CONFIRM) {
+            counters.sentMessages++;
+            counters.sentBytes += send.bytes;
         }
         FlightEvents.sent(settings.rank(), send, "acknowledged");
-        hub.release(send);
+        nodeLoop.release(send);
         send.reached(Delivery.Status.ACKNOWLEDGED, now);
     }
 
@@ -281,8 +285,8 @@ final class Peer {
             writer = null;
             backlog.readFrom(null);
             session.interrupt();
-            hub.lost(rank, cause);
-            if (!hub.isClosed()) {
+            nodeLoop.lost(rank, cause);
+            if (!nodeLoop.isClosed()) {
                 // the lower rank connects first, so that both seldom do
                 seek(settings.rank() < rank ? 0 : COURTESY_NANOS);
             }
@@ -291,7 +295,7 @@ final class Peer {
 
     private void seek(long afterNanos) {
         if (verdict == null) {
-            verdict = hub.loop()
+            verdict = nodeLoop.eventLoop()
                     .schedule(
                             () -> giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="
                                     + dialer.lastFailure()),
@@ -322,7 +326,7 @@ final class Peer {
     }
 
     private void end(
-            PeerFailedException failure, BiConsumer<Lane, Consumer<Send>> abandon, Consumer<Connection> hangUp) {
+            PeerFailedException failure, BiConsumer<Lane, Consumer<PendingSend>> abandon, Consumer<Connection> hangUp) {
         Connection last = connection;
         connection = null;
         writer = null;
@@ -333,13 +337,13 @@ final class Peer {
         if (last != null) {
             hangUp.accept(last);
         }
-        tally.failures++;
-        hub.peerFailed(this, failure);
+        counters.failures++;
+        nodeLoop.peerFailed(this, failure);
     }
 
-    private void failed(Send send, PeerFailedException failure) {
+    private void failed(PendingSend send, PeerFailedException failure) {
         FlightEvents.sent(settings.rank(), send, "peer failed");
-        hub.release(send);
+        nodeLoop.release(send);
         send.fail(failure);
     }
 
@@ -366,7 +370,7 @@ final class Peer {
         }
     }
 
-    /// A message goes to the inbox.
+    /// A message goes to the handlerExecutor.
     void handing(long bytes) {
         // its own are counted since the send
         if (rank != settings.rank()) {
@@ -374,10 +378,10 @@ final class Peer {
         }
     }
 
-    /// A message has left the inbox. Any thread.
+    /// A message has left the handlerExecutor. Any thread.
     void handled(long bytes) {
         if (rank == settings.rank()) {
-            hub.give(this, bytes);
+            nodeLoop.give(this, bytes);
         } else {
             backlog.remove(bytes);
         }
@@ -390,14 +394,14 @@ final class Peer {
         return new PeerStats(
                 rank,
                 state,
-                tally.sentMessages,
-                tally.sentBytes,
-                tally.receivedMessages,
-                tally.receivedBytes,
+                counters.sentMessages,
+                counters.sentBytes,
+                counters.receivedMessages,
+                counters.receivedBytes,
                 session.resends(),
                 session.duplicates(),
-                tally.connections,
-                tally.failures,
+                counters.connections,
+                counters.failures,
                 quota.usedMessages(),
                 quota.usedBytes(),
                 session.oldest(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.limits.SendQuota;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -11,21 +12,21 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 /// looked at, so that one of the two completes it.
 final class Room {
 
-    private record Waiter(Quota peer, CompletableFuture<Void> stage) {}
+    private record Waiter(SendQuota peer, CompletableFuture<Void> stage) {}
 
-    private final Quota all;
+    private final SendQuota all;
     private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
 
-    Room(Quota all) {
+    Room(SendQuota all) {
         this.all = all;
     }
 
-    Quota all() {
+    SendQuota all() {
         return all;
     }
 
     /// @return `null`, or what is full
-    String tryTake(Quota peer, long bytes) {
+    String tryTake(SendQuota peer, long bytes) {
         if (!peer.tryTake(bytes)) {
             return "queue of the peer is full: " + peer;
         }
@@ -37,19 +38,19 @@ final class Room {
     }
 
     /// @return `null`, or what is full
-    String isFull(Quota peer) {
+    String isFull(SendQuota peer) {
         return peer.isFull()
                 ? "queue of the peer is full: " + peer
                 : all.isFull() ? "queues of all peers are full: " + all : null;
     }
 
     /// Beyond the bounds, for what cannot be refused.
-    void take(Quota peer, long bytes) {
+    void take(SendQuota peer, long bytes) {
         peer.take(bytes);
         all.take(bytes);
     }
 
-    void give(Quota peer, long messages, long bytes) {
+    void give(SendQuota peer, long messages, long bytes) {
         peer.give(messages, bytes);
         all.give(messages, bytes);
         if (!waiters.isEmpty()) {
@@ -58,7 +59,7 @@ final class Room {
     }
 
     /// @return completes when both bounds are half empty
-    CompletableFuture<Void> await(Quota peer) {
+    CompletableFuture<Void> await(SendQuota peer) {
         CompletableFuture<Void> stage = new CompletableFuture<>();
         waiters.add(new Waiter(peer, stage));
         look();

@@ -5,11 +5,11 @@ package io.bulla.runtime.oob;
 /// event loop's.
 final class SendList {
 
-    private Send first;
-    private Send last;
+    private PendingSend first;
+    private PendingSend last;
     private int size;
 
-    Send first() {
+    PendingSend first() {
         return first;
     }
 
@@ -21,19 +21,19 @@ final class SendList {
         return first == null;
     }
 
-    void addLast(Send send) {
+    void addLast(PendingSend send) {
         link(send, last, null);
     }
 
-    Send poll() {
-        Send head = first;
+    PendingSend poll() {
+        PendingSend head = first;
         if (head != null) {
             remove(head);
         }
         return head;
     }
 
-    void remove(Send send) {
+    void remove(PendingSend send) {
         if (send.previous == null) {
             first = send.next;
         } else {
@@ -51,13 +51,13 @@ final class SendList {
 
     /// Moves all of `others` in front of these, in their order.
     void addAllFirst(SendList others) {
-        for (Send send = others.last; send != null; send = others.last) {
+        for (PendingSend send = others.last; send != null; send = others.last) {
             others.remove(send);
             link(send, null, first);
         }
     }
 
-    private void link(Send send, Send before, Send after) {
+    private void link(PendingSend send, PendingSend before, PendingSend after) {
         send.previous = before;
         send.next = after;
         if (before == null) {

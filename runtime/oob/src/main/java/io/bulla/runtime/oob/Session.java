@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
@@ -34,7 +35,7 @@ final class Session {
 
     final Lane small = new Lane(Lane.SMALL);
     final Lane bulk = new Lane(Lane.BULK);
-    private final Inflow[] inflows = {new Inflow(), new Inflow()};
+    private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler()};
 
     private long mine = fresh();
     private long theirs;
@@ -54,8 +55,8 @@ final class Session {
                 ++helloNumber,
                 mine,
                 theirs,
-                inflows[Lane.SMALL].expected(),
-                inflows[Lane.BULK].expected());
+                reassemblers[Lane.SMALL].expected(),
+                reassemblers[Lane.BULK].expected());
     }
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
@@ -75,11 +76,11 @@ final class Session {
         return Answer.GOES_ON;
     }
 
-    Inflow inflow(int lane) {
-        return inflows[lane];
+    Reassembler reassembler(int lane) {
+        return reassemblers[lane];
     }
 
-    Lane laneOf(Send send, long fragment) {
+    Lane laneOf(PendingSend send, long fragment) {
         // a message never overtakes one of its own tag
         return send.bytes > fragment || send.isLanding() || bulk.holds(send.tag) ? bulk : small;
     }
@@ -89,8 +90,8 @@ final class Session {
     void interrupt() {
         small.rewind();
         bulk.rewind();
-        inflows[Lane.SMALL].interrupt();
-        inflows[Lane.BULK].interrupt();
+        reassemblers[Lane.SMALL].interrupt();
+        reassemblers[Lane.BULK].interrupt();
     }
 
     /// @throws IOException if the peer cannot expect these
@@ -105,13 +106,13 @@ final class Session {
     void end() {
         mine = fresh();
         theirs = 0;
-        for (Inflow inflow : inflows) {
-            inflow.reset();
+        for (Reassembler reassembler : reassemblers) {
+            reassembler.reset();
         }
     }
 
     long duplicates() {
-        return inflows[Lane.SMALL].duplicates() + inflows[Lane.BULK].duplicates();
+        return reassemblers[Lane.SMALL].duplicates() + reassemblers[Lane.BULK].duplicates();
     }
 
     long resends() {

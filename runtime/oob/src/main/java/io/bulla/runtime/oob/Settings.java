@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.util.function.BiConsumer;
@@ -21,13 +23,13 @@ record Settings(
         BiConsumer<Integer, IOException> lost,
         long limit,
         int fragment,
-        int inline,
+        int coalesceBelow,
         int peerMessages,
         long peerBytes,
         int allMessages,
         long allBytes,
-        long lagBytes,
-        long keepBytes,
+        long inboundHighWaterMark,
+        long unclaimedLimit,
         long helloNanos,
         long heartbeatNanos,
         long peerTimeoutNanos,

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.SealedWrite;
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -16,7 +17,8 @@ import io.netty.channel.ChannelFuture;
 ///   overtaken;
 /// - once it may begin, it has its turn after each fragment's worth of small ones.
 ///
-/// A message of at most [Settings#inline] bytes is copied behind its header into a batch, which costs less than a
+/// A message of fewer than [Settings#coalesceBelow] bytes is copied behind its header into a batch, which costs less
+/// than a
 /// view of it would; all others are written where they are.
 final class Writer {
 
@@ -63,7 +65,7 @@ final class Writer {
         boolean some = false;
         for (Lane lane = choose(); lane != null && channel.isWritable(); lane = choose()) {
             some = true;
-            Send send = lane.waiting.first();
+            PendingSend send = lane.waiting.first();
             if (send.skipped) {
                 skip(lane, send);
             } else {
@@ -75,8 +77,8 @@ final class Writer {
     }
 
     private Lane choose() {
-        Send small = session.small.waiting.first();
-        Send bulk = session.bulk.waiting.first();
+        PendingSend small = session.small.waiting.first();
+        PendingSend bulk = session.bulk.waiting.first();
         if (bulk != null && !bulk.isReady(settings.fragment())) {
             bulk = null;
         }
@@ -87,7 +89,7 @@ final class Writer {
         return mayGo && smallRun >= settings.fragment() ? session.bulk : session.small;
     }
 
-    private void skip(Lane lane, Send send) {
+    private void skip(Lane lane, PendingSend send) {
         endBatch();
         ByteBuf header = header();
         Frame.write(header, Frame.Kind.SKIP, 0, 0, settings.rank(), send.sequence, 0, 0, 0, 0, 0, lane.code);
@@ -95,13 +97,13 @@ final class Writer {
         lane.written(send);
     }
 
-    private void write(Lane lane, Send send) {
+    private void write(Lane lane, PendingSend send) {
         if (send.offset == 0) {
             lane.begin(send);
         }
         long length = send.bytes;
-        if (length <= settings.inline() && !send.isLanding()) {
-            inline(lane, send);
+        if (length < settings.coalesceBelow() && !send.isLanding()) {
+            coalesce(lane, send);
         } else {
             endBatch();
             SealedBuffer piece = send.piece(settings.fragment());
@@ -124,7 +126,7 @@ final class Writer {
         }
     }
 
-    private void inline(Lane lane, Send send) {
+    private void coalesce(Lane lane, PendingSend send) {
         int length = (int) send.bytes;
         if (batch != null && !batch.hasRoom(Frame.BYTES + length)) {
             endBatch();
@@ -136,7 +138,7 @@ final class Writer {
         batch.add(send);
     }
 
-    private static void header(ByteBuf out, Lane lane, Send send, int length) {
+    private static void header(ByteBuf out, Lane lane, PendingSend send, int length) {
         int mark =
                 send.options.format().isPresent() ? send.options.format().get().mark() : 0;
         Frame.write(

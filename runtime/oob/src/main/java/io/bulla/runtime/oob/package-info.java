@@ -8,12 +8,13 @@
 /// - [Message][io.bulla.runtime.oob.Message] is what a [MessageHandler][io.bulla.runtime.oob.MessageHandler]
 ///   gets: the sealed bytes themselves. The node closes its handle when the handler returns; keeping them is
 ///   `share()`.
-/// - [Routing][io.bulla.runtime.oob.Routing] is the shape of a broadcast, [Radix][io.bulla.runtime.oob.Radix] the
-///   usual one; [XcastResult][io.bulla.runtime.oob.XcastResult] says whom it reached.
+/// - [Routing][io.bulla.runtime.oob.topology.Routing] is the shape of a broadcast,
+/// [Radix][io.bulla.runtime.oob.topology.Radix] the
+///   usual one; [BroadcastResult][io.bulla.runtime.oob.BroadcastResult] says whom it reached.
 /// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
-/// Inside, all on the one event loop of a node: a `Hub` has `Peer`s, a peer has a `Session` and the
-/// `Connection` that carries it now, a session has two `Lane`s out and two `Inflow`s in; `Broadcasts` hand on;
-/// the `Inbox` is the thread of the handlers.
+/// Inside, all on the one event loop of a node: a `NodeLoop` has `Peer`s, a peer has a `Session` and the
+/// `Connection` that carries it now, a session has two `Lane`s out and two `Reassembler`s in; `Broadcasts` hand on;
+/// the `HandlerExecutor` is the thread of the handlers.
 package io.bulla.runtime.oob;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.limits.AddressRate;
+import io.bulla.runtime.oob.limits.Admission;
+import io.bulla.runtime.oob.limits.RefusalLog;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -38,8 +41,13 @@ class AdmissionTest {
     private final EmbeddedChannel listener = new EmbeddedChannel();
 
     private Admission admission(ConnectionLimits limits) {
-        Admission admission =
-                new Admission(limits, clock::get, listener.eventLoop(), new RefusalLog(1, listener.eventLoop()));
+        Admission admission = new Admission(
+                limits.greeting(),
+                limits.connections(),
+                limits.perSecond(),
+                clock::get,
+                listener.eventLoop(),
+                new RefusalLog(1, listener.eventLoop()));
         listener.pipeline().addLast(admission);
         return admission;
     }
@@ -141,8 +149,7 @@ class AdmissionTest {
         BlockingQueue<Channel> let = new LinkedBlockingQueue<>();
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
         EventLoop accepting = loops.next();
-        Admission admission = new Admission(
-                new ConnectionLimits(2, 100, 100), System::nanoTime, accepting, new RefusalLog(1, accepting));
+        Admission admission = new Admission(2, 100, 100, System::nanoTime, accepting, new RefusalLog(1, accepting));
         List<Socket> clients = new ArrayList<>();
         try {
             Channel listener = new ServerBootstrap()

@@ -9,6 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.topology.Binomial;
+import io.bulla.runtime.oob.topology.Radix;
+import io.bulla.runtime.oob.topology.Routing;
+import io.bulla.runtime.oob.topology.Star;
+import io.bulla.runtime.oob.wire.Frame;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -54,13 +59,13 @@ class BroadcastTest {
                         .peerTimeout(Duration.ofMillis(1200))));
     }
 
-    private CompletableFuture<XcastResult> xcast(int from, int number, int bytes) {
+    private CompletableFuture<BroadcastResult> xcast(int from, int number, int bytes) {
         try (SealedBuffer message = cluster.numbered(number, bytes)) {
-            return cluster.node(from).xcast(TAG, message).toCompletableFuture();
+            return cluster.node(from).broadcast(TAG, message).toCompletableFuture();
         }
     }
 
-    private static XcastResult result(CompletableFuture<XcastResult> stage) throws Exception {
+    private static BroadcastResult result(CompletableFuture<BroadcastResult> stage) throws Exception {
         return stage.get(20, TimeUnit.SECONDS);
     }
 
@@ -77,14 +82,14 @@ class BroadcastTest {
 
     @Test
     void completesWhenEverybodyHasIt() throws Exception {
-        for (Routing routing : List.of(new Radix(2), new Binomial(), new Direct(), new Radix(1))) {
+        for (Routing routing : List.of(new Radix(2), new Binomial(), new Star(), new Radix(1))) {
             cluster.nodes.forEach(OobNode::close);
             cluster.nodes.clear();
             proxies.clear();
             start(9, routing, setup -> setup);
             for (int bytes : new int[] {4, 100_000, 1 << 20}) {
-                XcastResult result = result(xcast(3, bytes, bytes));
-                assertEquals(new XcastResult(8, List.of(), result.nanos()), result, () -> routing + " " + bytes);
+                BroadcastResult result = result(xcast(3, bytes, bytes));
+                assertEquals(new BroadcastResult(8, List.of(), result.nanos()), result, () -> routing + " " + bytes);
                 assertEquals(8, heard(8, 3, bytes).size());
             }
         }
@@ -97,11 +102,11 @@ class BroadcastTest {
         heard(12, 0, 1);
         // 1 and its child 4 are relays in the tree of 0
         cluster.node(1).abort();
-        XcastResult small = result(xcast(0, 2, 100));
+        BroadcastResult small = result(xcast(0, 2, 100));
         assertEquals(List.of(1), small.failed());
         assertEquals(11, small.reached());
         assertFalse(heard(11, 0, 2).contains(1));
-        XcastResult large = result(xcast(0, 3, LARGE));
+        BroadcastResult large = result(xcast(0, 3, LARGE));
         assertEquals(List.of(1), large.failed());
         assertFalse(heard(11, 0, 3).contains(1));
         assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
@@ -112,7 +117,7 @@ class BroadcastTest {
         start(6, new Radix(1), setup -> setup);
         cluster.node(2).abort();
         cluster.node(3).abort();
-        XcastResult result = result(xcast(1, 7, LARGE));
+        BroadcastResult result = result(xcast(1, 7, LARGE));
         assertEquals(List.of(2, 3), result.failed());
         assertEquals(3, result.reached());
         assertEquals(new TreeSet<>(List.of(0, 4, 5)), heard(3, 1, 7));
@@ -125,10 +130,10 @@ class BroadcastTest {
         heard(4, 0, 1);
         // node 2 has half of it, and so has node 3
         proxies.get(2).cutAfter(LARGE / 2);
-        CompletableFuture<XcastResult> stage = xcast(0, 2, LARGE);
+        CompletableFuture<BroadcastResult> stage = xcast(0, 2, LARGE);
         Cluster.await("not cut", () -> proxies.get(2).isCut());
         cluster.node(2).abort();
-        XcastResult result = result(stage);
+        BroadcastResult result = result(stage);
         assertEquals(List.of(2), result.failed());
         assertEquals(new TreeSet<>(List.of(1, 3, 4)), heard(3, 0, 2));
         assertNull(cluster.got.poll(50, TimeUnit.MILLISECONDS));
@@ -139,8 +144,8 @@ class BroadcastTest {
         start(4, new Radix(1), setup -> setup);
         for (int link = 1; link < 4; link++) {
             proxies.get(link).cutAfter(LARGE / 2);
-            XcastResult result = result(xcast(0, link, LARGE));
-            assertEquals(new XcastResult(3, List.of(), result.nanos()), result);
+            BroadcastResult result = result(xcast(0, link, LARGE));
+            assertEquals(new BroadcastResult(3, List.of(), result.nanos()), result);
             assertTrue(proxies.get(link).isCut());
             assertEquals(3, heard(3, 0, link).size());
         }
@@ -154,7 +159,7 @@ class BroadcastTest {
         heard(2, 0, 1);
         long before = proxies.get(2).forwarded();
         proxies.get(1).stallAfter(1 << 20);
-        CompletableFuture<XcastResult> stage = xcast(0, 2, LARGE);
+        CompletableFuture<BroadcastResult> stage = xcast(0, 2, LARGE);
         Cluster.await("nothing is handed on", () -> proxies.get(2).forwarded() - before > 1 << 19);
         assertFalse(stage.isDone());
         proxies.get(1).stall(false);
@@ -169,7 +174,7 @@ class BroadcastTest {
         heard(2, 0, 1);
         Cluster.await("handles", () -> cluster.handles.open() == 0);
         proxies.get(2).stall(true);
-        CompletableFuture<XcastResult> stage = xcast(0, 2, 100);
+        CompletableFuture<BroadcastResult> stage = xcast(0, 2, 100);
         heard(1, 0, 2);
         Thread.sleep(100);
         // at the origin, and at the relay: its own and the one of the send
@@ -186,7 +191,7 @@ class BroadcastTest {
         result(xcast(0, 1, 100));
         heard(3, 0, 1);
         proxies.get(1).stallAfter(1 << 20);
-        CompletableFuture<XcastResult> stage = xcast(0, 2, LARGE);
+        CompletableFuture<BroadcastResult> stage = xcast(0, 2, LARGE);
         Cluster.await("nothing landed", () -> proxies.get(2).forwarded() > 1 << 19);
         cluster.node(0).abort();
         assertInstanceOf(
@@ -202,11 +207,11 @@ class BroadcastTest {
     @Test
     void closingWaitsForTheConfirmation() throws Exception {
         start(6, new Radix(2), setup -> setup);
-        CompletableFuture<XcastResult> stage = xcast(0, 1, LARGE);
+        CompletableFuture<BroadcastResult> stage = xcast(0, 1, LARGE);
         cluster.node(0).close(Duration.ofSeconds(10));
         assertEquals(5, stage.getNow(null).reached());
         heard(5, 0, 1);
-        CompletableFuture<XcastResult> late = xcast(0, 2, 100);
+        CompletableFuture<BroadcastResult> late = xcast(0, 2, 100);
         assertTrue(late.isCompletedExceptionally());
     }
 
@@ -220,8 +225,8 @@ class BroadcastTest {
                     asked.add(message.byteSize());
                     return message.copy(cluster.source);
                 }));
-        XcastResult result = result(xcast(0, 1, LARGE));
-        assertEquals(new XcastResult(6, List.of(), result.nanos()), result);
+        BroadcastResult result = result(xcast(0, 1, LARGE));
+        assertEquals(new BroadcastResult(6, List.of(), result.nanos()), result);
         heard(6, 0, 1);
         assertEquals(Collections.nCopies(6, (long) LARGE), asked);
     }

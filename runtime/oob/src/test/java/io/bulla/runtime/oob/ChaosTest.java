@@ -8,6 +8,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.topology.Radix;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
@@ -151,9 +152,9 @@ class ChaosTest {
                 .loops(loops)
                 .routing(new Radix(2))
                 .fragment(8 << 10)
-                .inline(256)
+                .coalesceBelow(257)
                 .queuePerPeer(500, 4 << 20)
-                .lag(1 << 20)
+                .inboundHighWaterMark(1 << 20)
                 .heartbeat(Duration.ofMillis(200))
                 .peerTimeout(Duration.ofMillis(1000))
                 .start();
@@ -232,7 +233,7 @@ class ChaosTest {
             before.add(lives.get(rank));
         }
         room.acquireUninterruptibly();
-        from.node().xcast(XCAST, message).whenComplete((result, failure) -> {
+        from.node().broadcast(XCAST, message).whenComplete((result, failure) -> {
             if (result == null) {
                 room.release();
                 return;
@@ -245,7 +246,7 @@ class ChaosTest {
         });
     }
 
-    private void reached(int id, Life from, List<Life> before, XcastResult result) {
+    private void reached(int id, Life from, List<Life> before, BroadcastResult result) {
         for (Life life : before) {
             boolean expected = life.rank() != from.rank() && !result.failed().contains(life.rank());
             for (int wait = 0; expected && !xcastsHeard.contains(id + "@" + life.number()); wait++) {

@@ -9,6 +9,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;

@@ -125,7 +125,7 @@ class CompletionTest {
 
     @Test
     void writtenIsSoonerThanAcknowledged() throws Exception {
-        cluster.start(2, setup -> setup.heartbeat(Duration.ofSeconds(60)).inline(1000));
+        cluster.start(2, setup -> setup.heartbeat(Duration.ofSeconds(60)).coalesceBelow(1001));
         Cluster.delivered(cluster.send(0, 1, 1, 100));
         proxy.stall(true);
         for (int bytes : new int[] {100, 2000, 300_000}) {
@@ -144,7 +144,7 @@ class CompletionTest {
     void fullQueueRefusesAtOnceAndNamesTheValues() throws Exception {
         proxy.refuse(true);
         cluster.start(
-                2, setup -> setup.queuePerPeer(3, 1000).queueInAll(100, 1 << 20).inline(-1));
+                2, setup -> setup.queuePerPeer(3, 1000).queueInAll(100, 1 << 20).coalesceBelow(0));
         List<Send> queued = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             queued.add(cluster.send(0, 1, i, 100));
@@ -249,7 +249,7 @@ class CompletionTest {
 
     @Test
     void whatThereIsNoRoomToKeepIsDroppedWithALine() throws Exception {
-        cluster.start(2, setup -> setup.keep(1000));
+        cluster.start(2, setup -> setup.unclaimedLimit(1000));
         for (int i = 0; i < 8; i++) {
             cluster.send(0, 1, OTHER, i, 200, SendOptions.DEFAULT);
         }
@@ -261,7 +261,7 @@ class CompletionTest {
 
     @Test
     void handlerThatLagsBehindStopsTheReadingAndNothingElse() throws Exception {
-        cluster.start(3, setup -> setup.lag(10_000));
+        cluster.start(3, setup -> setup.inboundHighWaterMark(10_000));
         CountDownLatch hold = new CountDownLatch(1);
         cluster.node(1).receive(OTHER, message -> {
             try {

@@ -63,7 +63,7 @@ class HolderTagsTest {
         return OobNode.builder(rank, 2)
                 .memory(memory)
                 .security(Security.plaintext())
-                .inline(-1)
+                .coalesceBelow(0)
                 .directory(peer -> other == null ? null : other.address())
                 .start();
     }

@@ -46,7 +46,7 @@ class NoLockTest {
             node.send(node.rank(), QUIET, message);
             node.send(peer, QUIET, message).cancel();
             node.trySend(peer, QUIET, message, SendOptions.DEFAULT);
-            node.xcast(QUIET, message);
+            node.broadcast(QUIET, message);
             node.room(peer);
             node.droppedMessages();
         }

@@ -92,7 +92,7 @@ class OobNodeTest {
         cluster.start(12);
         CopyTally before = CopyTally.snapshot();
         try (SealedBuffer message = cluster.numbered(3, 300_000)) {
-            cluster.node(4).xcast(TAG, message);
+            cluster.node(4).broadcast(TAG, message);
         }
         List<String> heard = new ArrayList<>();
         for (int i = 0; i < 11; i++) {
@@ -101,7 +101,8 @@ class OobNodeTest {
         assertEquals(11, heard.stream().distinct().count());
         assertTrue(heard.stream().allMatch(line -> line.endsWith(" from 4: 3")));
         assertEquals(0, CopyTally.snapshot().since(before).copies());
-        assertEquals(11, cluster.nodes.stream().mapToLong(OobNode::xcastSends).sum());
+        assertEquals(
+                11, cluster.nodes.stream().mapToLong(OobNode::broadcastSends).sum());
     }
 
     @Test
@@ -117,7 +118,7 @@ class OobNodeTest {
         try (BufferBuilder builder = BufferBuilder.create(cluster.source)) {
             Packer.into(builder, WireFormat.PMIX_4_DESCRIBED).packString("hello");
             try (SealedBuffer message = builder.seal()) {
-                cluster.node(2).xcast(8, WireFormat.PMIX_4_DESCRIBED, message);
+                cluster.node(2).broadcast(8, WireFormat.PMIX_4_DESCRIBED, message);
                 cluster.node(2).send(2, 8, WireFormat.PMIX_4_DESCRIBED, message);
                 for (int i = 0; i < 7; i++) {
                     assertEquals("PMIX_4_DESCRIBED hello", formats.poll(10, TimeUnit.SECONDS));

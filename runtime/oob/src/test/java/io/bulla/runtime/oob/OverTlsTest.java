@@ -84,7 +84,7 @@ class OverTlsTest {
                 cluster.add(rank, 8, setup -> setup.security(security).peerTimeout(PATIENT));
             }
             try (SealedBuffer message = cluster.numbered(9, 100_000)) {
-                cluster.node(0).xcast(Cluster.TAG, message);
+                cluster.node(0).broadcast(Cluster.TAG, message);
             }
             Set<String> got = new TreeSet<>();
             for (int rank = 1; rank < 8; rank++) {

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.bulla.runtime.oob.topology.PeersFile;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

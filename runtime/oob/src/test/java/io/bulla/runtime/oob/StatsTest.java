@@ -95,7 +95,7 @@ class StatsTest {
 
     @Test
     void peerThatIsNotReadIsSeenWithWhatWaits() throws Exception {
-        cluster.start(2, setup -> setup.lag(1000));
+        cluster.start(2, setup -> setup.inboundHighWaterMark(1000));
         CountDownLatch hold = new CountDownLatch(1);
         cluster.node(1).receive(OTHER, message -> {
             try {

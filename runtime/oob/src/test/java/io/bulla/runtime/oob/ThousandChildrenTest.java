@@ -15,6 +15,7 @@ import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.topology.Star;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -104,11 +105,11 @@ class ThousandChildrenTest {
             before = CopyTally.snapshot();
             size = message.byteSize();
             Thread reader = Thread.ofPlatform().start(() -> unpackUntilOver(message.share()));
-            CompletableFuture<XcastResult> all = sendToAll(message);
+            CompletableFuture<BroadcastResult> all = sendToAll(message);
             Cluster.await("the quick ones have it", () -> reached.get() > CHILDREN / 3);
             startLate();
-            XcastResult result = all.get(60, TimeUnit.SECONDS);
-            assertEquals(new XcastResult(CHILDREN, List.of(), result.nanos()), result);
+            BroadcastResult result = all.get(60, TimeUnit.SECONDS);
+            assertEquals(new BroadcastResult(CHILDREN, List.of(), result.nanos()), result);
             Cluster.await("every send is complete", () -> reached.get() == CHILDREN + 1);
             over = true;
             reader.join();
@@ -164,7 +165,7 @@ class ThousandChildrenTest {
         OobNodeBuilder setup = OobNode.builder(rank, CHILDREN + 1)
                 .security(Security.plaintext())
                 .directory(this::addressOf)
-                .routing(new Direct())
+                .routing(new Star())
                 .fragment(16 << 10)
                 .heartbeat(Duration.ofSeconds(20))
                 .helloDeadline(Duration.ofSeconds(30))
@@ -208,7 +209,7 @@ class ThousandChildrenTest {
         }
     }
 
-    private CompletableFuture<XcastResult> sendToAll(SealedBuffer message) {
+    private CompletableFuture<BroadcastResult> sendToAll(SealedBuffer message) {
         long start = System.nanoTime();
         for (int rank = CHILDREN; rank >= 0; rank--) {
             int to = rank;
@@ -223,7 +224,7 @@ class ThousandChildrenTest {
                 }
             });
         }
-        return nodes.get(0).xcast(XCAST, FORMAT, message).toCompletableFuture();
+        return nodes.get(0).broadcast(XCAST, FORMAT, message).toCompletableFuture();
     }
 
     private void received(AtomicIntegerArray count, int rank, Message message) {

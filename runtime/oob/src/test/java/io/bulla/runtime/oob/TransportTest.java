@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
+import io.bulla.runtime.oob.topology.Radix;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
@@ -73,14 +74,14 @@ class TransportTest {
     private static long copiesOf(Transport transport) throws Exception {
         CopyTally before = CopyTally.snapshot();
         try (Cluster cluster = new Cluster()
-                .start(3, node -> node.transport(transport).inline(-1).routing(new Radix(1)))) {
+                .start(3, node -> node.transport(transport).coalesceBelow(0).routing(new Radix(1)))) {
             assertEquals(BYTES, Cluster.delivered(cluster.send(0, 1, 1, BYTES)).bytes());
             assertEquals("1 from 0: 1", cluster.next());
             Cluster.delivered(cluster.send(1, 0, 2, 64));
             assertEquals("0 from 1: 2", cluster.next());
             try (SealedBuffer message = cluster.numbered(3, BYTES)) {
-                XcastResult result = cluster.node(0)
-                        .xcast(Cluster.TAG, message)
+                BroadcastResult result = cluster.node(0)
+                        .broadcast(Cluster.TAG, message)
                         .toCompletableFuture()
                         .get(10, TimeUnit.SECONDS);
                 assertEquals(2, result.reached());

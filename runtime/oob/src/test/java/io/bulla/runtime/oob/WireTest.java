@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -302,10 +305,10 @@ class WireTest {
         greet();
         for (int sequence = 0; sequence < 2; sequence++) {
             ByteBuf out = Unpooled.buffer(Frame.BYTES);
-            Frame.write(out, Frame.Kind.XCAST, 0, Cluster.TAG, 0, sequence, 0, 4, 99, 7, 4, 0);
+            Frame.write(out, Frame.Kind.BROADCAST, 0, Cluster.TAG, 0, sequence, 0, 4, 99, 7, 4, 0);
             say(out.nioBuffer(), ByteBuffer.allocate(4).putInt(0, 12));
             ByteBuffer confirmed = read(Frame.BYTES);
-            while (confirmed.get(5) != Frame.Kind.XDONE.ordinal()) {
+            while (confirmed.get(5) != Frame.Kind.CONFIRM.ordinal()) {
                 confirmed = read(Frame.BYTES);
             }
             assertEquals(1, confirmed.getInt(8));
@@ -323,7 +326,18 @@ class WireTest {
             int bytes = (told.length - 1) * Integer.BYTES;
             ByteBuf out = Unpooled.buffer();
             Frame.write(
-                    out, Frame.Kind.XDONE, 0, told[0], 1, 0, 0, bytes, asked.getLong(40), asked.getLong(48), bytes, 0);
+                    out,
+                    Frame.Kind.CONFIRM,
+                    0,
+                    told[0],
+                    1,
+                    0,
+                    0,
+                    bytes,
+                    asked.getLong(40),
+                    asked.getLong(48),
+                    bytes,
+                    0);
             for (int i = 1; i < told.length; i++) {
                 out.writeInt(told[i]);
             }
@@ -338,10 +352,10 @@ class WireTest {
     /// The header of a broadcast's only fragment, as its child hears it.
     private ByteBuffer broadcastFromTheNode() throws Exception {
         try (SealedBuffer message = cluster.numbered(1, 4)) {
-            cluster.node(1).xcast(Cluster.TAG, message);
+            cluster.node(1).broadcast(Cluster.TAG, message);
         }
         ByteBuffer heard = read(Frame.BYTES);
-        while (heard.get(5) != Frame.Kind.XCAST.ordinal()) {
+        while (heard.get(5) != Frame.Kind.BROADCAST.ordinal()) {
             heard = read(Frame.BYTES);
         }
         read(4);
@@ -354,7 +368,7 @@ class WireTest {
         say(frame(Frame.Kind.DIRECT, 1, 0, 0, 4, 4, 0));
         broken("origin is not the peer: origin=1 peer=0");
         greet();
-        say(frame(Frame.Kind.XCAST, 2, 0, 0, 4, 4, 0));
+        say(frame(Frame.Kind.BROADCAST, 2, 0, 0, 4, 4, 0));
         broken("origin is not a node: origin=2 nodes=2");
     }
 

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.wire.Frame;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +10,7 @@ import java.util.List;
 /// What arrives in one lane from one peer: drops what was there before, and puts fragments together.
 ///
 /// One event loop's.
-final class Inflow {
+final class Reassembler {
 
     private final List<SealedBuffer> parts = new ArrayList<>();
     private long expected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.wire;
 
 import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
@@ -33,12 +33,13 @@ import java.nio.ByteOrder;
 /// @param known session of the peer, or 0
 /// @param small sequence expected next in the small lane
 /// @param bulk sequence expected next in the bulk lane
-record Hello(int oldest, int newest, int rank, int nodes, int number, long session, long known, long small, long bulk) {
+public record Hello(
+        int oldest, int newest, int rank, int nodes, int number, long session, long known, long small, long bulk) {
 
-    static final int BYTES = 48;
-    static final int MOST = 256;
+    public static final int BYTES = 48;
+    public static final int MOST = 256;
 
-    void writeTo(ByteBuf target) {
+    public void writeTo(ByteBuf target) {
         target.writeShort(oldest)
                 .writeShort(newest)
                 .writeInt(rank)
@@ -50,7 +51,7 @@ record Hello(int oldest, int newest, int rank, int nodes, int number, long sessi
                 .writeLong(bulk);
     }
 
-    static Hello read(SealedBuffer body) throws IOException {
+    public static Hello read(SealedBuffer body) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.BIG_ENDIAN);
         if (body.byteSize() < BYTES) {
             throw new IOException("hello is too short: bytes=" + body.byteSize() + " least=" + BYTES);

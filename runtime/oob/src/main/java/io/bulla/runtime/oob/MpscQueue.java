@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 ///
 /// Ordering: an item is linked plainly before the exchange that shows it, and the taker's exchange, which reads
 /// that one, happens after.
-abstract class Handover<T> {
+abstract class MpscQueue<T> {
 
     private final AtomicReference<T> last = new AtomicReference<>();
 

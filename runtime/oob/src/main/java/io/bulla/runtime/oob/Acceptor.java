@@ -2,6 +2,10 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.runtime.oob.limits.Admission;
+import io.bulla.runtime.oob.limits.RefusalLog;
+import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.wire.Refusal;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -16,20 +20,26 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
-final class Door {
+final class Acceptor {
 
-    private final Hub hub;
+    private final NodeLoop nodeLoop;
     private final Settings settings;
     private final ChannelGroup channels;
     private final RefusalLog refusals;
     private final Admission admission;
 
-    Door(Hub hub) {
-        this.hub = hub;
-        this.settings = hub.settings();
-        this.channels = new DefaultChannelGroup(hub.loop(), true);
-        this.refusals = new RefusalLog(settings.rank(), hub.loop());
-        this.admission = new Admission(settings.connections(), System::nanoTime, hub.loop(), refusals);
+    Acceptor(NodeLoop nodeLoop) {
+        this.nodeLoop = nodeLoop;
+        this.settings = nodeLoop.settings();
+        this.channels = new DefaultChannelGroup(nodeLoop.eventLoop(), true);
+        this.refusals = new RefusalLog(settings.rank(), nodeLoop.eventLoop());
+        this.admission = new Admission(
+                settings.connections().greeting(),
+                settings.connections().connections(),
+                settings.connections().perSecond(),
+                System::nanoTime,
+                nodeLoop.eventLoop(),
+                refusals);
     }
 
     Admission admission() {
@@ -39,7 +49,7 @@ final class Door {
     /// Binds, and from then on accepts.
     Channel listen(InetSocketAddress bind) throws IOException {
         ChannelFuture bound = new ServerBootstrap()
-                .group(hub.loop(), hub.loop())
+                .group(nodeLoop.eventLoop(), nodeLoop.eventLoop())
                 .channel(settings.transport().server())
                 .handler(admission)
                 .childOption(ChannelOption.ALLOCATOR, settings.allocator())
@@ -65,7 +75,7 @@ final class Door {
     private void accept(Channel fresh) {
         try {
             settings.security().checkAddress(fresh.remoteAddress());
-            install(fresh, new Connection(hub, fresh, null, settings.helloNanos()), Security.UNKNOWN);
+            install(fresh, new Connection(nodeLoop, fresh, null, settings.helloNanos()), Security.UNKNOWN);
         } catch (IOException refused) {
             // Netty would print its stack
             strangerLeft(fresh.remoteAddress(), refused);
@@ -91,7 +101,7 @@ final class Door {
 
     /// A hello has arrived.
     void greeted(Connection connection, Peer dialed, Hello hello) throws IOException {
-        if (hub.isClosed()) {
+        if (nodeLoop.isClosed()) {
             connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
             return;
         }
@@ -109,7 +119,7 @@ final class Door {
             dialed.answered(connection, hello);
         } else {
             admission.greeted(connection.channel());
-            hub.peer(hello.rank()).accept(connection, hello);
+            nodeLoop.peer(hello.rank()).accept(connection, hello);
         }
     }
 
@@ -141,7 +151,7 @@ final class Door {
 
     /// A connection ended that never belonged to a peer.
     void strangerLeft(SocketAddress remote, Throwable cause) {
-        if (!hub.isClosed()) {
+        if (!nodeLoop.isClosed()) {
             refusals.refused(remote, cause.getMessage());
         }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.topology;
 
 import java.util.stream.IntStream;
 
 /// No tree: the origin sends to every other node.
-public record Direct() implements Routing {
+public record Star() implements Routing {
 
     @Override
     public int[] children(int rank, int origin, int size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.limits;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -18,9 +18,11 @@ import java.util.function.LongSupplier;
 /// ```
 /// accepted --within the limits--> greeting --greeted()--> connected      the end of the connection leaves either
 /// ```
-final class Admission extends ChannelInboundHandlerAdapter {
+public final class Admission extends ChannelInboundHandlerAdapter {
 
-    private final ConnectionLimits limits;
+    private final int mostGreeting;
+    private final int mostConnections;
+    private final int perSecond;
     private final LongSupplier clock;
     private final EventExecutor loop;
     private final RefusalLog log;
@@ -29,23 +31,34 @@ final class Admission extends ChannelInboundHandlerAdapter {
     private final LongAdder refused = new LongAdder();
     private int connected;
 
+    /// @param mostGreeting accepted connections that have not said hello yet
+    /// @param mostConnections accepted connections in all
+    /// @param perSecond accepted connections of one address in a second
     /// @param clock in nanoseconds, such as `System::nanoTime`
     /// @param loop the listening channel's, and the log's
-    Admission(ConnectionLimits limits, LongSupplier clock, EventExecutor loop, RefusalLog log) {
-        this.limits = limits;
+    public Admission(
+            int mostGreeting,
+            int mostConnections,
+            int perSecond,
+            LongSupplier clock,
+            EventExecutor loop,
+            RefusalLog log) {
+        this.mostGreeting = mostGreeting;
+        this.mostConnections = mostConnections;
+        this.perSecond = perSecond;
         this.clock = clock;
         this.loop = loop;
         this.log = log;
-        this.rate = new AddressRate(limits.perSecond());
+        this.rate = new AddressRate(perSecond);
     }
 
     /// Connections that were closed at once, so far. Any thread.
-    long refused() {
+    public long refused() {
         return refused.sum();
     }
 
     /// An accepted connection has said hello, and who it is has been proven. Any thread.
-    void greeted(Channel accepted) {
+    public void greeted(Channel accepted) {
         onLoop(() -> {
             if (greeting.remove(accepted)) {
                 connected++;
@@ -76,15 +89,15 @@ final class Admission extends ChannelInboundHandlerAdapter {
     }
 
     private String over(SocketAddress remote) {
-        if (greeting.size() + connected >= limits.connections()) {
-            return "too many connections: limit=" + limits.connections();
+        if (greeting.size() + connected >= mostConnections) {
+            return "too many connections: limit=" + mostConnections;
         }
-        if (greeting.size() >= limits.greeting()) {
-            return "too many that have not said hello: limit=" + limits.greeting();
+        if (greeting.size() >= mostGreeting) {
+            return "too many that have not said hello: limit=" + mostGreeting;
         }
         return rate.admits(remote, clock.getAsLong())
                 ? null
-                : "too many of one address in a second: limit=" + limits.perSecond();
+                : "too many of one address in a second: limit=" + perSecond;
     }
 
     private void onLoop(Runnable task) {

@@ -10,7 +10,7 @@ import java.util.List;
 /// @param failed ranks of those that failed before they confirmed it, ascending; what they had below them in
 ///     the tree was reached by another way
 /// @param nanos from the call to the last confirmation
-public record XcastResult(int reached, List<Integer> failed, long nanos) {
+public record BroadcastResult(int reached, List<Integer> failed, long nanos) {
 
     /// From the call to the last confirmation.
     ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.wire;
 
 /// Why a connection is not wanted; the ordinal is the code in a REFUSE's tag.
-enum Refusal {
+public enum Refusal {
     /// Not a node of this job, or not the one it says it is.
     STRANGER,
     /// No version that both speak.
@@ -16,7 +16,7 @@ enum Refusal {
 
     private static final Refusal[] ALL = values();
 
-    static Refusal of(int code) {
+    public static Refusal of(int code) {
         return code >= 0 && code < ALL.length ? ALL[code] : STRANGER;
     }
 }

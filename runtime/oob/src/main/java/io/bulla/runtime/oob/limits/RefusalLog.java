@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.limits;
 
 import io.netty.util.concurrent.EventExecutor;
 import java.lang.System.Logger;
@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 ///
 /// The kind is what the reason says before its values, so strangers do not choose it; nevertheless there are
 /// only so many. One event loop's.
-final class RefusalLog {
+public final class RefusalLog {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
     private static final long QUIET_MILLIS = 1_000;
     private static final int KINDS = 32;
     private static final String OTHERS = "others";
@@ -40,13 +40,13 @@ final class RefusalLog {
     private final EventExecutor loop;
     private final Map<String, Unsaid> kinds = new HashMap<>();
 
-    RefusalLog(int rank, EventExecutor loop) {
+    public RefusalLog(int rank, EventExecutor loop) {
         this.rank = rank;
         this.loop = loop;
     }
 
     /// @param reason as errors are: what, then values behind a colon
-    void refused(SocketAddress remote, String reason) {
+    public void refused(SocketAddress remote, String reason) {
         String why = printable(reason);
         String kind = kindOf(why);
         Unsaid unsaid = kinds.get(kind);
@@ -98,7 +98,7 @@ final class RefusalLog {
     }
 
     /// The node closes: what is left to be said.
-    void close() {
+    public void close() {
         kinds.values().forEach(this::say);
         kinds.clear();
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
 /// of the library; and what waits for it.
-final class Inbox {
+final class HandlerExecutor {
 
     private static final Logger LOG = System.getLogger(OobNode.class.getName());
 
@@ -26,7 +26,7 @@ final class Inbox {
         }
     }
 
-    private final Handover<Item> items = new Handover<>() {
+    private final MpscQueue<Item> items = new MpscQueue<>() {
         @Override
         Item next(Item item) {
             return item.next;
@@ -44,7 +44,7 @@ final class Inbox {
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile Thread runner;
 
-    Inbox(int rank) {
+    HandlerExecutor(int rank) {
         this.rank = rank;
         this.executor = Executors.newSingleThreadExecutor(
                 Thread.ofVirtual().name("bulla-handler-" + rank).factory());

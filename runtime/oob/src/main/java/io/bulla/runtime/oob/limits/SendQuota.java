@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.limits;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Counts the messages on their way and their bytes, up to a bound. A message that is larger than the bound is
 /// taken when there is nothing else.
-final class Quota {
+public final class SendQuota {
 
-    static final long MOST_BYTES = 1L << 39;
-    static final int MOST_MESSAGES = 1 << 22;
+    public static final long MOST_BYTES = 1L << 39;
+    public static final int MOST_MESSAGES = 1 << 22;
 
     private static final int SHIFT = 40;
     private static final long BYTES = (1L << SHIFT) - 1;
@@ -18,7 +18,7 @@ final class Quota {
     // messages in the upper bits, bytes in the lower
     private final AtomicLong used = new AtomicLong();
 
-    Quota(int messages, long bytes) {
+    public SendQuota(int messages, long bytes) {
         if (messages < 1 || messages > MOST_MESSAGES || bytes < 1 || bytes > MOST_BYTES) {
             throw new IllegalArgumentException("bound of a queue: messages=" + messages + " bytes=" + bytes
                     + " mostMessages=" + MOST_MESSAGES + " mostBytes=" + MOST_BYTES);
@@ -27,7 +27,7 @@ final class Quota {
         this.bytes = bytes;
     }
 
-    boolean tryTake(long size) {
+    public boolean tryTake(long size) {
         while (true) {
             // volatile: a guess that the exchange confirms
             long now = used.get();
@@ -42,31 +42,31 @@ final class Quota {
     }
 
     /// Also beyond the bound: for what cannot be refused.
-    void take(long size) {
+    public void take(long size) {
         // volatile: one step
         used.addAndGet((1L << SHIFT) + size);
     }
 
-    void give(long count, long size) {
+    public void give(long count, long size) {
         // volatile: one step
         used.addAndGet(-(count << SHIFT) - size);
     }
 
-    boolean isFull() {
+    public boolean isFull() {
         return usedMessages() >= messages || usedBytes() >= bytes;
     }
 
     /// Room worth waking up for.
-    boolean isHalfEmpty() {
+    public boolean isHalfEmpty() {
         return usedMessages() <= messages / 2 && usedBytes() <= bytes / 2;
     }
 
-    long usedMessages() {
+    public long usedMessages() {
         // volatile: a snapshot
         return used.get() >>> SHIFT;
     }
 
-    long usedBytes() {
+    public long usedBytes() {
         // volatile: a snapshot
         return used.get() & BYTES;
     }

@@ -2,7 +2,7 @@
 package io.bulla.runtime.oob;
 
 /// Counts of one peer. One event loop's.
-final class Tally {
+final class PeerCounters {
 
     long sentMessages;
     long sentBytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.topology;
 
 /// The shape of a broadcast. Every node computes the same answers.
 public interface Routing {

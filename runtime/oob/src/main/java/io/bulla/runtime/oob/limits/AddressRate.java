@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.limits;
 
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 ///
 /// It remembers so many addresses and forgets those that came longest ago, so its memory has a bound; whoever has
 /// more addresses than that is held by the limits on all connections.
-final class AddressRate {
+public final class AddressRate {
 
-    static final int ADDRESSES = 4096;
+    public static final int ADDRESSES = 4096;
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int IPV6_NETWORK_BYTES = 8;
@@ -31,17 +31,17 @@ final class AddressRate {
         }
     };
 
-    AddressRate(int perSecond) {
+    public AddressRate(int perSecond) {
         this.perSecond = perSecond;
     }
 
     /// @param now in nanoseconds
     /// @return whether one more may come; then it is counted
-    boolean admits(SocketAddress remote, long now) {
+    public boolean admits(SocketAddress remote, long now) {
         return buckets.computeIfAbsent(key(remote), unknown -> new Bucket(now)).take(now);
     }
 
-    int known() {
+    public int known() {
         return buckets.size();
     }
 

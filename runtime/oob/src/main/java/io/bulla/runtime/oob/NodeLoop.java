@@ -2,6 +2,9 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.limits.Admission;
+import io.bulla.runtime.oob.limits.SendQuota;
+import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
@@ -23,28 +26,28 @@ import java.util.concurrent.TimeUnit;
 ///
 /// One loop serves a whole node, so nothing in here has a lock: a connection that a peer opened is on the loop of
 /// the session that it turns out to carry.
-final class Hub {
+final class NodeLoop {
 
     private static final Logger LOG = System.getLogger(OobNode.class.getName());
 
     private final Settings settings;
     private final EventLoop loop;
-    private final Inbox inbox;
+    private final HandlerExecutor handlerExecutor;
     private final Handlers handlers;
     private final Room room;
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
-    private final Door door;
+    private final Acceptor acceptor;
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
-    private final Handover<Send> intake = new Handover<>() {
+    private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
         @Override
-        Send next(Send send) {
+        PendingSend next(PendingSend send) {
             return send.next;
         }
 
         @Override
-        void link(Send send, Send next) {
+        void link(PendingSend send, PendingSend next) {
             send.next = next;
         }
     };
@@ -52,21 +55,21 @@ final class Hub {
     private long lastTick = System.nanoTime();
     private boolean closed;
 
-    Hub(Settings settings, EventLoop loop) {
+    NodeLoop(Settings settings, EventLoop loop) {
         this.settings = settings;
         this.loop = loop;
-        this.inbox = new Inbox(settings.rank());
-        this.handlers = new Handlers(settings.rank(), settings.keepBytes(), inbox);
-        this.room = new Room(new Quota(settings.allMessages(), settings.allBytes()));
+        this.handlerExecutor = new HandlerExecutor(settings.rank());
+        this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), handlerExecutor);
+        this.room = new Room(new SendQuota(settings.allMessages(), settings.allBytes()));
         this.broadcasts = new Broadcasts(this);
-        this.door = new Door(this);
+        this.acceptor = new Acceptor(this);
     }
 
     Settings settings() {
         return settings;
     }
 
-    EventLoop loop() {
+    EventLoop eventLoop() {
         return loop;
     }
 
@@ -74,8 +77,8 @@ final class Hub {
         return handlers;
     }
 
-    Inbox inbox() {
-        return inbox;
+    HandlerExecutor handlerExecutor() {
+        return handlerExecutor;
     }
 
     Room room() {
@@ -87,7 +90,7 @@ final class Hub {
     }
 
     Admission admission() {
-        return door.admission();
+        return acceptor.admission();
     }
 
     boolean isClosed() {
@@ -102,14 +105,14 @@ final class Hub {
 
     /// Binds, and from then on accepts.
     Channel listen(InetSocketAddress bind) throws IOException {
-        Channel listener = door.listen(bind);
+        Channel listener = acceptor.listen(bind);
         ticks = loop.scheduleAtFixedRate(
                 this::tick, settings.heartbeatNanos() / 2, settings.heartbeatNanos() / 2, TimeUnit.NANOSECONDS);
         return listener;
     }
 
-    Door door() {
-        return door;
+    Acceptor acceptor() {
+        return acceptor;
     }
 
     /// @throws IOException if the address is not known, or is not one for this node's security
@@ -123,14 +126,14 @@ final class Hub {
     }
 
     /// Queues a send, which has its quota. Any thread.
-    void submit(Send send) {
+    void submit(PendingSend send) {
         if (intake.put(send)) {
             onLoop(drain);
         }
     }
 
     /// A send was completed by somebody else. Any thread.
-    void forget(Send send) {
+    void forget(PendingSend send) {
         onLoop(() -> send.peer.forget(send));
     }
 
@@ -144,15 +147,15 @@ final class Hub {
     }
 
     private void failLate() {
-        for (Send send = intake.takeAll(); send != null; ) {
-            Send next = send.next;
+        for (PendingSend send = intake.takeAll(); send != null; ) {
+            PendingSend next = send.next;
             send.next = null;
             fail(send);
             send = next;
         }
     }
 
-    void fail(Send send) {
+    void fail(PendingSend send) {
         release(send);
         PeerFailedException failure = new PeerFailedException(send.peer.rank(), "this node is closed", null);
         send.fail(failure);
@@ -166,8 +169,8 @@ final class Hub {
             failLate();
             return;
         }
-        for (Send send = intake.takeAll(); send != null; ) {
-            Send next = send.next;
+        for (PendingSend send = intake.takeAll(); send != null; ) {
+            PendingSend next = send.next;
             send.next = null;
             if (send.isDone()) {
                 release(send);
@@ -184,7 +187,7 @@ final class Hub {
         dirty.clear();
     }
 
-    private void enqueue(Send send) {
+    private void enqueue(PendingSend send) {
         if (send.options.deadline().isPresent()) {
             long left = send.options.deadline().get().toNanos() - send.ageNanos(System.nanoTime());
             send.deadline = loop.schedule(() -> late(send), left, TimeUnit.NANOSECONDS);
@@ -194,13 +197,13 @@ final class Hub {
         }
     }
 
-    private void late(Send send) {
+    private void late(PendingSend send) {
         send.fail(send.late());
         send.peer.forget(send);
     }
 
     /// A send needs its handle and its room no more; again is harmless.
-    void release(Send send) {
+    void release(PendingSend send) {
         SealedBuffer handle = send.handle;
         if (handle != null) {
             send.handle = null;
@@ -222,7 +225,7 @@ final class Hub {
 
     /// A whole message has arrived from a peer, and ownership of its bytes.
     void arrived(Frame frame, SealedBuffer whole, Peer from) throws IOException {
-        if (frame.kind() == Frame.Kind.XDONE) {
+        if (frame.kind() == Frame.Kind.CONFIRM) {
             try (whole) {
                 broadcasts.confirmed(frame, whole, from);
             }
@@ -236,14 +239,14 @@ final class Hub {
         Incoming incoming = new Incoming(message, handlers, from);
         FlightEvents.received(settings.rank(), from.rank(), message, incoming.bytes);
         from.handing(incoming.bytes);
-        inbox.put(incoming);
+        handlerExecutor.put(incoming);
     }
 
     void peerFailed(Peer peer, PeerFailedException failure) {
         LOG.log(Level.DEBUG, () -> "rank=" + settings.rank() + " " + failure.getMessage());
         FlightEvents.failed(settings.rank(), peer.rank(), failure.getMessage());
         if (!closed) {
-            inbox.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
+            handlerExecutor.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
             broadcasts.peerFailed(peer.rank());
         }
     }
@@ -309,7 +312,7 @@ final class Hub {
         broadcasts.close();
         peers.values().forEach(Peer::close);
         room.close();
-        door.close().addListener(done -> over.complete(null));
+        acceptor.close().addListener(done -> over.complete(null));
     }
 
     /// As if the process had died: no word to anybody. For tests.
@@ -318,7 +321,7 @@ final class Hub {
         onLoop(() -> {
             closed = true;
             ticks.cancel(false);
-            door.close().addListener(done -> {
+            acceptor.close().addListener(done -> {
                 failLate();
                 broadcasts.close();
                 peers.values().forEach(Peer::close);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.wire;
 
 import io.bulla.pack.WireFormat;
 import io.netty.buffer.ByteBuf;
@@ -58,7 +58,7 @@ import java.util.Optional;
 /// @param number of the broadcast, among its origin's
 /// @param length of what follows this header, in bytes
 /// @param lane 0 the small one, 1 the bulk one
-record Frame(
+public record Frame(
         Kind kind,
         int tag,
         int origin,
@@ -72,32 +72,32 @@ record Frame(
         int lane) {
 
     /// Size of the header in bytes.
-    static final int BYTES = 64;
+    public static final int BYTES = 64;
 
     /// The most bytes that follow one header.
-    static final int MAX_BODY = 16 << 20;
+    public static final int MAX_BODY = 16 << 20;
 
     /// The fewest bytes of a fragment that is not its message's last.
-    static final int MIN_FRAGMENT = 1 << 10;
+    public static final int MIN_FRAGMENT = 1 << 10;
 
     /// The most bytes that follow the header of a batch.
-    static final int MAX_BATCH = 64 << 10;
+    public static final int MAX_BATCH = 64 << 10;
 
-    static final int VERSION = 3;
+    public static final int VERSION = 3;
 
     private static final int MAGIC = 0x42756c61;
     private static final Kind[] KINDS = Kind.values();
 
     /// What a frame is; the ordinal is the code on the wire.
-    enum Kind {
+    public enum Kind {
         /// The first frame of either side. Body: a [Hello].
         HELLO(false),
         /// Of a message for the node that it is sent to.
         DIRECT(true),
         /// Of a message for the node and for everybody below it in the tree of `origin`.
-        XCAST(true),
+        BROADCAST(true),
         /// Confirms a broadcast: the node and everybody below it have it, but for those who failed.
-        XDONE(true),
+        CONFIRM(true),
         /// Takes a message's place in its lane: it was cancelled after its first byte. No body.
         SKIP(true),
         /// What is expected next in both lanes; everything before has arrived. Also a sign of life. No body.
@@ -115,27 +115,27 @@ record Frame(
             this.sequenced = sequenced;
         }
 
-        boolean isSequenced() {
+        public boolean isSequenced() {
             return sequenced;
         }
     }
 
     /// Without a message: HELLO, REFUSE, BYE, ACK.
-    static Frame control(Kind kind, int tag, int origin, int length) {
+    public static Frame control(Kind kind, int tag, int origin, int length) {
         return new Frame(kind, tag, origin, Optional.empty(), 0, 0, 0, 0, 0, length, 0);
     }
 
-    static Frame acknowledgement(int origin, long small, long bulk) {
+    public static Frame acknowledgement(int origin, long small, long bulk) {
         return new Frame(Kind.ACK, 0, origin, Optional.empty(), small, bulk, 0, 0, 0, 0, 0);
     }
 
-    void writeTo(ByteBuf target) {
+    public void writeTo(ByteBuf target) {
         int mark = format.map(WireFormat::mark).orElse(0);
         write(target, kind, mark, tag, origin, sequence, offset, total, session, number, length, lane);
     }
 
     /// As [#writeTo], without a frame.
-    static void write(
+    public static void write(
             ByteBuf target,
             Kind kind,
             int mark,
@@ -161,15 +161,15 @@ record Frame(
                 .writeInt(lane << 24);
     }
 
-    static Frame read(ByteBuffer header, long limit) throws IOException {
+    public static Frame read(ByteBuffer header, long limit) throws IOException {
         return read(header, 0, limit);
     }
 
     /// Whether it may come from a peer, before memory is taken for its body.
     ///
     /// @throws IOException if it names another origin, or announces a body that its kind has not
-    void checkFrom(int peer, int nodes) throws IOException {
-        if (kind == Kind.XCAST || kind == Kind.XDONE) {
+    public void checkFrom(int peer, int nodes) throws IOException {
+        if (kind == Kind.BROADCAST || kind == Kind.CONFIRM) {
             if (origin < 0 || origin >= nodes) {
                 throw new IOException("origin is not a node: origin=" + origin + " nodes=" + nodes);
             }
@@ -183,7 +183,7 @@ record Frame(
     }
 
     /// The header at `at`.
-    static Frame read(ByteBuffer header, int at, long limit) throws IOException {
+    public static Frame read(ByteBuffer header, int at, long limit) throws IOException {
         int magic = header.getInt(at);
         int version = header.get(at + 4) & 0xff;
         int kind = header.get(at + 5) & 0xff;
