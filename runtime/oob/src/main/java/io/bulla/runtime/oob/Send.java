@@ -8,7 +8,7 @@ import java.util.concurrent.Future;
 ///
 /// - a [PeerFailedException]: the peer failed, or this node was closed; whether the message arrived is not known;
 /// - a [java.util.concurrent.CancellationException]: it was cancelled;
-/// - a [TimeoutException]: its deadline has passed;
+/// - a [java.util.concurrent.TimeoutException]: its deadline has passed;
 /// - a [QueueFullException]: it was not queued at all.
 ///
 /// ```
