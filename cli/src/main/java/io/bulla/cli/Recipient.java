@@ -77,7 +77,7 @@ final class Recipient implements AutoCloseable {
         } catch (IOException | UnpackException failure) {
             trouble = failure.getMessage();
         }
-        send(message.origin(), VERDICT, new Mail.Verdict(node.rank(), trouble));
+        send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
         witness.saw(message, trouble);
     }
 
@@ -87,18 +87,18 @@ final class Recipient implements AutoCloseable {
         Thread.startVirtualThread(() -> {
             try {
                 long open = meters.awaitHandles();
-                send(asker, COUNTS, new Mail.Counts(node.rank(), node.broadcastSends(), meters.read(), open));
+                send(asker, COUNTS, new ControlMessage.Counts(node.rank(), node.broadcastSends(), meters.read(), open));
             } catch (InterruptedException ending) {
                 Thread.currentThread().interrupt();
             }
         });
     }
 
-    private void send(int peer, int tag, Mail mail) {
+    private void send(int peer, int tag, ControlMessage message) {
         try (BufferBuilder builder = BufferBuilder.create(meters.source())) {
-            mail.packInto(builder);
+            message.packInto(builder);
             try (SealedBuffer words = builder.seal()) {
-                node.send(peer, tag, Mail.FORMAT, words);
+                node.send(peer, tag, ControlMessage.FORMAT, words);
             }
         }
     }

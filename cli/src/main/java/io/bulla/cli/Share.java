@@ -52,7 +52,7 @@ final class Share {
 
     /// @throws IOException if the file cannot be read, a process dies, or the time is over
     static Outcome run(ShareCommand options) throws IOException, InterruptedException {
-        Practice.run();
+        Warmup.run();
         boolean seal = options.send == ShareCommand.Send.SEAL;
         MemfdSource guarded = MemfdSource.create(MemoryBudget.unlimited(), null);
         try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null);

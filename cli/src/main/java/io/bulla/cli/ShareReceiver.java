@@ -23,7 +23,7 @@ final class ShareReceiver {
     /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way
     public static void main(String[] args) {
         try {
-            Practice.run();
+            Warmup.run();
             try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
                 Link link = new Link(socket);
                 link.sendLong(Long.parseLong(args[1]));

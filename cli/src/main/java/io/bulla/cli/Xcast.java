@@ -52,7 +52,7 @@ final class Xcast implements AutoCloseable {
 
     private record Verified(int rank, String trouble, long nanos) implements Event {}
 
-    private record Counted(Mail.Counts counts) implements Event {}
+    private record Counted(ControlMessage.Counts counts) implements Event {}
 
     private record Lost(int rank, String why) implements Event {}
 
@@ -90,7 +90,7 @@ final class Xcast implements AutoCloseable {
                     .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage())))
                     .start();
             root.receive(Recipient.VERDICT, this::judged);
-            root.receive(Recipient.COUNTS, message -> events.add(new Counted(Mail.Counts.of(message))));
+            root.receive(Recipient.COUNTS, message -> events.add(new Counted(ControlMessage.Counts.of(message))));
             crew.start(root.address());
         } catch (IOException failure) {
             throw options.where.port == 0
@@ -185,7 +185,7 @@ final class Xcast implements AutoCloseable {
     }
 
     private void judged(Message message) {
-        Mail.Verdict verdict = Mail.Verdict.of(message);
+        ControlMessage.Verdict verdict = ControlMessage.Verdict.of(message);
         events.add(new Verified(verdict.rank(), verdict.trouble(), System.nanoTime()));
     }
 
@@ -265,13 +265,13 @@ final class Xcast implements AutoCloseable {
     private record Totals(long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen) {}
 
     private Totals totals() throws IOException, InterruptedException {
-        Map<Integer, Mail.Counts> others = crew.isHere() ? Map.of() : counts();
+        Map<Integer, ControlMessage.Counts> others = crew.isHere() ? Map.of() : counts();
         Meters.Reading here = meters.read();
         long sends = root.broadcastSends() + crew.sends();
         Meters.Reading all = here;
         // an answer may be heard before the handle of its message is closed
         long open = meters.awaitHandles();
-        for (Mail.Counts one : others.values()) {
+        for (ControlMessage.Counts one : others.values()) {
             sends += one.sends();
             all = all.plus(one.meters());
             open += one.handlesOpen();
@@ -280,9 +280,9 @@ final class Xcast implements AutoCloseable {
     }
 
     /// Asks each other process for its counts, and waits for the answers.
-    private Map<Integer, Mail.Counts> counts() throws IOException, InterruptedException {
+    private Map<Integer, ControlMessage.Counts> counts() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
-        Map<Integer, Mail.Counts> counts = new TreeMap<>();
+        Map<Integer, ControlMessage.Counts> counts = new TreeMap<>();
         events.clear();
         sendAll(Recipient.ASK, rank -> true);
         while (counts.size() < nodes) {

@@ -12,12 +12,12 @@ import io.bulla.interop.posix.SharedSeal;
 import java.io.IOException;
 
 /// Does everything a few times within one process, so that no figure measures the loading of classes.
-final class Practice {
+final class Warmup {
 
     private static final int ROUNDS = 300;
     private static final int BYTES = 4 << 10;
 
-    private Practice() {}
+    private Warmup() {}
 
     static void run() throws IOException {
         MemfdSource source = MemfdSource.create();

@@ -9,7 +9,7 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.Message;
 
 /// What nodes write to the one that broadcasts.
-sealed interface Mail {
+sealed interface ControlMessage {
 
     WireFormat FORMAT = WireFormat.OPAL_DSS;
 
@@ -18,7 +18,7 @@ sealed interface Mail {
     /// `INT32 rank | STRING trouble`
     ///
     /// @param trouble why the message is not what was sent, or `null`
-    record Verdict(int rank, String trouble) implements Mail {
+    record Verdict(int rank, String trouble) implements ControlMessage {
 
         @Override
         public void packInto(BufferBuilder builder) {
@@ -36,7 +36,7 @@ sealed interface Mail {
     /// @param sends of broadcasts, one per child
     /// @param meters of its process
     /// @param handlesOpen in its process
-    record Counts(int rank, long sends, Meters.Reading meters, long handlesOpen) implements Mail {
+    record Counts(int rank, long sends, Meters.Reading meters, long handlesOpen) implements ControlMessage {
 
         @Override
         public void packInto(BufferBuilder builder) {
