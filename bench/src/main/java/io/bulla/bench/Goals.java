@@ -38,6 +38,7 @@ public final class Goals implements Callable<Integer> {
             "share-close-2t",
             "shares-64",
             "read-5-fields",
+            "read-1000",
             "bytes-per-share",
             "scalars",
             "items",

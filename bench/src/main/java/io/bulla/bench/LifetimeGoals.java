@@ -3,6 +3,7 @@ package io.bulla.bench;
 
 import io.bulla.buffer.BuildBenchmark;
 import io.bulla.buffer.ReadBenchmark;
+import io.bulla.buffer.ReaderBenchmark;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.CountBenchmark;
 import java.util.ArrayList;
@@ -38,6 +39,10 @@ final class LifetimeGoals {
                 Goal.atMost(1.05, "read-5-fields", read("checked"), read("unchecked")),
                 Goal.compare("read-5-fields-segment", read("checked"), read("baseline")),
                 Goal.compare("read-5-fields-netty", read("checked"), read("netty")),
+                Goal.atMost(1.0, "read-1000", reader("reader"), reader("byteBuffer")),
+                Goal.compare("read-1000-fresh", reader("freshReader"), reader("byteBuffer")),
+                Goal.compare("read-1000-netty", reader("reader"), reader("netty")),
+                Goal.compare("read-1000-regions", reader("manyRegions"), reader("byteBuffer")),
                 Goal.atMost(1.5, "build-1k", build, build("mallocThenFree", CHUNKS[2])),
                 Goal.atMost(1.0, "build-1k-netty-pooled", build, build("nettyPooled", CHUNKS[2])),
                 Goal.atMost(1.0, "build-1k-netty-adaptive", build, build("nettyAdaptive", CHUNKS[2])),
@@ -74,6 +79,10 @@ final class LifetimeGoals {
 
     private static Case read(String method) {
         return Case.jmh(ReadBenchmark.class, method, 1);
+    }
+
+    private static Case reader(String method) {
+        return Case.jmh(ReaderBenchmark.class, method, 1);
     }
 
     private static Case build(String method, String chunk) {

@@ -244,6 +244,12 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         }
     }
 
+    @Override
+    public String toString() {
+        return "ArenaSource[" + safety + " openChunks=" + openChunks() + " chunkBytes=" + chunkBytes + " " + budget
+                + "]";
+    }
+
     /// Under the lock, so that a block's end costs one block, however many threads meet it.
     private synchronized void replace(Block seen, long byteSize) {
         if (current == seen) {

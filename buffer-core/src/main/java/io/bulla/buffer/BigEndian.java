@@ -4,8 +4,10 @@ package io.bulla.buffer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Objects;
 
-/// Runs of values into a region, big-endian. The loops count in `int`: with a `long` index the compiler would
+/// Runs of values into a region and out of it, big-endian. The loops count in `int`: with a `long` index the compiler
+/// would
 /// not turn them into vector instructions.
 final class BigEndian {
 
@@ -16,6 +18,10 @@ final class BigEndian {
     static final ValueLayout.OfLong LITTLE_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private BigEndian() {}
+
+    static boolean is(ByteOrder order) {
+        return Objects.requireNonNull(order, "order") == ByteOrder.BIG_ENDIAN;
+    }
 
     static void put(MemorySegment memory, long at, short[] values, int from, int count) {
         for (int i = 0; i < count; i++) {
@@ -32,6 +38,24 @@ final class BigEndian {
     static void put(MemorySegment memory, long at, long[] values, int from, int count) {
         for (int i = 0; i < count; i++) {
             memory.set(LONG, at + (long) i * Long.BYTES, values[from + i]);
+        }
+    }
+
+    static void get(MemorySegment memory, long at, short[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            values[from + i] = memory.get(SHORT, at + (long) i * Short.BYTES);
+        }
+    }
+
+    static void get(MemorySegment memory, long at, int[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            values[from + i] = memory.get(INT, at + (long) i * Integer.BYTES);
+        }
+    }
+
+    static void get(MemorySegment memory, long at, long[] values, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            values[from + i] = memory.get(LONG, at + (long) i * Long.BYTES);
         }
     }
 }

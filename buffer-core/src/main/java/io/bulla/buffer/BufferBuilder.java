@@ -8,8 +8,10 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,7 +24,9 @@ import java.util.Optional;
 /// ```
 ///
 /// A builder belongs to one thread at a time. It grows its region where the source can, else takes another one.
-/// Values are big-endian, as in the formats above it. A value never straddles two regions, long runs
+/// Values are big-endian, as in the formats above it, or in the order that a put is given: an argument and not a state,
+/// so that a builder that was handed on cannot be in an order that its new writer does not expect. [BufferReader] reads
+/// them back. A value never straddles two regions, long runs
 /// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
 /// `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
@@ -117,6 +121,85 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         long at = reserve(Long.BYTES);
         memory.set(BigEndian.LONG, at, value);
         return this;
+    }
+
+    /// Writes two bytes in the order given.
+    ///
+    /// @param value the value
+    /// @param order which byte comes first
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putShort(short value, ByteOrder order) {
+        return putShort(BigEndian.is(order) ? value : Short.reverseBytes(value));
+    }
+
+    /// Writes four bytes in the order given.
+    ///
+    /// @param value the value
+    /// @param order which byte comes first
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putInt(int value, ByteOrder order) {
+        return putInt(BigEndian.is(order) ? value : Integer.reverseBytes(value));
+    }
+
+    /// Writes eight bytes in the order given.
+    ///
+    /// @param value the value
+    /// @param order which byte comes first
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putLong(long value, ByteOrder order) {
+        return putLong(BigEndian.is(order) ? value : Long.reverseBytes(value));
+    }
+
+    /// Writes the four bytes of a `float`, big-endian.
+    ///
+    /// @param value the value; not a number is written as it is
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putFloat(float value) {
+        return putInt(Float.floatToRawIntBits(value));
+    }
+
+    /// Writes the four bytes of a `float` in the order given.
+    ///
+    /// @param value the value; not a number is written as it is
+    /// @param order which byte comes first
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putFloat(float value, ByteOrder order) {
+        return putInt(Float.floatToRawIntBits(value), order);
+    }
+
+    /// Writes the eight bytes of a `double`, big-endian.
+    ///
+    /// @param value the value; not a number is written as it is
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putDouble(double value) {
+        return putLong(Double.doubleToRawLongBits(value));
+    }
+
+    /// Writes the eight bytes of a `double` in the order given.
+    ///
+    /// @param value the value; not a number is written as it is
+    /// @param order which byte comes first
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putDouble(double value, ByteOrder order) {
+        return putLong(Double.doubleToRawLongBits(value), order);
+    }
+
+    /// Writes text, without its length and without an end. A character that the charset does not have becomes its
+    /// replacement, as in [String#getBytes(Charset)].
+    ///
+    /// @param text any text
+    /// @param charset how characters are written
+    /// @return this builder
+    /// @throws IllegalStateException as [#putByte(byte)]
+    public BufferBuilder putString(String text, Charset charset) {
+        return put(text.getBytes(charset));
     }
 
     /// Writes the low bytes of a value, the lowest first.
@@ -372,6 +455,11 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     @Override
     public void close() {
         abandon();
+    }
+
+    @Override
+    public String toString() {
+        return "BufferBuilder[" + regions() + "]";
     }
 
     private boolean tryPutCharacters(String text) {

@@ -133,6 +133,11 @@ public final class MemoryBudget {
         return limit;
     }
 
+    @Override
+    public String toString() {
+        return "MemoryBudget[used=" + used() + " limit=" + limit + " peak=" + peak() + "]";
+    }
+
     static void own(long bytes) {
         ADOPTED.add(bytes);
     }

@@ -7,6 +7,7 @@ import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -41,6 +42,9 @@ public final class SealedBuffer extends Lease {
 
     /// Stands for any thread but the caller's.
     private static final Thread NOBODY = Thread.ofVirtual().unstarted(() -> {});
+
+    // what every JVM can make
+    private static final int LARGEST_ARRAY = Integer.MAX_VALUE - 8;
 
     private final IoVec bytes;
 
@@ -242,6 +246,96 @@ public final class SealedBuffer extends Lease {
         return isOpenAndPlain() ? bytes : keptIovec();
     }
 
+    /// The bytes in an array: a copy. Counted in [io.bulla.iovec.CopyTally].
+    ///
+    /// @return an array of its own
+    /// @throws IllegalArgumentException if they are more than an array holds
+    /// @throws ReleasedBufferException if this handle is closed
+    public byte[] toByteArray() {
+        IoVec from = iovec();
+        byte[] copy = new byte[arraySize(from.byteSize())];
+        from.copyTo(0, MemorySegment.ofArray(copy), copy.length);
+        Reference.reachabilityFence(this);
+        return copy;
+    }
+
+    /// The bytes as text: a copy. Bytes that are none in the charset become its replacement.
+    ///
+    /// @param charset how characters were written
+    /// @return all bytes, decoded
+    /// @throws IllegalArgumentException if they are more than an array holds
+    /// @throws ReleasedBufferException if this handle is closed
+    public String toString(Charset charset) {
+        Objects.requireNonNull(charset, "charset");
+        return new String(toByteArray(), charset);
+    }
+
+    /// The bytes as `xxd` shows them, for people, as [IoVec#hexDump()].
+    ///
+    /// @return a line for each sixteen bytes
+    /// @throws ReleasedBufferException if this handle is closed
+    public String hexDump() {
+        String dump = iovec().hexDump();
+        Reference.reachabilityFence(this);
+        return dump;
+    }
+
+    /// Tells whether both hold the same bytes, however either is cut into regions. Handles themselves are equal only
+    /// to themselves, since each is closed by its own holder.
+    ///
+    /// @param other an open handle
+    /// @return whether size and bytes are the same
+    /// @throws ReleasedBufferException if one of the handles is closed
+    public boolean contentEquals(SealedBuffer other) {
+        return byteSize() == other.byteSize() && mismatch(other) < 0;
+    }
+
+    /// The offset of the first byte that differs.
+    ///
+    /// @param other an open handle
+    /// @return -1 if both hold the same bytes; the smaller size if one is a prefix of the other
+    /// @throws ReleasedBufferException if one of the handles is closed
+    public long mismatch(SealedBuffer other) {
+        long at = iovec().mismatch(other.iovec());
+        Reference.reachabilityFence(this);
+        Reference.reachabilityFence(other);
+        return at;
+    }
+
+    /// Compares byte by byte, unsigned; of two of which one is a prefix of the other, the shorter one comes first.
+    ///
+    /// @param other an open handle
+    /// @return negative, zero or positive, as this buffer comes before, with or after `other`
+    /// @throws ReleasedBufferException if one of the handles is closed
+    public int compareContent(SealedBuffer other) {
+        int order = iovec().compareContent(other.iovec());
+        Reference.reachabilityFence(this);
+        Reference.reachabilityFence(other);
+        return order;
+    }
+
+    /// The offset of the first place where `wanted` lies.
+    ///
+    /// @param wanted one byte or a run of them; an empty run lies everywhere
+    /// @return at least 0; -1 if there is no such place
+    /// @throws ReleasedBufferException if this handle is closed
+    public long indexOf(byte... wanted) {
+        return indexOf(0, wanted);
+    }
+
+    /// The offset of the first place from an offset on where `wanted` lies.
+    ///
+    /// @param from where to begin, in bytes
+    /// @param wanted one byte or a run of them; an empty run lies everywhere
+    /// @return `from` or more; -1 if there is no such place
+    /// @throws IndexOutOfBoundsException if `from` is not inside this buffer or at its end
+    /// @throws ReleasedBufferException if this handle is closed
+    public long indexOf(long from, byte... wanted) {
+        long at = iovec().indexOf(from, wanted);
+        Reference.reachabilityFence(this);
+        return at;
+    }
+
     @Override
     protected ReleasedBufferException closedError() {
         LeaseTrace trace = count().trace();
@@ -264,6 +358,14 @@ public final class SealedBuffer extends Lease {
     /// Makes the first handle known.
     void announce(Object tag) {
         opened(tag);
+    }
+
+    static int arraySize(long byteSize) {
+        if (byteSize > LARGEST_ARRAY) {
+            throw new IllegalArgumentException(
+                    "more bytes than an array holds: byteSize=" + byteSize + " limit=" + LARGEST_ARRAY);
+        }
+        return (int) byteSize;
     }
 
     private SealedBuffer shareOf(IoVec view, Object tag) {

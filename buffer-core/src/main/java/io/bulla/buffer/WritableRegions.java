@@ -62,6 +62,12 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return before + used;
     }
 
+    final String regions() {
+        int before = earlier == null ? 0 : earlier.size();
+        return "byteSize=" + written() + " " + state.name().toLowerCase(Locale.ROOT) + " regions="
+                + (region == null ? before : before + 1) + " room=" + (capacity - used);
+    }
+
     final long reserve(int bytes) {
         ensureRoom(bytes);
         long at = used;

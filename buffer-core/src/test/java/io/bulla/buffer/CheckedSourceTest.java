@@ -44,6 +44,7 @@ class CheckedSourceTest {
         MemorySegment target = MemorySegment.ofArray(new byte[200]);
         Stream.<Runnable>of(
                         () -> view.get(ValueLayout.JAVA_BYTE, 5),
+                        () -> view.get(ValueLayout.JAVA_SHORT_UNALIGNED, 5),
                         () -> view.get(ValueLayout.JAVA_INT_UNALIGNED, 5),
                         () -> view.get(ValueLayout.JAVA_LONG_UNALIGNED, 5),
                         () -> view.copyTo(0, target, 100),

@@ -530,6 +530,22 @@ class MisuseTest {
     }
 
     @Test
+    void readPastAReadersLimit() {
+        try (SealedBuffer buffer = sealed()) {
+            BufferReader reader = BufferReader.of(buffer).skip(124);
+            refused(reader::getLong);
+        }
+    }
+
+    @Test
+    void readerAfterClose() {
+        SealedBuffer buffer = sealed();
+        BufferReader reader = BufferReader.of(buffer);
+        buffer.close();
+        refused(reader::getInt);
+    }
+
+    @Test
     void readOutOfBoundsOfManyRegions() {
         try (SealedBuffer buffer = sealed();
                 SealedBuffer both = SealedBuffer.concat(buffer, buffer)) {

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
-/// Content, however a vector is cut into regions: compares two side by side, hashes one.
+/// Content, however a vector is cut into regions: compares two side by side, hashes one, searches one.
 final class Content {
 
     private static final int STEP = 8192;
@@ -39,6 +39,33 @@ final class Content {
             }
         }
         return one.byteSize() == other.byteSize() ? -1 : common;
+    }
+
+    static long indexOf(IoVec vec, long from, byte... wanted) {
+        long last = vec.byteSize() - wanted.length;
+        if (wanted.length == 0 || from > last) {
+            return wanted.length == 0 ? from : -1;
+        }
+        for (int i = vec.regionAt(from); i < vec.regionCount() && vec.regionStart(i) <= last; i++) {
+            MemorySegment region = vec.region(i);
+            long start = vec.regionStart(i);
+            long end = Math.min(region.byteSize(), last + 1 - start);
+            for (long at = Math.max(0, from - start); at < end; at++) {
+                if (region.get(ValueLayout.JAVA_BYTE, at) == wanted[0] && liesAt(vec, start + at, wanted)) {
+                    return start + at;
+                }
+            }
+        }
+        return -1;
+    }
+
+    private static boolean liesAt(IoVec vec, long offset, byte... wanted) {
+        for (int i = 1; i < wanted.length; i++) {
+            if (vec.get(ValueLayout.JAVA_BYTE, offset + i) != wanted[i]) {
+                return false;
+            }
+        }
+        return true;
     }
 
     static int hash(IoVec vec) {

@@ -74,6 +74,16 @@ record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements I
     }
 
     @Override
+    public short get(ValueLayout.OfShort layout, long offset) {
+        check();
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
     public int get(ValueLayout.OfInt layout, long offset) {
         check();
         try {

@@ -8,6 +8,7 @@ import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
@@ -25,7 +26,8 @@ import java.util.List;
 ///   ([#stamped]).
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
-/// Offsets and lengths are in bytes. Empty regions are allowed and dropped.
+/// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a builder
+/// writes them, unless a read is given an order or a layout.
 public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
 
     /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.
@@ -136,6 +138,14 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @throws IndexOutOfBoundsException if it is not inside this vector
     byte get(ValueLayout.OfByte layout, long offset);
 
+    /// Reads a `short`, also across a region border.
+    ///
+    /// @param layout size and byte order; use an unaligned layout
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its two bytes are not both inside this vector
+    short get(ValueLayout.OfShort layout, long offset);
+
     /// Reads an `int`, also across a region border.
     ///
     /// @param layout size and byte order; use an unaligned layout
@@ -151,6 +161,113 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return the value at `offset`
     /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
     long get(ValueLayout.OfLong layout, long offset);
+
+    /// Reads a byte.
+    ///
+    /// @param offset in bytes
+    /// @return the byte at `offset`
+    /// @throws IndexOutOfBoundsException if it is not inside this vector
+    default byte getByte(long offset) {
+        return get(ValueLayout.JAVA_BYTE, offset);
+    }
+
+    /// Reads two bytes, big-endian: what a builder's `putShort` wrote. They may lie across a region border.
+    ///
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its two bytes are not all inside this vector
+    default short getShort(long offset) {
+        return get(BigEndian.SHORT, offset);
+    }
+
+    /// Reads two bytes in the order given, as [#getShort(long)].
+    ///
+    /// @param offset in bytes
+    /// @param order which byte comes first
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its two bytes are not all inside this vector
+    default short getShort(long offset, ByteOrder order) {
+        short value = getShort(offset);
+        return BigEndian.is(order) ? value : Short.reverseBytes(value);
+    }
+
+    /// Reads four bytes, big-endian: what a builder's `putInt` wrote. They may lie across a region border.
+    ///
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its four bytes are not all inside this vector
+    default int getInt(long offset) {
+        return get(BigEndian.INT, offset);
+    }
+
+    /// Reads four bytes in the order given, as [#getInt(long)].
+    ///
+    /// @param offset in bytes
+    /// @param order which byte comes first
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its four bytes are not all inside this vector
+    default int getInt(long offset, ByteOrder order) {
+        int value = getInt(offset);
+        return BigEndian.is(order) ? value : Integer.reverseBytes(value);
+    }
+
+    /// Reads eight bytes, big-endian: what a builder's `putLong` wrote. They may lie across a region border.
+    ///
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
+    default long getLong(long offset) {
+        return get(BigEndian.LONG, offset);
+    }
+
+    /// Reads eight bytes in the order given, as [#getLong(long)].
+    ///
+    /// @param offset in bytes
+    /// @param order which byte comes first
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
+    default long getLong(long offset, ByteOrder order) {
+        long value = getLong(offset);
+        return BigEndian.is(order) ? value : Long.reverseBytes(value);
+    }
+
+    /// Reads four bytes as a `float`, big-endian.
+    ///
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its four bytes are not all inside this vector
+    default float getFloat(long offset) {
+        return Float.intBitsToFloat(getInt(offset));
+    }
+
+    /// Reads four bytes as a `float` in the order given.
+    ///
+    /// @param offset in bytes
+    /// @param order which byte comes first
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its four bytes are not all inside this vector
+    default float getFloat(long offset, ByteOrder order) {
+        return Float.intBitsToFloat(getInt(offset, order));
+    }
+
+    /// Reads eight bytes as a `double`, big-endian.
+    ///
+    /// @param offset in bytes
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
+    default double getDouble(long offset) {
+        return Double.longBitsToDouble(getLong(offset));
+    }
+
+    /// Reads eight bytes as a `double` in the order given.
+    ///
+    /// @param offset in bytes
+    /// @param order which byte comes first
+    /// @return the value at `offset`
+    /// @throws IndexOutOfBoundsException if its eight bytes are not all inside this vector
+    default double getDouble(long offset, ByteOrder order) {
+        return Double.longBitsToDouble(getLong(offset, order));
+    }
 
     /// Copies `length` bytes from `offset` on to the start of `target`. Counted in [CopyTally].
     ///
@@ -253,6 +370,45 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
             Reference.reachabilityFence(this);
             Reference.reachabilityFence(other);
         }
+    }
+
+    /// Compares byte by byte, unsigned; of two of which one is a prefix of the other, the shorter one comes first.
+    ///
+    /// @param other the vector to compare with; how either is cut into regions does not matter
+    /// @return negative, zero or positive, as this vector comes before, with or after `other`
+    default int compareContent(IoVec other) {
+        long at = mismatch(other);
+        return at < 0 || at == byteSize() || at == other.byteSize()
+                ? Long.compare(byteSize(), other.byteSize())
+                : Byte.compareUnsigned(getByte(at), other.getByte(at));
+    }
+
+    /// The offset of the first place where `wanted` lies, also across a region border.
+    ///
+    /// @param from where to begin, in bytes
+    /// @param wanted one byte or a run of them; an empty run lies everywhere
+    /// @return `from` or more; -1 if there is no such place
+    /// @throws IndexOutOfBoundsException if `from` is not inside this vector or at its end
+    default long indexOf(long from, byte... wanted) {
+        checkRange("search", from, 0, byteSize());
+        try {
+            return Content.indexOf(this, from, wanted);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /// The bytes as `xxd` shows them: lines of an offset, sixteen bytes in hexadecimal, and the same bytes as ASCII
+    /// with a dot for each that is not printable. For people; a slice keeps it short.
+    ///
+    /// ```
+    /// 00000000: 6865 6c6c 6f00 0000 0001 0000 0002 0000  hello...........
+    /// 00000010: 0003                                     ..
+    /// ```
+    ///
+    /// @return lines that each end with a newline; an empty text for an empty vector
+    default String hexDump() {
+        return HexDump.of(this);
     }
 
     /// Equal to a vector of the same bytes, however either is cut into regions.

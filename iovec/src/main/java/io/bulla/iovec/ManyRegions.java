@@ -69,6 +69,15 @@ final class ManyRegions implements IoVec {
     }
 
     @Override
+    public short get(ValueLayout.OfShort layout, long offset) {
+        IoVec.checkRange("read", offset, Short.BYTES, byteSize());
+        int at = indexOf(offset);
+        return offset + Short.BYTES <= starts[at + 1]
+                ? regions[at].get(layout, offset - starts[at])
+                : gathered(at, offset, Short.BYTES).get(layout, 0);
+    }
+
+    @Override
     public int get(ValueLayout.OfInt layout, long offset) {
         IoVec.checkRange("read", offset, Integer.BYTES, byteSize());
         int at = indexOf(offset);

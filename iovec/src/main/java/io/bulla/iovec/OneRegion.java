@@ -49,6 +49,11 @@ record OneRegion(MemorySegment segment) implements IoVec {
     }
 
     @Override
+    public short get(ValueLayout.OfShort layout, long offset) {
+        return segment.get(layout, offset);
+    }
+
+    @Override
     public int get(ValueLayout.OfInt layout, long offset) {
         return segment.get(layout, offset);
     }

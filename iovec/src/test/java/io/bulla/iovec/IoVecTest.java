@@ -73,6 +73,33 @@ class IoVecTest {
 
     @ParameterizedTest
     @MethodSource("vectors")
+    void typedReadsAreBigEndianOrAsAskedFor(IoVec vector) {
+        ByteBuffer expected = heap(0, SIZE).asByteBuffer();
+        for (ByteOrder order : new ByteOrder[] {ByteOrder.LITTLE_ENDIAN, ByteOrder.BIG_ENDIAN}) {
+            expected.order(order);
+            for (int at = 0; at <= SIZE - Long.BYTES; at++) {
+                assertEquals(expected.get(at), vector.getByte(at));
+                assertEquals(expected.getShort(at), vector.getShort(at, order));
+                assertEquals(expected.getInt(at), vector.getInt(at, order));
+                assertEquals(expected.getLong(at), vector.getLong(at, order));
+                assertEquals(expected.getFloat(at), vector.getFloat(at, order));
+                assertEquals(expected.getDouble(at), vector.getDouble(at, order));
+            }
+        }
+        for (int at = 0; at <= SIZE - Long.BYTES; at++) {
+            assertEquals(expected.getShort(at), vector.getShort(at));
+            assertEquals(expected.getInt(at), vector.getInt(at));
+            assertEquals(expected.getLong(at), vector.getLong(at));
+            assertEquals(expected.getFloat(at), vector.getFloat(at));
+            assertEquals(expected.getDouble(at), vector.getDouble(at));
+        }
+        assertThrows(IndexOutOfBoundsException.class, () -> vector.getShort(SIZE - 1));
+        assertThrows(IndexOutOfBoundsException.class, () -> vector.getInt(-1));
+        assertThrows(NullPointerException.class, () -> vector.getInt(0, null));
+    }
+
+    @ParameterizedTest
+    @MethodSource("vectors")
     void rangesOutsideAreRefusedWithTheirNumbers(IoVec vector) {
         assertEquals(
                 "slice past the end: offset=30 length=11 byteSize=40",

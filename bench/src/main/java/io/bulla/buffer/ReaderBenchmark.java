@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/// A thousand mixed gets in a row: 200 records of an `int`, a `long`, a `short`, a `double` and a byte, big-endian, by
+/// whatever keeps a position.
+///
+/// One should see: `reader`, which asks its handle and compares with its region's end before each get, no slower than
+/// `byteBuffer`, a direct one, which compares with its limit; both near `baseline`, the JDK's own segment read at
+/// offsets that the loop knows, and `netty`, which asks the shared count each time, behind all of them. `manyRegions`
+/// is the reader over pieces of 256 bytes, where some values straddle two.
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(2)
+@Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+public class ReaderBenchmark {
+
+    private static final int RECORDS = 200;
+    private static final int RECORD = 23;
+    private static final int PIECE = 256;
+    private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private ArenaSource source;
+    private SealedBuffer buffer;
+    private SealedBuffer pieces;
+    private BufferReader reader;
+    private BufferReader piecesReader;
+    private MemorySegment segment;
+    private ByteBuffer direct;
+    private ByteBuf netty;
+
+    @Setup
+    public void pack() {
+        source = ArenaSource.create();
+        BufferBuilder builder = BufferBuilder.ofCapacity(source, RECORDS * RECORD);
+        for (int i = 0; i < RECORDS; i++) {
+            builder.putInt(i * 0x9e3779b1)
+                    .putLong(i * 0x9e3779b97f4a7c15L)
+                    .putShort((short) i)
+                    .putDouble(i / 7.0)
+                    .putByte((byte) i);
+        }
+        buffer = builder.seal();
+        pieces = inPieces();
+        reader = BufferReader.of(buffer);
+        piecesReader = BufferReader.of(pieces);
+        segment = buffer.iovec().region(0);
+        direct = ByteBuffer.allocateDirect(RECORDS * RECORD).put(buffer.toByteArray());
+        netty = PooledByteBufAllocator.DEFAULT.directBuffer(RECORDS * RECORD).writeBytes(buffer.toByteArray());
+    }
+
+    private SealedBuffer inPieces() {
+        SealedBuffer joined = BufferBuilder.create(source).seal();
+        BufferReader from = BufferReader.of(buffer);
+        while (from.hasRemaining()) {
+            try (SealedBuffer before = joined;
+                    SealedBuffer slice = from.share(Math.min(PIECE, from.remaining()));
+                    SealedBuffer piece = slice.copy(source)) {
+                joined = SealedBuffer.concat(before, piece);
+            }
+        }
+        return joined;
+    }
+
+    @TearDown
+    public void free() {
+        netty.release();
+        pieces.close();
+        buffer.close();
+        source.close();
+    }
+
+    @Benchmark
+    public long baseline() {
+        MemorySegment from = segment;
+        long sum = 0;
+        for (int i = 0, at = 0; i < RECORDS; i++, at += RECORD) {
+            sum += from.get(INT, at)
+                    + from.get(LONG, at + 4)
+                    + from.get(SHORT, at + 12)
+                    + (long) Double.longBitsToDouble(from.get(LONG, at + 14))
+                    + from.get(BYTE, at + 22);
+        }
+        return sum;
+    }
+
+    @Benchmark
+    public long reader() {
+        return sum(reader.position(0));
+    }
+
+    /// One that lives as long as its loop.
+    @Benchmark
+    public long freshReader() {
+        return sum(BufferReader.of(buffer));
+    }
+
+    @Benchmark
+    public long manyRegions() {
+        return sum(piecesReader.position(0));
+    }
+
+    private static long sum(BufferReader from) {
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += from.getInt() + from.getLong() + from.getShort() + (long) from.getDouble() + from.getByte();
+        }
+        return sum;
+    }
+
+    @Benchmark
+    public long byteBuffer() {
+        ByteBuffer from = direct.clear();
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += from.getInt() + from.getLong() + from.getShort() + (long) from.getDouble() + from.get();
+        }
+        return sum;
+    }
+
+    @Benchmark
+    public long netty() {
+        ByteBuf from = netty.readerIndex(0);
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += from.readInt() + from.readLong() + from.readShort() + (long) from.readDouble() + from.readByte();
+        }
+        return sum;
+    }
+}

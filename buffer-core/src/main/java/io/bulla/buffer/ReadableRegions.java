@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import io.bulla.iovec.IoVec;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.ref.Reference;
+
+/// The regions that a reader reads from, in order: where the next byte comes from, and what happens when a region, or
+/// all of them, end. The mirror of [WritableRegions].
+///
+/// ```
+///  region 0        region 1, memory            region 2
+///  [ ............ ][ read | at ...... end ... ][ ..... ]
+///  0               base   base + at = position    ^ limit, where end is the region's end if that is less
+/// ```
+///
+/// The reader's gets use these fields in place, since a field of another object would cost a load per get.
+abstract sealed class ReadableRegions permits BufferReader {
+
+    final SealedBuffer buffer;
+    /// Offset in the buffer of this reader's position 0.
+    final long start;
+
+    MemorySegment memory = MemorySegment.NULL;
+    long at;
+    long end;
+    private final IoVec bytes;
+    private long limit;
+    private long base;
+    private int region;
+
+    ReadableRegions(SealedBuffer buffer, long start, IoVec bytes) {
+        this.buffer = buffer;
+        this.start = start;
+        this.bytes = bytes;
+        this.limit = bytes.byteSize();
+        enter(0);
+    }
+
+    final long here() {
+        return base + at;
+    }
+
+    final long end() {
+        return limit;
+    }
+
+    final void end(long wanted) {
+        if (wanted < here() || wanted > bytes.byteSize()) {
+            throw new IllegalArgumentException("limit outside of what is left: limit=" + wanted + " position=" + here()
+                    + " byteSize=" + bytes.byteSize());
+        }
+        limit = wanted;
+        end = Math.min(memory.byteSize(), wanted - base);
+    }
+
+    final void goTo(long position) {
+        if (position < 0 || position > limit) {
+            throw new IllegalArgumentException("position past the limit: position=" + position + " limit=" + limit);
+        }
+        if (position < base || position > base + memory.byteSize()) {
+            checkOpen();
+            enter(bytes.regionAt(Math.min(position, bytes.byteSize() - 1)));
+        }
+        at = position - base;
+    }
+
+    /// The next bytes, of which all are there.
+    final IoVec next(long length) {
+        need(length);
+        return bytes.slice(here(), length);
+    }
+
+    /// Copies the next bytes; counted.
+    final void copyNext(MemorySegment target) {
+        need(target.byteSize());
+        bytes.copyTo(here(), target, target.byteSize());
+        goTo(here() + target.byteSize());
+    }
+
+    /// The next bytes, to be made something else of; not counted, as no get of a value is.
+    final byte[] raw(long length) {
+        need(length);
+        byte[] raw = new byte[SealedBuffer.arraySize(length)];
+        for (int done = 0; done < raw.length; ) {
+            if (at == end) {
+                enter(region + 1);
+            }
+            int now = (int) Math.min(raw.length - done, end - at);
+            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at, raw, done, now);
+            at += now;
+            done += now;
+        }
+        Reference.reachabilityFence(this);
+        return raw;
+    }
+
+    /// The next bytes as a number, the first one highest: for a get that its region alone cannot serve.
+    final long gathered(int width) {
+        need(width);
+        long value = 0;
+        for (int i = 0; i < width; i++) {
+            value = value << Byte.SIZE | nextByte() & 0xff;
+        }
+        return value;
+    }
+
+    final void need(long length) {
+        checkOpen();
+        if (length < 0 || length > limit - here()) {
+            throw new IndexOutOfBoundsException(
+                    "read past the limit: position=" + here() + " length=" + length + " limit=" + limit);
+        }
+    }
+
+    final void checkOpen() {
+        if (!buffer.isOpen()) {
+            throw buffer.closedError();
+        }
+    }
+
+    private byte nextByte() {
+        if (at == end) {
+            enter(region + 1);
+        }
+        byte value = memory.get(ValueLayout.JAVA_BYTE, at++);
+        Reference.reachabilityFence(this);
+        return value;
+    }
+
+    private void enter(int index) {
+        if (index < bytes.regionCount()) {
+            memory = bytes.region(index);
+            base = bytes.regionStart(index);
+            region = index;
+            at = 0;
+            end = Math.min(memory.byteSize(), limit - base);
+        }
+    }
+}
