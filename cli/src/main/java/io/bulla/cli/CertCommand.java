@@ -26,9 +26,11 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         description = {
             "Makes certificates and keys for a trial: ca.pem for all, rank-N.pem and rank-N.key for each node.",
-            "The authority's own key is not written, so nobody can add a node later."
+            "The authority's own key is not written, so no node can be added later."
         })
 final class CertCommand implements Callable<Integer> {
+
+    private static final int MOST_DAYS = 36_500;
 
     @Spec
     CommandSpec spec;
@@ -61,6 +63,9 @@ final class CertCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Usage.atLeast(spec, "--nodes", 0, nodes);
         Usage.atLeast(spec, "--days", 1, days);
+        if (days > MOST_DAYS) {
+            throw Usage.error(spec, "--days must be at most " + MOST_DAYS + ": given=" + days);
+        }
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         Instant until = now.plus(Duration.ofDays(days));
         CertificateAuthority authority =

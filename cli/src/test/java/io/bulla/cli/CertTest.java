@@ -100,6 +100,7 @@ class CertTest {
     void wrongOptionsAreNamed() {
         Path other = folder.resolve("other");
         Ran.refused("--days must be at least 1: given=0", "cert", "--days=0", "--out=" + other);
+        Ran.refused("--days must be at most 36500: given=3000000", "cert", "--days=3000000", "--out=" + other);
         Ran.refused("--nodes must be at least 0: given=-1", "cert", "--nodes=-1", "--out=" + other);
         Ran.refused(
                 "not a job's name (letters, digits, dots, dashes, at most 63): job=a/b",

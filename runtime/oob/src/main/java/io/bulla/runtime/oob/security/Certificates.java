@@ -28,12 +28,12 @@ final class Certificates {
     private static final String BASIC_CONSTRAINTS = "2.5.29.19";
     private static final String KEY_USAGE = "2.5.29.15";
     private static final String EXTENDED_KEY_USAGE = "2.5.29.37";
-    private static final String ALTERNATIVE_NAMES = "2.5.29.17";
+    static final String ALTERNATIVE_NAMES = "2.5.29.17";
     private static final String SUBJECT_KEY = "2.5.29.14";
     private static final String AUTHORITY_KEY = "2.5.29.35";
     private static final String SERVER = "1.3.6.1.5.5.7.3.1";
     private static final String CLIENT = "1.3.6.1.5.5.7.3.2";
-    private static final int URI_NAME = 6;
+    static final int URI_NAME = 6;
     private static final int KEY_ID_BYTES = 20;
 
     private Certificates() {}
@@ -90,7 +90,7 @@ final class Certificates {
                 extension(AUTHORITY_KEY, false, Der.sequence(Der.instead(0, keyId(authorityKey.getPublic())))));
     }
 
-    private static X509Certificate sign(
+    static X509Certificate sign(
             String subject,
             String issuer,
             PublicKey key,
@@ -134,7 +134,7 @@ final class Certificates {
         return new X500Principal("CN=" + common).getEncoded();
     }
 
-    private static byte[] extension(String id, boolean critical, byte[] value) {
+    static byte[] extension(String id, boolean critical, byte[] value) {
         return critical
                 ? Der.sequence(Der.oid(id), Der.yes(), Der.octets(value))
                 : Der.sequence(Der.oid(id), Der.octets(value));

@@ -71,24 +71,37 @@ final class Pem {
     /// @throws IOException that tells nothing of what is in the file
     static PrivateKey key(Path file) throws IOException {
         byte[] bytes = SecretFile.secret(file);
+        byte[] text = new byte[0];
         byte[] der = new byte[0];
         try {
-            String text = new String(bytes, StandardCharsets.US_ASCII);
             String begin = "-----BEGIN " + KEY + "-----";
-            int from = text.indexOf(begin);
-            int to = text.indexOf("-----END " + KEY + "-----");
-            if (from < 0 || to < from) {
+            int from = indexOf(bytes, begin, 0);
+            int to = from < 0 ? -1 : indexOf(bytes, "-----END " + KEY + "-----", from);
+            if (to < 0) {
                 throw new IOException("no key in the file, wanted " + begin + ": file=" + file);
             }
-            der = Base64.getMimeDecoder().decode(text.substring(from + begin.length(), to));
+            text = Arrays.copyOfRange(bytes, from + begin.length(), to);
+            der = Base64.getMimeDecoder().decode(text);
             return key(file, new PKCS8EncodedKeySpec(der));
         } catch (IllegalArgumentException notBase64) {
             // its message would quote the file
             throw new IOException("not a key in PEM: file=" + file);
         } finally {
             Arrays.fill(bytes, (byte) 0);
+            Arrays.fill(text, (byte) 0);
             Arrays.fill(der, (byte) 0);
         }
+    }
+
+    /// In bytes that can be overwritten, which those of a String cannot.
+    private static int indexOf(byte[] bytes, String words, int from) {
+        byte[] wanted = words.getBytes(StandardCharsets.US_ASCII);
+        for (int at = from; at + wanted.length <= bytes.length; at++) {
+            if (Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {
+                return at;
+            }
+        }
+        return -1;
     }
 
     private static PrivateKey key(Path file, PKCS8EncodedKeySpec bytes) throws IOException {

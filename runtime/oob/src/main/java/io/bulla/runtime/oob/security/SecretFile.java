@@ -11,12 +11,16 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.Objects;
 import java.util.Set;
 
-/// Small files, and who may read those that are secret: their owner, and nobody else. Such a file is refused, not
+/// Small files, and who may read those that are secret: this process's user alone. Another one is refused, not
 /// warned about, since what others may have read is a secret no more.
 final class SecretFile {
 
@@ -26,11 +30,23 @@ final class SecretFile {
     private static final Set<PosixFilePermission> READ_AND_WRITE =
             EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
+    private static final UserPrincipal SELF = self();
+
     private SecretFile() {}
 
     static byte[] secret(Path file) throws IOException {
-        checkOwnersAlone(file);
-        return bytes(file);
+        if (!isPosix(file)) {
+            return bytes(file);
+        }
+        Object before = checkOwnersAlone(file);
+        byte[] bytes = bytes(file);
+        // a path may be given another file between a look and an open; what was read is the file that was looked at
+        Object after = checkOwnersAlone(file);
+        if (!Objects.equals(before, after)) {
+            Arrays.fill(bytes, (byte) 0);
+            throw new IOException("secret file was replaced while it was read: file=" + file);
+        }
+        return bytes;
     }
 
     /// Makes the file as one that others may not read; it never was another one.
@@ -62,19 +78,32 @@ final class SecretFile {
         }
     }
 
-    private static void checkOwnersAlone(Path file) throws IOException {
-        if (!isPosix(file)) {
-            return;
-        }
-        Set<PosixFilePermission> permissions;
+    /// @return which file it is, whatever its path
+    private static Object checkOwnersAlone(Path file) throws IOException {
+        PosixFileAttributes attributes;
         try {
-            permissions = Files.getPosixFilePermissions(file);
+            attributes = Files.readAttributes(file, PosixFileAttributes.class);
         } catch (NoSuchFileException missing) {
             throw new IOException("no such file: file=" + file, missing);
         }
+        Set<PosixFilePermission> permissions = attributes.permissions();
         if (!OWNER.containsAll(permissions)) {
             throw new IOException("secret file is open to others: file=" + file + " permissions="
                     + PosixFilePermissions.toString(permissions) + " wanted=rw-------");
+        }
+        if (SELF != null && !attributes.owner().equals(SELF)) {
+            throw new IOException(
+                    "secret file is another user's: file=" + file + " owner=" + attributes.owner() + " self=" + SELF);
+        }
+        return attributes.fileKey();
+    }
+
+    /// This process's user, or null where the system does not tell.
+    private static UserPrincipal self() {
+        try {
+            return Files.getOwner(Path.of("/proc/self"));
+        } catch (IOException | UnsupportedOperationException notLinux) {
+            return null;
         }
     }
 }

@@ -16,6 +16,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.BitSet;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.X509ExtendedTrustManager;
 
@@ -34,6 +35,8 @@ public final class SharedSecret implements Security {
     /// whoever a node connects to.
     public static final int LEAST = 16;
 
+    // sixteen random hexadecimal digits have fewer in one of thirty million files
+    private static final int LEAST_DISTINCT = 5;
     private static final String VERSION = "TLSv1.3";
     // of the certificate that nobody looks at
     private static final Duration LONG = Duration.ofDays(3650);
@@ -67,7 +70,8 @@ public final class SharedSecret implements Security {
     /// @param secret at least [#LEAST] bytes, readable by the file's owner alone, the same on every node
     /// @param self this node; nodes of other jobs with the same secret are refused
     /// @return a security for that node
-    /// @throws IOException that names the file, if it cannot be read, is open to others, or too short
+    /// @throws IOException that names the file, if it cannot be read, is open to others or another
+    ///     user's, is too short, or cannot be random
     public static SharedSecret ofFile(Path secret, PeerIdentity self) throws IOException {
         byte[] bytes = SecretFile.secret(secret);
         try {
@@ -77,6 +81,11 @@ public final class SharedSecret implements Security {
             }
             if (length < LEAST) {
                 throw new IOException("secret is too short: file=" + secret + " bytes=" + length + " least=" + LEAST);
+            }
+            long distinct = distinct(bytes, length);
+            if (distinct < LEAST_DISTINCT) {
+                throw new IOException("secret is not random: file=" + secret + " distinct-bytes=" + distinct + " least="
+                        + LEAST_DISTINCT);
             }
             byte[] trimmed = Arrays.copyOf(bytes, length);
             try {
@@ -89,6 +98,14 @@ public final class SharedSecret implements Security {
         }
     }
 
+    private static long distinct(byte[] bytes, int length) {
+        BitSet seen = new BitSet();
+        for (int i = 0; i < length; i++) {
+            seen.set(bytes[i] & 0xff);
+        }
+        return seen.cardinality();
+    }
+
     @Override
     public void checkRank(int rank) throws IOException {
         self.checkRank(rank);
@@ -98,7 +115,10 @@ public final class SharedSecret implements Security {
     public void secure(Channel channel, boolean connects, int expectedPeer) {
         SslHandler tls = (connects ? connecting : accepting).newHandler(channel.alloc());
         TlsCertificates.prepare(tls);
-        channel.pipeline().addLast(tls, new TlsGate(false), new SecretProof(keys, self, connects, expectedPeer));
+        if (!connects) {
+            channel.pipeline().addLast(new TlsOnly());
+        }
+        channel.pipeline().addLast(tls, new TlsGate(), new SecretProof(keys, self, connects, expectedPeer));
     }
 
     @Override

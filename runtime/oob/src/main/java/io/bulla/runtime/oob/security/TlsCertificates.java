@@ -16,6 +16,7 @@ import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -28,8 +29,9 @@ import javax.net.ssl.KeyManagerFactory;
 /// - *Who*: both ends check path, validity and job within the handshake; who connects checks the rank as well,
 ///   who accepts holds it against the hello.
 /// - *Nothing before*: what a node writes waits until the handshake is over.
-/// - *No resumption*: every connection is a handshake of its own, so that a certificate that has expired is
-///   found out.
+/// - *Every connection*: what the other end shows is checked on each connection, one that resumes a session
+///   included, so that a certificate that has expired is found out.
+/// - *Rotation*: [#rotate] puts new files in the place of the old ones while the node runs.
 ///
 /// `./bulla cert` makes files for a trial. What it withstands: docs/security.md.
 public final class TlsCertificates implements Security {
@@ -38,20 +40,28 @@ public final class TlsCertificates implements Security {
     private static final long HANDSHAKE_SECONDS = 10;
 
     private final PeerIdentity self;
-    private final KeyManagerFactory keys;
-    private final MemberTrust trust;
-    private final SslContext accepting;
+    // volatile: replaced as one; a connection that is being made meanwhile takes either
+    private volatile Material material;
 
-    private TlsCertificates(PeerIdentity self, KeyManagerFactory keys, MemberTrust trust) throws IOException {
+    private TlsCertificates(PeerIdentity self, Material material) {
         this.self = self;
-        this.keys = keys;
-        this.trust = trust;
-        this.accepting = SslContextBuilder.forServer(keys)
-                .sslProvider(SslProvider.JDK)
-                .protocols(VERSION)
-                .trustManager(trust)
-                .clientAuth(ClientAuth.REQUIRE)
-                .build();
+        this.material = material;
+    }
+
+    /// What connections are made with: of one set of files.
+    private record Material(KeyManagerFactory keys, MemberTrust trust, SslContext accepting) {
+
+        static Material of(KeyManagerFactory keys, MemberTrust trust) throws IOException {
+            return new Material(
+                    keys,
+                    trust,
+                    SslContextBuilder.forServer(keys)
+                            .sslProvider(SslProvider.JDK)
+                            .protocols(VERSION)
+                            .trustManager(trust)
+                            .clientAuth(ClientAuth.REQUIRE)
+                            .build());
+        }
     }
 
     /// Reads a node's files (PEM), and checks them as its peers will.
@@ -61,23 +71,68 @@ public final class TlsCertificates implements Security {
     /// @param key the node's secret key (PKCS #8, not encrypted), readable by the file's owner alone
     /// @return a security for that node
     /// @throws IOException that names the file, if one cannot be read, is open to others, or does not fit:
-    ///     another authority's, expired, another key's, without a node's name
+    ///     another authority's, expired, another key's, without a node's name or the purposes of a TLS server and
+    ///     client; or an authority that is none
     public static TlsCertificates ofFiles(Path authority, Path chain, Path key) throws IOException {
+        return ofFiles(authority, chain, key, InstantSource.system());
+    }
+
+    /// @param clock for the peers' validity, beside the system's
+    static TlsCertificates ofFiles(Path authority, Path chain, Path key, InstantSource clock) throws IOException {
+        PeerIdentity[] self = new PeerIdentity[1];
+        Material material = read(authority, chain, key, clock, self);
+        return new TlsCertificates(self[0], material);
+    }
+
+    /// Replaces the node's files: connections from now on are made with the new ones. Those that stand keep what
+    /// they were made with. To change the authority, give both for a while: all nodes first trust the old and the
+    /// new one, then show certificates of the new one, then trust the new one alone.
+    ///
+    /// @param authority as in [#ofFiles]
+    /// @param chain of the same job and rank
+    /// @param key as in [#ofFiles]
+    /// @throws IOException as [#ofFiles], and if the certificate names another node; all stays as it was
+    public void rotate(Path authority, Path chain, Path key) throws IOException {
+        PeerIdentity[] named = new PeerIdentity[1];
+        Material next = read(authority, chain, key, InstantSource.system(), named);
+        if (!named[0].equals(self)) {
+            throw new IOException(
+                    "own certificate is another node's: names=" + named[0] + " self=" + self + ": file=" + chain);
+        }
+        material = next;
+    }
+
+    /// @param named told whom the certificate names
+    private static Material read(Path authority, Path chain, Path key, InstantSource clock, PeerIdentity[] named)
+            throws IOException {
         List<X509Certificate> own = Pem.certificates(chain);
         PrivateKey secret = Pem.key(key);
         X509Certificate[] path = own.toArray(X509Certificate[]::new);
         try {
             PeerIdentity self = PeerIdentity.of(path[0]);
-            MemberTrust trust = MemberTrust.of(Pem.certificates(authority), self.job());
+            MemberTrust trust = MemberTrust.of(authorities(authority), self.job(), clock);
             trust.checkServerTrusted(path, "UNKNOWN");
             trust.checkClientTrusted(path, "UNKNOWN");
             if (!belong(path[0], secret)) {
                 throw new IOException("key is not the certificate's: file=" + key);
             }
-            return new TlsCertificates(self, keys(secret, path), trust);
+            named[0] = self;
+            return Material.of(keys(secret, path), trust);
         } catch (CertificateException wrong) {
             throw new IOException("own " + wrong.getMessage() + ": file=" + chain, wrong);
         }
+    }
+
+    /// A node's certificate among them would be trusted as it is, without a look at its validity or its purpose.
+    private static List<X509Certificate> authorities(Path file) throws IOException {
+        List<X509Certificate> found = Pem.certificates(file);
+        for (X509Certificate each : found) {
+            if (each.getBasicConstraints() < 0) {
+                throw new IOException(
+                        "not an authority's certificate: subject=" + each.getSubjectX500Principal() + " file=" + file);
+            }
+        }
+        return found;
     }
 
     /// Who this node is, as its certificate says.
@@ -94,19 +149,24 @@ public final class TlsCertificates implements Security {
 
     @Override
     public void secure(Channel channel, boolean connecting, int expectedPeer) throws IOException {
+        Material with = material;
+        MemberTrust trust = connecting ? with.trust.calling(expectedPeer) : with.trust;
         SslHandler tls = connecting
                 ? SslContextBuilder.forClient()
                         .sslProvider(SslProvider.JDK)
                         .protocols(VERSION)
-                        .keyManager(keys)
-                        .trustManager(trust.calling(expectedPeer))
+                        .keyManager(with.keys)
+                        .trustManager(trust)
                         // the name is the rank, which the trust manager checks, and not a host's
                         .endpointIdentificationAlgorithm(null)
                         .build()
                         .newHandler(channel.alloc())
-                : accepting.newHandler(channel.alloc());
+                : with.accepting.newHandler(channel.alloc());
         prepare(tls);
-        channel.pipeline().addLast(tls, new TlsGate(true));
+        if (!connecting) {
+            channel.pipeline().addLast(new TlsOnly());
+        }
+        channel.pipeline().addLast(tls, new TlsGate(trust, connecting));
     }
 
     /// What both kinds of TLS have in common.
@@ -124,7 +184,7 @@ public final class TlsCertificates implements Security {
     static PeerIdentity proven(Channel channel) throws IOException {
         PeerIdentity peer = channel.attr(TlsGate.PEER).get();
         if (peer == null) {
-            throw new IOException("nobody has proven who is there: remote=" + channel.remoteAddress());
+            throw new IOException("the peer has not proven who it is: remote=" + channel.remoteAddress());
         }
         return peer;
     }

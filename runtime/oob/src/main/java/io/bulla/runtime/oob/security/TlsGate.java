@@ -7,29 +7,42 @@ import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.AttributeKey;
+import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
+import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.Arrays;
 import javax.net.ssl.SSLException;
 
 /// Stands behind the TLS handler: says in one line why a handshake failed, at both ends, and whom a channel with
 /// certificates belongs to.
 final class TlsGate extends ChannelInboundHandlerAdapter {
 
-    /// Who stands at the other end; nobody is known until it was proven.
+    /// Who stands at the other end; unset until it was proven.
     static final AttributeKey<PeerIdentity> PEER = AttributeKey.valueOf(TlsGate.class, "peer");
 
     private static final String ALERT = "Received fatal alert: ";
     // RFC 8446, section 6.1: the other end does not want the connection any more
     private static final String CANCELED = "Alert: user_canceled";
 
-    private final boolean certificates;
+    private final MemberTrust trust;
+    private final boolean connecting;
     private boolean told;
+    private boolean refused;
 
-    /// @param certificates true if the other end has shown one that was found genuine
-    TlsGate(boolean certificates) {
-        this.certificates = certificates;
+    /// For TLS in which certificates prove nothing.
+    TlsGate() {
+        this(null, false);
+    }
+
+    /// @param trust by which what the other end has shown is checked after the handshake, resumed or not; `null` if
+    ///     certificates prove nothing
+    /// @param connecting true if this end connects
+    TlsGate(MemberTrust trust, boolean connecting) {
+        this.trust = trust;
+        this.connecting = connecting;
     }
 
     @Override
@@ -37,23 +50,36 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
         if (event instanceof SslHandshakeCompletionEvent handshake) {
             if (!handshake.isSuccess()) {
                 failed(context, handshake.cause());
-            } else if (certificates) {
+            } else if (trust != null) {
                 identify(context);
             }
         }
         context.fireUserEventTriggered(event);
     }
 
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (refused) {
+            // what came in one piece with the end of the handshake
+            ReferenceCountUtil.release(message);
+        } else {
+            context.fireChannelRead(message);
+        }
+    }
+
     private void identify(ChannelHandlerContext context) {
         try {
-            X509Certificate shown = (X509Certificate) context.pipeline()
+            Certificate[] shown = context.pipeline()
                     .get(SslHandler.class)
                     .engine()
                     .getSession()
-                    .getPeerCertificates()[0];
-            context.channel().attr(PEER).set(PeerIdentity.of(shown));
-        } catch (SSLException | CertificateException checkedInTheHandshake) {
-            tell(context, checkedInTheHandshake);
+                    .getPeerCertificates();
+            X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
+            trust.recheck(chain, connecting);
+            context.channel().attr(PEER).set(PeerIdentity.of(chain[0]));
+        } catch (SSLException | CertificateException wrong) {
+            refused = true;
+            tell(context, wrong);
             context.close();
         }
     }
@@ -93,7 +119,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
             return "tls: the peer refused: alert=" + message.substring(alert + ALERT.length());
         }
         if (cause instanceof NotSslRecordException) {
-            // its message shows the bytes, which somebody sent in the clear
+            // its message shows the bytes, which were sent in the clear
             return "tls: the peer does not speak it";
         }
         if (cause instanceof ClosedChannelException) {

@@ -35,7 +35,7 @@ final class Credulous implements Security {
         if (own != null) {
             context.keyManager(own.key(), certificate(own));
         }
-        channel.pipeline().addLast(context.build().newHandler(channel.alloc()), new TlsGate(false));
+        channel.pipeline().addLast(context.build().newHandler(channel.alloc()), new TlsGate());
     }
 
     static X509Certificate certificate(CertificateAuthority.Issued own) throws IOException {

@@ -206,6 +206,8 @@ class SecretProofTest {
         assertEquals(
                 "secret file is open to others: file=" + open + " permissions=rw----r-- wanted=rw-------",
                 refused(open));
+        Path zeros = Trial.secret(folder, "\0".repeat(16));
+        assertEquals("secret is not random: file=" + zeros + " distinct-bytes=1 least=5", refused(zeros));
         assertEquals("tls-secret bulla://trial/rank/3", node(3, SECRET, "trial").toString());
     }
 

@@ -14,8 +14,15 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.KeyPair;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,7 +67,7 @@ class TlsCertificatesTest {
         EmbeddedChannel fresh = new EmbeddedChannel();
         one.secure(fresh, false, Security.UNKNOWN);
         assertEquals(
-                "nobody has proven who is there: remote=embedded",
+                "the peer has not proven who it is: remote=embedded",
                 assertThrows(IOException.class, () -> one.peerOf(fresh)).getMessage());
         assertThrows(IOException.class, fresh::finishAndReleaseAll);
     }
@@ -144,6 +151,112 @@ class TlsCertificatesTest {
                         new Socket(duo.address().getAddress(), duo.address().getPort())) {
             plain.getOutputStream().write("the secret plan".getBytes(StandardCharsets.US_ASCII));
             assertEquals("tls: the peer does not speak it", duo.accepts.nextWrong());
+        }
+    }
+
+    @Test
+    void plaintextHelloThatLooksLikeAnOldRecordIsRefusedAtOnce() throws Exception {
+        try (Duo duo = new Duo(trial.node(1));
+                Socket plain =
+                        new Socket(duo.address().getAddress(), duo.address().getPort())) {
+            // a frame's length, then version 3, which SSL 2 has at the same place
+            plain.getOutputStream().write(new byte[] {0, 0, 1, 0, 3, 1, 0, 0});
+            assertEquals("tls: the peer does not speak it", duo.accepts.nextWrong());
+        }
+    }
+
+    @Test
+    void resumedSessionIsCheckedAsAFreshOne() throws Exception {
+        Instant now = Instant.now();
+        AtomicReference<Instant> clock = new AtomicReference<>(now);
+        TlsCertificates node = trial.node(trial.authority().issue(1), clock::get);
+        SSLContext client = Attackers.context(trial.authority().issue(0));
+        try (Duo duo = new Duo(node)) {
+            long first = greeted(client, duo);
+            assertEquals("once more", duo.accepts.nextRead());
+            long second = greeted(client, duo);
+            assertEquals("once more", duo.accepts.nextRead());
+            assertEquals(first, second, "the client resumes its session");
+            clock.set(now.plus(Duration.ofDays(2)));
+            assertThrows(IOException.class, () -> greeted(client, duo));
+            String line = duo.accepts.nextWrong();
+            assertTrue(
+                    line.startsWith(
+                            "tls: the peer's certificate is refused: names=bulla://trial/rank/0 reason=NotAfter: "),
+                    line);
+            assertNull(duo.accepts.read.poll());
+        }
+    }
+
+    /// Connects, reads the greeting, and with it the ticket for the next time.
+    ///
+    /// @return when the session was made
+    private static long greeted(SSLContext client, Duo duo) throws IOException {
+        try (Socket socket = client.getSocketFactory()
+                .createSocket(duo.address().getAddress(), duo.address().getPort())) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream().write("once more".getBytes(StandardCharsets.US_ASCII));
+            byte[] greeting = socket.getInputStream().readNBytes("from who accepts".length());
+            if (greeting.length == 0) {
+                throw new IOException("no greeting");
+            }
+            assertEquals("from who accepts", new String(greeting, StandardCharsets.US_ASCII));
+            return ((SSLSocket) socket).getSession().getCreationTime();
+        }
+    }
+
+    @Test
+    void certificateWithoutAPurposeIsRefused() throws Exception {
+        KeyPair root = Certificates.newKey();
+        KeyPair key = Certificates.newKey();
+        Certificates.Validity valid = new Certificates.Validity(
+                Instant.now().minusSeconds(60), Instant.now().plusSeconds(600));
+        X509Certificate ca = Certificates.authority("root", root, valid);
+        byte[] uri = Der.instead(Certificates.URI_NAME, Der.ascii("bulla://trial/rank/2"));
+        X509Certificate without = Certificates.sign(
+                "any",
+                "root",
+                key.getPublic(),
+                root,
+                valid,
+                Certificates.extension(Certificates.ALTERNATIVE_NAMES, false, Der.sequence(uri)));
+        MemberTrust trust = MemberTrust.of(List.of(ca), "trial");
+        X509Certificate[] chain = {without};
+        for (boolean connecting : new boolean[] {true, false}) {
+            assertEquals(
+                    "certificate is refused: names=bulla://trial/rank/2"
+                            + " reason=no purpose, wanted serverAuth and clientAuth",
+                    assertThrows(CertificateException.class, () -> trust.recheck(chain, connecting))
+                            .getMessage());
+        }
+    }
+
+    @Test
+    void rotatedFilesAreUsedByTheNextConnection() throws Exception {
+        Trial next = Trial.in(folder, "trial");
+        TlsCertificates one = trial.node(1);
+        try (Duo duo = new Duo(one).connect(trial.node(0), 1)) {
+            assertEquals("from who connects", duo.accepts.nextRead());
+            next.rotate(one, 1);
+            duo.connect(next.node(0), 1);
+            assertEquals("from who connects", duo.accepts.nextRead());
+            duo.connect(trial.node(0), 1);
+            assertTrue(
+                    duo.connects.nextWrong().contains("Path does not chain"), "the old authority is trusted no more");
+        }
+    }
+
+    @Test
+    void rotationToAnotherNodeIsRefusedAndChangesNothing() throws Exception {
+        TlsCertificates one = trial.node(1);
+        String refused =
+                assertThrows(IOException.class, () -> trial.rotate(one, 2)).getMessage();
+        assertTrue(
+                refused.startsWith("own certificate is another node's: names=bulla://trial/rank/2"
+                        + " self=bulla://trial/rank/1: file="),
+                refused);
+        try (Duo duo = new Duo(one).connect(trial.node(0), 1)) {
+            assertEquals("from who connects", duo.accepts.nextRead());
         }
     }
 

@@ -84,6 +84,12 @@ class TlsFilesTest {
     }
 
     @Test
+    void nodeInTheAuthorityFileIsRefused() throws Exception {
+        Files.writeString(ca, authority.certificatePem() + issued.certificatePem());
+        assertEquals("not an authority's certificate: subject=CN=trial rank 7 file=" + ca, refused());
+    }
+
+    @Test
     void keyOfAnotherNodeIsRefused() throws Exception {
         assertEquals(
                 "key is not the certificate's: file=" + key,

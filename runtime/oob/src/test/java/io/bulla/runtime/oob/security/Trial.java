@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 
 /// Files of a trial job.
 record Trial(Path folder, CertificateAuthority authority) {
@@ -25,11 +26,25 @@ record Trial(Path folder, CertificateAuthority authority) {
     }
 
     TlsCertificates node(CertificateAuthority.Issued issued) throws IOException {
-        Path ca = Files.createTempFile(folder, "ca", ".pem");
-        Path chain = Files.createTempFile(folder, "node", ".pem");
-        Files.writeString(ca, authority.certificatePem());
-        Files.writeString(chain, issued.certificatePem());
-        return TlsCertificates.ofFiles(ca, chain, secret(folder, issued.keyPem()));
+        return node(issued, InstantSource.system());
+    }
+
+    TlsCertificates node(CertificateAuthority.Issued issued, InstantSource clock) throws IOException {
+        return TlsCertificates.ofFiles(ca(), chain(issued), secret(folder, issued.keyPem()), clock);
+    }
+
+    /// Gives a node fresh files of this job.
+    void rotate(TlsCertificates node, int rank) throws IOException {
+        CertificateAuthority.Issued issued = authority.issue(rank);
+        node.rotate(ca(), chain(issued), secret(folder, issued.keyPem()));
+    }
+
+    private Path ca() throws IOException {
+        return Files.writeString(Files.createTempFile(folder, "ca", ".pem"), authority.certificatePem());
+    }
+
+    private Path chain(CertificateAuthority.Issued issued) throws IOException {
+        return Files.writeString(Files.createTempFile(folder, "node", ".pem"), issued.certificatePem());
     }
 
     static Path secret(Path folder, String content) throws IOException {
