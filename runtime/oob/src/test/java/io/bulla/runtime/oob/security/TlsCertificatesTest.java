@@ -159,8 +159,8 @@ class TlsCertificatesTest {
         try (Duo duo = new Duo(trial.node(1));
                 Socket plain =
                         new Socket(duo.address().getAddress(), duo.address().getPort())) {
-            // a frame's length, then version 3, which SSL 2 has at the same place
-            plain.getOutputStream().write(new byte[] {0, 0, 1, 0, 3, 1, 0, 0});
+            // the header of a hello: version 3 stands where SSL 2 has its version
+            plain.getOutputStream().write(new byte[] {'B', 'u', 'l', 'a', 3, 0, 0, 0});
             assertEquals("tls: the peer does not speak it", duo.accepts.nextWrong());
         }
     }
