@@ -14,6 +14,7 @@ public final class FanOut {
 
     private final Lease lease;
     private final Thread owner;
+    private final int sends;
     private int waiting;
 
     /// A fan-out that owns `lease` from now on, and belongs to the calling thread.
@@ -27,6 +28,7 @@ public final class FanOut {
         }
         this.lease = lease;
         this.owner = Thread.currentThread();
+        this.sends = sends;
         this.waiting = sends;
     }
 
@@ -53,7 +55,7 @@ public final class FanOut {
     private IllegalStateException misused() {
         return new IllegalStateException(
                 waiting == 0
-                        ? "more sends ended than announced"
+                        ? "more sends ended than announced: sends=" + sends
                         : "fan-out belongs to another thread: owner=" + owner.getName() + " caller="
                                 + Thread.currentThread().getName());
     }

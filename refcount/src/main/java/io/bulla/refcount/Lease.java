@@ -12,12 +12,16 @@ import java.lang.ref.Reference;
 /// reused.
 ///
 /// ```
-/// open(side record) --close, move--> closed = null      closed is final; share, from open only, makes another
-/// lease
+/// open --close, move--> closed      closed is final; share, from open only, makes another lease
+///
+/// nothing was asked:  side = NONE --exchange--> side = CLOSED
+/// tagged or traced:   side = a record of its own, for ever; the exchange is inside it ([SideRecord#end])
 /// ```
 ///
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
+///    A record is written to `side` once, before a fence and before anybody else can see the lease, so that all
+///    threads exchange in the same place, however the lease came to them.
 /// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
 ///    handle which another thread closes meanwhile races with its own program: it may still see *open*, never
 ///    freed memory of the default source beneath a claim that somebody else holds.
@@ -34,7 +38,7 @@ public abstract class Lease implements AutoCloseable {
     }
 
     private final RefCount count;
-    // null once closed; through SIDE as soon as anybody else can see this lease
+    // NONE, CLOSED, or a record of its own; through SIDE, or plain by ordering 2
     private SideRecord side = SideRecord.NONE;
 
     /// A lease that takes over a claim which is counted already, or will be by [#retain] before the lease is
@@ -54,17 +58,16 @@ public abstract class Lease implements AutoCloseable {
     /// @param leases leases made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
     protected final void retain(Object tag, Lease... leases) {
-        if (side == null) {
+        if (isClosed()) {
             throw closedError();
         }
         if (tag != null || count.trace() != null) {
             openedAll(tag, leases);
         }
         if (!count.retain(leases.length)) {
-            for (Lease lease : leases) {
-                lease.takeSide();
-            }
-            throw closedError();
+            IllegalStateException closed = closedError();
+            notCounted(leases, leases.length, closed);
+            throw closed;
         }
         // this lease may not be collected, and so healed, while its claim is what makes the step safe
         Reference.reachabilityFence(this);
@@ -76,38 +79,78 @@ public abstract class Lease implements AutoCloseable {
     /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
     protected final void retain(Object tag, Lease lease) {
-        if (side == null) {
+        if (isClosed()) {
             throw closedError();
         }
         lease.opened(tag);
         if (!count.retain(1)) {
-            lease.takeSide();
-            throw closedError();
+            throw lease.notCounted(closedError());
         }
         Reference.reachabilityFence(this);
     }
 
     /// Hands this lease's claim to another lease and closes this one, without touching the count.
     ///
+    /// If the listener fails to hear of it, both leases are closed, and the claim is given back.
+    ///
     /// @param tag who will hold it, or `null`
     /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; the other one is not opened then
     protected final void moveTo(Object tag, Lease lease) {
         lease.opened(tag);
-        if (takeSide() == null) {
-            lease.takeSide();
-            throw closedError();
+        Object traced = takeSide();
+        if (traced == null) {
+            throw lease.notCounted(closedError());
+        }
+        try {
+            tellClosed(traced);
+        } catch (Throwable failure) {
+            lease.closeAfter(failure);
+            throw failure;
+        }
+    }
+
+    private void closeAfter(Throwable failure) {
+        try {
+            close();
+        } catch (Throwable another) {
+            Failures.suppress(failure, another);
         }
     }
 
     /// Tells the resource's [LeaseTrace] that this lease is open. The first holder of a resource calls it once.
     ///
+    /// If the listener throws, this lease is closed, and was never open.
+    ///
     /// @param tag who holds it, or `null`
     protected final void opened(Object tag) {
         LeaseTrace trace = count.trace();
         if (trace != null || tag != null) {
-            // plain: nobody else sees this lease yet
-            side = SideRecord.of(tag, trace == null ? null : trace.opened(this, count, tag));
+            // plain: nobody else sees this lease yet; the listener, which does, cannot end what is not counted yet
+            side = SideRecord.CLOSED;
+            Object traced = trace == null ? null : trace.opened(this, count, tag);
+            keep(trace, tag, traced);
+            // release: ordering 1, the record is written before this lease can be seen, be it through a race
+            VarHandle.releaseFence();
+            // the listener's own record of it is whole before this lease can be collected
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    private void keep(LeaseTrace trace, Object tag, Object traced) {
+        try {
+            SideRecord record = SideRecord.of(tag, traced);
+            if (traced instanceof Traced kept) {
+                kept.keptAs(traced);
+            }
+            // plain: as above
+            side = record;
+        } catch (Throwable failure) {
+            // without a record it never opens: the listener must not wait for its end, nor heal it
+            if (traced != null) {
+                trace.closed(this, traced);
+            }
+            throw failure;
         }
     }
 
@@ -119,22 +162,39 @@ public abstract class Lease implements AutoCloseable {
                 leases[done].opened(tag);
             }
         } catch (Throwable failure) {
-            for (int i = 0; i < done; i++) {
-                leases[i].takeSide();
-            }
+            notCounted(leases, done, failure);
             throw failure;
         }
     }
 
-    /// Tells whether this lease has not been closed. A plain read of the lease's own flag.
+    private static void notCounted(Lease[] leases, int opened, Throwable failure) {
+        for (int i = 0; i < opened; i++) {
+            leases[i].notCounted(failure);
+        }
+    }
+
+    /// Ends a lease that was opened and never counted.
+    private <T extends Throwable> T notCounted(T failure) {
+        try {
+            tellClosed(takeSide());
+        } catch (Throwable another) {
+            Failures.suppress(failure, another);
+        }
+        return failure;
+    }
+
+    /// Tells whether this lease has not been closed. Not ordered with anything else; a loop that waits for the close
+    /// comes to see it.
     ///
     /// @return false for ever once `close()` was called
     public final boolean isOpen() {
-        return side != null;
+        // opaque: not hoisted out of a loop; no other memory hangs on it
+        SideRecord now = (SideRecord) SIDE.getOpaque(this);
+        return now == SideRecord.NONE || now.isOpen();
     }
 
-    /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare. If
-    /// not, [#isOpen()] and [#isTraced()] say more.
+    /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare of a
+    /// plain read. If not, [#isOpen()] and [#isTraced()] say more.
     ///
     /// @return false if it is closed, tagged or traced
     protected final boolean isOpenAndPlain() {
@@ -146,8 +206,7 @@ public abstract class Lease implements AutoCloseable {
     ///
     /// @return false once closed
     protected final boolean isTraced() {
-        SideRecord now = side;
-        return now != null && now != SideRecord.NONE && now.traced() != null;
+        return side != SideRecord.NONE && side.isTraced();
     }
 
     /// Who holds this lease, as given when it was opened.
@@ -155,16 +214,28 @@ public abstract class Lease implements AutoCloseable {
     /// @return `null` if nothing was given, or the lease is closed
     public final Object tag() {
         SideRecord now = side;
-        return now == null ? null : now.tag();
+        return now.isOpen() ? now.tag() : null;
+    }
+
+    /// Who holds this lease, or held it before it was closed: for errors, which should name the one that came too
+    /// late.
+    ///
+    /// @return `null` if nothing was given
+    protected final Object lastTag() {
+        return side.tag();
     }
 
     /// Ends this claim; the last claim frees the resource. Closing again does nothing.
     ///
-    /// Callable from any thread. It does not block.
+    /// Callable from any thread. It does not block. If the listener or the resource throws, the claim is ended all
+    /// the same.
     @Override
     public final void close() {
-        if (takeSide() != null) {
+        Object traced = takeSide();
+        if (traced == SideRecord.UNTRACED) {
             count.release();
+        } else if (traced != null) {
+            closeTraced(traced);
         }
     }
 
@@ -187,17 +258,42 @@ public abstract class Lease implements AutoCloseable {
     ///
     /// @return a fresh exception, to be thrown by the caller
     protected IllegalStateException closedError() {
-        return new IllegalStateException("lease already closed");
+        Object tag = lastTag();
+        return new IllegalStateException("lease already closed: type="
+                + getClass().getSimpleName() + " holders=" + holders() + (tag == null ? "" : " tag=" + tag));
     }
 
-    private SideRecord takeSide() {
-        // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
-        SideRecord taken = (SideRecord) SIDE.getAndSet(this, null);
-        if (taken != SideRecord.NONE && taken != null && taken.traced() != null) {
-            count.trace().closed(this, taken.traced());
+    private boolean isClosed() {
+        return side != SideRecord.NONE && !side.isOpen();
+    }
+
+    private void closeTraced(Object traced) {
+        try {
+            tellClosed(traced);
+        } finally {
+            count.release();
+        }
+    }
+
+    /// @param traced what [#takeSide] returned
+    private void tellClosed(Object traced) {
+        if (traced != null && traced != SideRecord.UNTRACED) {
+            count.trace().closed(this, traced);
             // collected only after the listener knows that it was closed
             Reference.reachabilityFence(this);
         }
-        return taken;
+    }
+
+    /// Ends this lease for its holder.
+    ///
+    /// @return what the listener kept, [SideRecord#UNTRACED] if nothing, null if this lease was ended before
+    private Object takeSide() {
+        // plain: ordering 1, a record stays where it is; NONE goes by the exchange below
+        SideRecord now = side;
+        if (now != SideRecord.NONE) {
+            return now.end();
+        }
+        // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
+        return SIDE.getAndSet(this, SideRecord.CLOSED) == SideRecord.NONE ? SideRecord.UNTRACED : null;
     }
 }

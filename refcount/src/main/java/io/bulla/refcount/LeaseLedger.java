@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.PhantomReference;
-import java.lang.ref.ReferenceQueue;
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Comparator;
@@ -94,7 +96,7 @@ public final class LeaseLedger implements LeaseTrace {
     /// @param tag as given when it was opened, or `null`
     /// @param age since it was opened
     /// @param size what it keeps alive, in the resource's unit (bytes for memory)
-    /// @param takenAt the stack that opened it; empty if not asked for
+    /// @param takenAt the stack that opened it, from the caller of the lease's own code on; empty if not asked for
     public record Holder(Object tag, Duration age, long size, List<StackTraceElement> takenAt) {
 
         @Override
@@ -135,6 +137,7 @@ public final class LeaseLedger implements LeaseTrace {
             open.put(held.id, held);
         } catch (OutOfMemoryError e) {
             // perhaps it is in already; the lease will never be, and nobody may release for it
+            held.isTaken();
             open.remove(held.id);
             throw e;
         }
@@ -144,6 +147,7 @@ public final class LeaseLedger implements LeaseTrace {
     @Override
     public void closed(Lease lease, Object traced) {
         Held held = (Held) traced;
+        held.isTaken();
         open.remove(held.id);
         held.clear();
         if (closes != null) {
@@ -152,6 +156,14 @@ public final class LeaseLedger implements LeaseTrace {
                     new Throwable(
                             "lease closed here, by " + Thread.currentThread().getName()));
         }
+    }
+
+    /// Another ledger on the same count heals it.
+    @Override
+    public void lost(Object traced) {
+        Held held = (Held) traced;
+        held.isTaken();
+        open.remove(held.id);
     }
 
     @Override
@@ -179,13 +191,34 @@ public final class LeaseLedger implements LeaseTrace {
                 .collect(Collectors.joining("; "));
     }
 
+    /// Gives back the claim of a lease that was collected, unless somebody else ended it.
+    ///
+    /// @param collected a reference of this class's own, out of the healer's queue
+    static void heal(Reference<? extends Lease> collected) {
+        Held held = (Held) collected;
+        if (held.isTaken()) {
+            held.ledger.heal(held);
+        }
+    }
+
     private void heal(Held held) {
-        // the map gives it to one taker, close() or this; collection comes after every use of the lease (JLS 12.6.2)
-        if (open.remove(held.id) != null) {
-            Holder lost = held.describe();
-            held.count.release();
+        Holder lost = null;
+        try {
+            lost = held.describe();
+            held.tellLost();
+        } finally {
+            // whatever failed above, and after the listeners know, as in a close
+            giveBack(held.count);
+        }
+        open.remove(held.id);
+        onLeak.accept(lost);
+    }
+
+    private void giveBack(RefCount count) {
+        try {
+            count.release();
+        } finally {
             healed.increment();
-            onLeak.accept(lost);
         }
     }
 
@@ -195,12 +228,20 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     /// A lease that is open, seen without keeping it reachable.
-    private static final class Held extends PhantomReference<Lease> {
+    ///
+    /// ```
+    /// open --closed, lost, heal--> taken      by the first of them; taken is final
+    /// ```
+    private static final class Held extends PhantomReference<Lease> implements Traced {
 
-        private static final ReferenceQueue<Lease> COLLECTED = new ReferenceQueue<>();
+        private static final VarHandle TAKEN;
 
         static {
-            Thread.ofPlatform().daemon().name("bulla-lease-healer").start(Held::healCollected);
+            try {
+                TAKEN = MethodHandles.lookup().findVarHandle(Held.class, "taken", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
         }
 
         private final long id = IDS.getAndIncrement();
@@ -208,14 +249,39 @@ public final class LeaseLedger implements LeaseTrace {
         private final LeaseLedger ledger;
         private final RefCount count;
         private final Object tag;
+        private final Class<?> type;
         private final Throwable takenAt;
+        // plain: written before the lease can be collected, read by the healer after it was
+        private Object keptAs;
+        // through TAKEN only
+        private boolean taken;
 
         Held(Lease lease, LeaseLedger ledger, RefCount count, Object tag, Throwable takenAt) {
-            super(lease, COLLECTED);
+            super(lease, Healer.queue());
             this.ledger = ledger;
             this.count = count;
             this.tag = tag;
+            this.type = lease.getClass();
             this.takenAt = takenAt;
+        }
+
+        @Override
+        public void keptAs(Object traced) {
+            keptAs = traced;
+        }
+
+        /// Tells every listener on the count, this ledger too; none if a listener of somebody else's hides it from
+        /// them.
+        void tellLost() {
+            if (keptAs != null) {
+                count.trace().lost(keptAs);
+            }
+        }
+
+        /// Takes it out of the ledger's care: true for one caller.
+        boolean isTaken() {
+            // volatile: one of close, loss and healing wins; nothing else hangs on its order
+            return TAKEN.compareAndSet(this, false, true);
         }
 
         Holder describe() {
@@ -223,22 +289,7 @@ public final class LeaseLedger implements LeaseTrace {
                     tag,
                     Duration.ofNanos(System.nanoTime() - openedAt),
                     count.size(),
-                    takenAt == null ? List.of() : List.of(takenAt.getStackTrace()));
-        }
-
-        private static void healCollected() {
-            while (true) {
-                try {
-                    Held held = (Held) COLLECTED.remove();
-                    held.ledger.heal(held);
-                } catch (InterruptedException e) {
-                    return;
-                } catch (Throwable e) {
-                    // one thread heals for the whole process, and nobody would start another
-                    System.getLogger("io.bulla.refcount")
-                            .log(System.Logger.Level.ERROR, "healing failed, or its listener", e);
-                }
-            }
+                    takenAt == null ? List.of() : TakenAt.callers(takenAt.getStackTrace(), type));
         }
     }
 }

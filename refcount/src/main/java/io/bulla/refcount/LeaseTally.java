@@ -26,6 +26,12 @@ public final class LeaseTally implements LeaseTrace {
         closed.increment();
     }
 
+    /// A lease that was healed is closed: its claim is given back.
+    @Override
+    public void lost(Object traced) {
+        closed.increment();
+    }
+
     /// Leases ever opened.
     ///
     /// @return a number that only grows

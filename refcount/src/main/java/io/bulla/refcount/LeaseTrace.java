@@ -4,7 +4,8 @@ package io.bulla.refcount;
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.
 ///
 /// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not
-/// block and must not throw. [LeaseTally] counts, [LeaseLedger] lists who holds what.
+/// block and must not throw: if it does, the exception reaches whoever opens or closes, and no claim is lost or
+/// given back twice. [LeaseTally] counts, [LeaseLedger] lists who holds what.
 public interface LeaseTrace {
 
     /// A lease is being opened: called before the lease is counted and before anybody else can see it.
@@ -22,6 +23,13 @@ public interface LeaseTrace {
     /// @param traced what `opened` returned for it, not `null`
     void closed(Lease lease, Object traced);
 
+    /// A lease was collected by the garbage collector unclosed, and its claim is being given back for its holder:
+    /// the last that is heard of it. Told by a [LeaseLedger] to every listener on the same count, on the ledger's
+    /// own thread.
+    ///
+    /// @param traced what `opened` returned for the lease, not `null`
+    default void lost(Object traced) {}
+
     /// Where a lease was closed, if the listener remembers: the cause of the error that a use after close gets.
     ///
     /// @param lease a closed lease
@@ -37,7 +45,8 @@ public interface LeaseTrace {
         return "";
     }
 
-    /// A listener that tells two others.
+    /// A listener that tells two others. Each hears everything, also when the other one throws; a lease that is
+    /// lost is healed once, even if both are ledgers.
     ///
     /// @param first told first
     /// @param second told second

@@ -1,16 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /// What a lease carries only when asked: a tag, and what its listener wants to find again.
 ///
-/// @param tag who holds, or null
-/// @param traced what [LeaseTrace#opened] returned, or null
-record SideRecord(Object tag, Object traced) {
+/// ```
+/// open: traced --end()--> ended      ended is final; the tag stays, for the errors of a closed lease
+/// ```
+final class SideRecord {
 
-    /// Nothing was asked.
-    static final SideRecord NONE = new SideRecord(null, null);
+    /// What [#end] returns for an open lease of which no listener wants to hear.
+    static final Object UNTRACED = new Object();
 
+    private static final Object ENDED = new Object();
+    private static final VarHandle TRACED;
+
+    static {
+        try {
+            TRACED = MethodHandles.lookup().findVarHandle(SideRecord.class, "traced", Object.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /// Stands in an open lease of which nothing was asked.
+    static final SideRecord NONE = new SideRecord(null, UNTRACED);
+
+    /// Stands in a closed lease of which nothing was asked, and in one that is not opened yet.
+    static final SideRecord CLOSED = new SideRecord(null, ENDED);
+
+    private final Object tag;
+    // through TRACED only, after construction
+    private Object traced;
+
+    private SideRecord(Object tag, Object traced) {
+        this.tag = tag;
+        this.traced = traced;
+    }
+
+    /// The record of one lease.
+    ///
+    /// @param tag who holds, or null
+    /// @param traced what [LeaseTrace#opened] returned, or null
     static SideRecord of(Object tag, Object traced) {
-        return tag == null && traced == null ? NONE : new SideRecord(tag, traced);
+        return tag == null && traced == null ? NONE : new SideRecord(tag, traced == null ? UNTRACED : traced);
+    }
+
+    /// Who holds or held, or null.
+    Object tag() {
+        return tag;
+    }
+
+    boolean isOpen() {
+        // opaque: a loop that waits for the end comes to see it; no other memory hangs on it
+        return TRACED.getOpaque(this) != ENDED;
+    }
+
+    boolean isTraced() {
+        // opaque: a look at one's own lease, as in isOpen
+        Object now = TRACED.getOpaque(this);
+        return now != ENDED && now != UNTRACED;
+    }
+
+    /// Ends the lease that this record stands in: [Lease], ordering 1.
+    ///
+    /// @return what the listener kept, [#UNTRACED] if nothing, null if the lease was ended before
+    Object end() {
+        // volatile exchange: ordering 1 of Lease, one caller sees it open
+        Object before = this == CLOSED ? ENDED : TRACED.getAndSet(this, ENDED);
+        return before == ENDED ? null : before;
     }
 }

@@ -32,7 +32,7 @@ class FanOutTest {
         FanOut sends = new FanOut(lease, 1);
         sends.completed();
         assertEquals(
-                "more sends ended than announced",
+                "more sends ended than announced: sends=1",
                 assertThrows(IllegalStateException.class, sends::completed).getMessage());
         assertEquals(0, sends.waiting());
         assertEquals(1, thing.frees.get());

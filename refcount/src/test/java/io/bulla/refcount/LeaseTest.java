@@ -3,6 +3,7 @@ package io.bulla.refcount;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -51,7 +52,7 @@ class LeaseTest {
         Claim second = first.share();
         first.close();
         assertEquals(
-                "lease already closed",
+                "lease already closed: type=Claim holders=1",
                 assertThrows(IllegalStateException.class, first::share).getMessage());
         assertEquals(1, thing.holders());
         second.close();
@@ -160,7 +161,7 @@ class LeaseTest {
         Claim first = Claim.first(one, null);
         trace.victim = first;
         assertEquals(
-                "lease already closed",
+                "lease already closed: type=Claim holders=0",
                 assertThrows(IllegalStateException.class, first::share).getMessage());
         assertEquals(1, one.frees.get());
         assertEquals(0, one.holders());
@@ -235,5 +236,55 @@ class LeaseTest {
         }
         assertEquals(1, frees.get());
         assertThrows(IllegalStateException.class, () -> first.shares(0, null));
+    }
+
+    @Test
+    void errorOfAClosedLeaseSaysWhoHeldIt() {
+        Claim first = Claim.first(thing, null);
+        Claim tagged = first.share("peer-17");
+        tagged.close();
+        assertNull(tagged.tag(), "nobody holds it");
+        assertEquals(
+                "lease already closed: type=Claim holders=1 tag=peer-17",
+                assertThrows(IllegalStateException.class, tagged::share).getMessage());
+        first.close();
+    }
+
+    /// A plain read in a loop without a call is read once, once it is compiled.
+    @Test
+    void loopThatWaitsForTheCloseEnds() throws InterruptedException {
+        for (Object tag : new Object[] {null, "tagged"}) {
+            Claim awaited = Claim.first(new Counted(), tag);
+            Thread waits = Thread.ofPlatform().daemon().start(() -> {
+                while (awaited.isOpen()) {}
+            });
+            // long enough to be compiled; the verdict is the end of the thread, for which there is more patience
+            waits.join(1000);
+            awaited.close();
+            waits.join(60_000);
+            assertFalse(waits.isAlive());
+        }
+    }
+
+    @Test
+    void listenerCannotEndALeaseThatIsNotCountedYet() {
+        LeaseTrace closing = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, Object tag) {
+                lease.close();
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {}
+        };
+        Counted one = new Counted(closing);
+        Claim first = Claim.first(one, null);
+        Claim second = first.share();
+        assertEquals(2, one.holders());
+        assertTrue(first.isOpen() && second.isOpen());
+        first.close();
+        second.close();
+        assertEquals(1, one.frees.get());
     }
 }

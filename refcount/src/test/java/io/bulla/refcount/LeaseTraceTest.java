@@ -9,8 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /// What a listener hears, alone and beside another.
@@ -18,7 +20,7 @@ class LeaseTraceTest {
 
     private static final class Notes implements LeaseTrace {
 
-        final List<String> heard = new ArrayList<>();
+        final List<String> heard = Collections.synchronizedList(new ArrayList<>());
         private final Object kept;
         private final Throwable closedBy;
 
@@ -37,6 +39,12 @@ class LeaseTraceTest {
         public void closed(Lease lease, Object traced) {
             assertSame(kept, traced);
             heard.add("closed, open=" + lease.isOpen());
+        }
+
+        @Override
+        public void lost(Object traced) {
+            assertSame(kept, traced);
+            heard.add("lost");
         }
 
         @Override
@@ -154,5 +162,81 @@ class LeaseTraceTest {
         }
         assertEquals(0, tally.open());
         assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void healedLeaseIsClosedForTheOtherListener() throws InterruptedException {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(lost -> {});
+        LeaseTally tally = new LeaseTally();
+        Notes notes = new Notes("C", null);
+        Counted thing = new Counted(LeaseTrace.both(LeaseTrace.both(notes, ledger), tally));
+        Claim kept = Claim.first(thing, "kept");
+        for (int i = 0; i < 100; i++) {
+            kept.share("forgotten");
+        }
+        collectUntil(() -> ledger.healed() == 100);
+        assertEquals(1, thing.holders());
+        assertEquals(1, tally.open());
+        assertEquals(101, tally.totalOpened());
+        assertEquals(100, notes.heard.stream().filter("lost"::equals).count());
+        kept.close();
+        assertEquals(0, tally.open());
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void leaseInTwoLedgersIsHealedOnce() throws InterruptedException {
+        LeaseLedger one = LeaseLedger.full().onLeak(lost -> {});
+        LeaseLedger two = LeaseLedger.full().onLeak(lost -> {});
+        Counted thing = new Counted(LeaseTrace.both(one, two));
+        Claim kept = Claim.first(thing, "kept");
+        Claim[] others = kept.shares(100, "kept, too");
+        for (int i = 0; i < 100; i++) {
+            kept.share("forgotten");
+        }
+        collectUntil(() -> one.healed() + two.healed() == 100 && thing.holders() == 101);
+        collect();
+        assertEquals(100, one.healed() + two.healed());
+        assertEquals(101, thing.holders());
+        assertEquals(101, one.open().size());
+        assertEquals(101, two.open().size());
+        for (Claim each : others) {
+            each.close();
+        }
+        assertEquals(0, thing.frees.get());
+        kept.close();
+        assertEquals(1, thing.frees.get());
+    }
+
+    @Test
+    void secondListenerHearsTheCloseAlsoIfTheFirstThrows() {
+        LeaseTally tally = new LeaseTally();
+        LeaseTrace throwing = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, Object tag) {
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                throw new InternalError("of a test");
+            }
+        };
+        Counted thing = new Counted(LeaseTrace.both(throwing, tally));
+        Claim first = Claim.first(thing, null);
+        assertThrows(InternalError.class, first::close);
+        assertEquals(0, tally.open());
+        assertEquals(1, thing.frees.get(), "the claim is given back all the same");
+    }
+
+    private static void collectUntil(BooleanSupplier done) throws InterruptedException {
+        for (int i = 0; i < 500 && !done.getAsBoolean(); i++) {
+            collect();
+        }
+    }
+
+    private static void collect() throws InterruptedException {
+        System.gc();
+        Thread.sleep(20);
     }
 }

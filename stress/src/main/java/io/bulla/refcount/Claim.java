@@ -9,8 +9,12 @@ final class Claim extends Lease {
     }
 
     Claim share() {
+        return share(null);
+    }
+
+    Claim share(Object tag) {
         Claim other = new Claim(count());
-        retain(null, other);
+        retain(tag, other);
         return other;
     }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.refcount;
+
+import java.lang.ref.ReferenceQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/// The thread that gives back the claims of collected leases, one for all ledgers of the process.
+///
+/// It belongs to no caller: its group is the root one, it has the system's class loader and no inherited thread
+/// locals. It ignores interrupts and survives whatever a ledger, a resource or a listener throws. Should it be gone,
+/// or never have come up for want of memory, the next lease that is opened starts it.
+final class Healer {
+
+    static final String NAME = "bulla-lease-healer";
+
+    private static final long AGAIN_NANOS = 1_000_000_000;
+    private static final ReferenceQueue<Lease> COLLECTED = new ReferenceQueue<>();
+    // volatile: one starter at a time; the others go on without waiting for it
+    private static final AtomicBoolean STARTING = new AtomicBoolean();
+    // volatile: seen by whoever opens a lease next
+    private static volatile Thread thread;
+    // the starter's
+    private static long failedAt;
+    private static boolean failed;
+
+    private Healer() {}
+
+    /// Where collected leases arrive, with a thread that takes them.
+    static ReferenceQueue<Lease> queue() {
+        Thread now = thread;
+        if ((now == null || !now.isAlive()) && STARTING.compareAndSet(false, true)) {
+            try {
+                startAgain(now);
+            } finally {
+                STARTING.set(false);
+            }
+        }
+        return COLLECTED;
+    }
+
+    private static void startAgain(Thread seen) {
+        if (thread != seen || failed && System.nanoTime() - failedAt < AGAIN_NANOS) {
+            return;
+        }
+        try {
+            Thread fresh = newThread(Healer::run);
+            fresh.start();
+            thread = fresh;
+            failed = false;
+        } catch (Throwable noThread) {
+            // opening a lease must not fail for want of a thread; a second later the next one tries again
+            failed = true;
+            failedAt = System.nanoTime();
+        }
+    }
+
+    static Thread newThread(Runnable task) {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread fresh = new Thread(root, task, NAME, 0, false);
+        fresh.setDaemon(true);
+        fresh.setPriority(Thread.NORM_PRIORITY);
+        fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
+        return fresh;
+    }
+
+    private static void run() {
+        while (true) {
+            try {
+                LeaseLedger.heal(COLLECTED.remove());
+            } catch (InterruptedException e) {
+                // from somebody who does not know what it is: claims still have to be given back
+            } catch (Throwable failure) {
+                report(failure);
+            }
+        }
+    }
+
+    private static void report(Throwable failure) {
+        try {
+            System.getLogger("io.bulla.refcount")
+                    .log(System.Logger.Level.ERROR, "healing failed, or its listener", failure);
+        } catch (Throwable unheard) {
+            // the log may fail for the same reason: what counts is that the thread goes on
+        }
+    }
+}
