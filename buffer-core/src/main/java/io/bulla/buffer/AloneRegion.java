@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /// A region with a chunk of its own: a large one, or any on a checked source.
-final class AloneRegion implements Region {
+final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
 
     /// What a checked source writes over what is given back.
     static final byte POISON = (byte) 0xdd;
@@ -16,6 +16,9 @@ final class AloneRegion implements Region {
     private final ArenaCloser closer;
     private final MemorySegment segment;
     private final Generation generation;
+    private boolean released;
+    // of those in quarantine
+    private AloneRegion next;
 
     /// Takes over the only holder of `chunk`.
     AloneRegion(Chunk chunk, ArenaCloser closer, MemorySegment segment, boolean checked) {
@@ -36,7 +39,23 @@ final class AloneRegion implements Region {
     }
 
     @Override
+    public AloneRegion next() {
+        return next;
+    }
+
+    @Override
+    public void next(AloneRegion region) {
+        next = region;
+    }
+
+    /// Again is an error: the chunk has one holder.
+    @Override
     public void release() {
+        if (released) {
+            throw new IllegalStateException("region already given back: byteSize=" + segment.byteSize());
+        }
+        // plain: finds a mistake, not a race
+        released = true;
         if (generation == null) {
             chunk.leave();
         } else {

@@ -1,73 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
-/// The thread of a source: closes arenas, which costs tens of microseconds that no reader's `close()` should
-/// pay, and gives free memory back to the system when it has nothing else to do.
+/// Closes arenas on a thread of the source's, since that costs tens of microseconds that no reader's `close()`
+/// should pay.
 ///
 /// ```
-/// close(chunk)       --> arena closed, tried again while a system call of somebody's holds it
+/// close(chunk)       --> arena closed; tried again while a system call of somebody's holds it, or the close failed
 /// quarantine(region) --> waits behind so many bytes of later ones --> searched --> arena closed
 /// ```
 ///
-/// When it falls behind, because the program leaves it no processor, those who take new memory close arenas too:
-/// memory that waits to be closed is bounded, and is never the reason for a refusal.
+/// When the thread falls behind, because the program leaves it no processor, those who take new memory close arenas
+/// too: memory that waits to be closed is bounded, and is never the reason for a refusal.
 ///
 /// The thread starts with the first chunk or trim, and ends once it is told to and no chunk is left, after a last
-/// trim if that is worth it.
+/// trim if that is worth it. Should it be gone before, the next chunk, refusal or wait for the end starts it again.
 final class ArenaCloser {
-
-    /// The most bytes that a checked source keeps poisoned before it frees them.
-    static final long QUARANTINE = 16 << 20;
 
     private static final long BEHIND = 16 << 20;
     private static final long RETRY_NANOS = 5_000_000;
     private static final long PAUSE_NANOS = 20_000;
     private static final long IDLE_NANOS = 500_000_000;
-    private static final long WORTH_TRIMMING = 8 << 20;
 
-    private final LinkedTransferQueue<Runnable> jobs = new LinkedTransferQueue<>();
-    private final Queue<Chunk> busy = new ArrayDeque<>();
-    private final Queue<AloneRegion> quarantined = new ArrayDeque<>();
+    // put once per chunk, by its last holder
+    private final Waiting<Chunk> closing = new Waiting<>();
+    // those that could not be closed at once; taken by the thread alone
+    private final Waiting<Chunk> inUse = new Waiting<>();
+    private final Waiting<AloneRegion> poisoned = new Waiting<>();
     // volatile: changed under the lock, so that nobody waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
-    // volatile: counters of bytes, all read as guesses of when to help or to trim. First: handed over and not closed;
-    // what a system call holds is not counted
+    // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted
     private final AtomicLong waiting = new AtomicLong();
-    private final AtomicLong closedSinceTrim = new AtomicLong();
-    // volatile: both written by the thread alone, read as snapshots
-    private final AtomicLong lateWrites = new AtomicLong();
-    private final AtomicLong trims = new AtomicLong();
     private final LongConsumer giveBack;
-    private final long quarantine;
-    // both under the lock
-    private Thread thread;
-    private boolean ended;
+    private final Quarantine quarantine;
+    private final Trimmer trimmer = new Trimmer();
+    private final Daemon daemon = new Daemon("bulla-arena-closer", this::step);
+    // volatile: written under the lock, seen by the thread when it is woken
+    private volatile boolean ended;
     // the rest belongs to the thread
-    private long quarantinedBytes;
+    private Chunk retrying;
     private long retried;
-    private boolean ending;
+    private long idleSince = System.nanoTime();
 
     /// @param giveBack told the bytes of each arena after it was closed
     /// @param quarantine bytes to be kept poisoned before they are freed
     ArenaCloser(LongConsumer giveBack, long quarantine) {
         this.giveBack = giveBack;
-        this.quarantine = quarantine;
+        this.quarantine = new Quarantine(quarantine);
     }
 
     /// Another chunk is about to be opened: by then the thread is there, and stays.
     synchronized void opening() {
         if (ended) {
-            throw new IllegalStateException("memory source already closed");
+            throw new IllegalStateException("memory source already closed: openChunks=" + open.get());
         }
-        start();
+        daemon.start();
         open.incrementAndGet();
     }
 
@@ -75,6 +66,7 @@ final class ArenaCloser {
     synchronized void gone() {
         if (open.decrementAndGet() == 0) {
             notifyAll();
+            daemon.wake();
         }
     }
 
@@ -83,18 +75,18 @@ final class ArenaCloser {
     }
 
     long lateWrites() {
-        return lateWrites.get();
+        return quarantine.lateWrites();
     }
 
     long trims() {
-        return trims.get();
+        return trimmer.trims();
     }
 
-    /// Lock-free: called by the last closer of a buffer.
+    /// Lock-free, and cannot fail: called by the last closer of a buffer.
     void close(Chunk chunk) {
         waiting.addAndGet(chunk.byteSize());
-        // the queue's own order: what was done with the chunk before is before the arena's close
-        jobs.add(new Closing(this, chunk));
+        closing.put(chunk);
+        daemon.wake();
     }
 
     /// For whoever takes memory: closes arenas in the place of the thread, if that is behind.
@@ -111,33 +103,44 @@ final class ArenaCloser {
         if (waiting.get() == 0) {
             return false;
         }
+        daemon.tryStart();
         while (!help() && waiting.get() > 0 && System.nanoTime() < deadline) {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         return System.nanoTime() < deadline;
     }
 
-    /// Lock-free, as [#close(Chunk)].
+    /// Lock-free, and cannot fail, as [#close(Chunk)].
     void quarantine(AloneRegion region) {
         waiting.addAndGet(region.byteSize());
-        jobs.add(() -> keep(region));
+        poisoned.put(region);
+        daemon.wake();
     }
 
     synchronized void trim() {
+        trimmer.want();
         if (!ended) {
-            start();
+            daemon.start();
         }
-        jobs.add(this::trimNow);
+        daemon.wake();
     }
 
     synchronized void end() {
         ended = true;
-        jobs.add(this::endQuarantine);
+        daemon.wake();
     }
 
     /// Waits until no chunk is open.
-    synchronized boolean awaitNone(long nanos) throws InterruptedException {
+    boolean awaitNone(long nanos) throws InterruptedException {
         long deadline = System.nanoTime() + nanos;
+        if (open.get() > 0) {
+            daemon.tryStart();
+            while (help()) {}
+        }
+        return awaitLast(deadline);
+    }
+
+    private synchronized boolean awaitLast(long deadline) throws InterruptedException {
         while (open.get() > 0) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
@@ -148,117 +151,110 @@ final class ArenaCloser {
         return true;
     }
 
-    /// Does one job of closing, if there is one.
+    /// Closes one chunk, if one waits.
     private boolean help() {
-        Runnable job = jobs.poll();
-        if (job instanceof Closing) {
-            job.run();
-            return true;
-        }
-        if (job != null) {
-            // the others are the thread's; no order among them matters
-            jobs.add(job);
-        }
-        return false;
-    }
-
-    private void start() {
-        if (thread == null) {
-            thread = Thread.ofPlatform().daemon().name("bulla-arena-closer").start(this::run);
-        }
-    }
-
-    private void run() {
-        try {
-            while (!ending || open.get() > 0) {
-                Runnable job = jobs.poll(busy.isEmpty() ? IDLE_NANOS : RETRY_NANOS, TimeUnit.NANOSECONDS);
-                if (job != null) {
-                    job.run();
-                }
-                if (!busy.isEmpty() && System.nanoTime() - retried > RETRY_NANOS) {
-                    retryBusy();
-                } else if (job == null && closedSinceTrim.get() >= WORTH_TRIMMING) {
-                    trimNow();
-                }
-            }
-            if (closedSinceTrim.get() >= WORTH_TRIMMING) {
-                // by now the program may be on its way down: then nobody needs it
-                TimeUnit.NANOSECONDS.sleep(IDLE_NANOS);
-                trimNow();
-            }
-        } catch (InterruptedException e) {
-            // a daemon thread of a JVM on its way down
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void endQuarantine() {
-        ending = true;
-        while (!quarantined.isEmpty()) {
-            free(quarantined.remove());
-        }
-    }
-
-    private void retryBusy() {
-        retried = System.nanoTime();
-        for (int i = busy.size(); i > 0; i--) {
-            Chunk chunk = busy.remove();
-            if (!tryClose(chunk)) {
-                busy.add(chunk);
-            }
-        }
-    }
-
-    private void trimNow() {
-        closedSinceTrim.set(0);
-        if (Machine.trim()) {
-            trims.incrementAndGet();
-        }
-    }
-
-    private boolean tryClose(Chunk chunk) {
-        try {
-            chunk.close();
-        } catch (IllegalStateException acquired) {
-            // a system call of the JDK's still uses it; its end is near
+        Chunk chunk = closing.poll();
+        if (chunk == null) {
             return false;
         }
-        closedSinceTrim.addAndGet(chunk.byteSize());
-        giveBack.accept(chunk.byteSize());
-        gone();
+        long bytes = chunk.byteSize();
+        try {
+            tryClose(chunk);
+        } finally {
+            // after they were given back
+            waiting.addAndGet(-bytes);
+        }
         return true;
     }
 
-    /// A chunk to be closed, by whoever takes this.
-    private record Closing(ArenaCloser closer, Chunk chunk) implements Runnable {
+    /// Closes a chunk, or leaves it to the thread.
+    private void tryClose(Chunk chunk) {
+        boolean closed = false;
+        try {
+            closed = chunk.tryClose();
+        } catch (Throwable failure) {
+            Daemon.report(failure);
+        }
+        if (closed) {
+            bookOff(chunk.byteSize());
+        } else {
+            inUse.put(chunk);
+        }
+    }
 
-        @Override
-        public void run() {
-            if (!closer.tryClose(chunk)) {
-                closer.jobs.add(() -> closer.busy.add(chunk));
+    private void bookOff(long bytes) {
+        trimmer.closed(bytes);
+        try {
+            giveBack.accept(bytes);
+        } catch (Throwable failure) {
+            Daemon.report(failure);
+        } finally {
+            gone();
+        }
+    }
+
+    /// What the thread does each time, and how long it waits then.
+    private long step() {
+        if (work()) {
+            idleSince = System.nanoTime();
+            return 0;
+        }
+        long idle = System.nanoTime() - idleSince;
+        if (trimmer.isWanted() || trimmer.isWorthIt() && idle >= IDLE_NANOS) {
+            trimmer.trim();
+        }
+        if (ended && open.get() == 0 && !trimmer.isWorthIt()) {
+            return Daemon.DONE;
+        }
+        if (retrying != null) {
+            return RETRY_NANOS;
+        }
+        return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : IDLE_NANOS;
+    }
+
+    private boolean work() {
+        boolean worked = help();
+        worked |= takePoisoned();
+        if (ended) {
+            quarantine.end();
+        }
+        retryInUse();
+        return worked;
+    }
+
+    private boolean takePoisoned() {
+        AloneRegion newest = poisoned.takeAll();
+        long bytes = 0;
+        for (AloneRegion one = newest; one != null; one = one.next()) {
+            bytes += one.byteSize();
+        }
+        if (newest != null) {
+            try {
+                quarantine.keep(newest);
+            } finally {
+                waiting.addAndGet(-bytes);
             }
-            // after its bytes were given back
-            closer.waiting.addAndGet(-chunk.byteSize());
         }
+        return newest != null;
     }
 
-    private void keep(AloneRegion region) {
-        quarantined.add(region);
-        quarantinedBytes += region.byteSize();
-        while (ending ? !quarantined.isEmpty() : quarantinedBytes > quarantine) {
-            free(quarantined.remove());
+    /// From time to time, those that a system call held, or that failed.
+    private void retryInUse() {
+        for (Chunk one = inUse.takeAll(); one != null; ) {
+            Chunk next = one.next();
+            one.next(retrying);
+            retrying = one;
+            one = next;
         }
-        waiting.addAndGet(-region.byteSize());
-    }
-
-    private void free(AloneRegion region) {
-        quarantinedBytes -= region.byteSize();
-        if (!region.leave()) {
-            lateWrites.incrementAndGet();
-            System.getLogger("io.bulla.buffer")
-                    .log(
-                            System.Logger.Level.ERROR,
-                            "memory written after it was given back: byteSize=" + region.byteSize());
+        if (retrying != null && System.nanoTime() - retried > RETRY_NANOS) {
+            retried = System.nanoTime();
+            Chunk chunk = retrying;
+            retrying = null;
+            while (chunk != null) {
+                Chunk next = chunk.next();
+                tryClose(chunk);
+                chunk = next;
+            }
         }
     }
 }

@@ -43,14 +43,15 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     private Chunk chunk;
     private long chunkLimit;
     private long chunkStarted;
-    private boolean closed;
+    // volatile: written under the lock; large regions are refused without it
+    private volatile boolean closed;
 
     private ArenaSource(Builder options) {
         this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
         this.trace = options.trace;
         this.safety = options.safety;
         this.chunkBytes = options.chunkBytes;
-        this.closer = new ArenaCloser(budget::give, Math.min(ArenaCloser.QUARANTINE, budget.limit() / 4));
+        this.closer = new ArenaCloser(budget::give, Math.min(Quarantine.BYTES, budget.limit() / 4));
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], nobody told of handles, [Safety#FAST].
@@ -180,8 +181,10 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     @Override
     public MemorySegment seal(Region region, long used) {
         if (region instanceof Block.Carved carved) {
+            // first what needs heap: bytes that were given back may be another buffer's at once
+            MemorySegment sealed = carved.sealed(used);
             carved.resize(used);
-            return carved.sealed(used);
+            return sealed;
         }
         return region.segment().asSlice(0, used).asReadOnly();
     }
@@ -252,33 +255,42 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
     /// Under the lock, so that a block's end costs one block, however many threads meet it.
     private synchronized void replace(Block seen, long byteSize) {
+        checkOpen(byteSize);
         if (current == seen) {
             long bytes = Math.min(chunkBytes, byteSize > BLOCK / 4 ? LARGE_BLOCK : BLOCK);
             book(bytes);
+            Block next;
             try {
-                if (chunk != null && chunk.byteSize() + bytes > chunkLimit) {
-                    endChunk();
-                }
-                if (chunk == null) {
-                    beginChunk();
-                }
-                Block next = chunk.addBlock(bytes);
-                endBlock();
-                current = next;
+                next = chunk == null || chunk.byteSize() + bytes > chunkLimit ? newChunk(bytes) : chunk.addBlock(bytes);
             } catch (Throwable failure) {
                 budget.give(bytes);
                 throw failure;
             }
+            endBlock();
+            current = next;
             FlightEvents.allocated(bytes);
         }
     }
 
-    private void beginChunk() {
+    /// The first block of another chunk, which takes the place of the one before; as before if that fails.
+    private Block newChunk(long bytes) {
         long now = System.nanoTime();
         boolean busy = chunkLimit > 0 && now - chunkStarted < BUSY_NANOS;
+        Chunk next = openChunk();
+        Block first;
+        try {
+            first = next.addBlock(bytes);
+        } catch (Throwable failure) {
+            next.leave();
+            throw failure;
+        }
+        if (chunk != null) {
+            endChunk();
+        }
         chunkLimit = Math.clamp(busy ? chunkLimit * 2 : chunkLimit / 2, Math.min(BLOCK, chunkBytes), chunkBytes);
         chunkStarted = now;
-        chunk = openChunk();
+        chunk = next;
+        return first;
     }
 
     private void endChunk() {
@@ -295,20 +307,33 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     }
 
     private Region alone(long bytes) {
+        checkOpen(bytes);
         closer.keepUp();
         book(bytes);
+        Chunk own;
+        MemorySegment memory;
         try {
-            Chunk own = openChunk();
-            try {
-                Region region = new AloneRegion(own, closer, own.allocate(bytes), safety == Safety.CHECKED);
-                FlightEvents.allocated(bytes);
-                return region;
-            } catch (Throwable failure) {
-                own.leave();
-                throw failure;
-            }
+            own = openChunk();
+            memory = memoryOf(own, bytes);
         } catch (Throwable failure) {
             budget.give(bytes);
+            throw failure;
+        }
+        // from here on the chunk gives the bytes back
+        try {
+            FlightEvents.allocated(bytes);
+            return new AloneRegion(own, closer, memory, safety == Safety.CHECKED);
+        } catch (Throwable failure) {
+            own.leave();
+            throw failure;
+        }
+    }
+
+    private static MemorySegment memoryOf(Chunk own, long bytes) {
+        try {
+            return own.allocate(bytes);
+        } catch (Throwable failure) {
+            own.leave();
             throw failure;
         }
     }
@@ -332,6 +357,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
                 endUnused();
             }
             if (!closer.awaitClosed(deadline)) {
+                checkOpen(bytes);
                 // one more try, and its error
                 budget.take(bytes, trace == null ? "" : trace.summary());
                 return;
@@ -341,9 +367,16 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
     private synchronized void endUnused() {
         // its holders are this source and the current block
-        if (current != null && current.isUnused() && chunk.holders() == 2) {
+        if (current != null && chunk != null && current.isUnused() && chunk.holders() == 2) {
             endBlock();
             endChunk();
+        }
+    }
+
+    private void checkOpen(long requested) {
+        if (closed) {
+            throw new IllegalStateException(
+                    "memory source already closed: requested=" + requested + " openChunks=" + openChunks());
         }
     }
 }

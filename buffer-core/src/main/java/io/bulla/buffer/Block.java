@@ -36,15 +36,21 @@ final class Block extends RefCount {
     }
 
     private final Chunk chunk;
-    private final MemorySegment memory;
+    // set once, before the block is shown
+    private MemorySegment memory = MemorySegment.NULL;
     // through WORD only
     private long word;
 
-    /// A block that takes over one holder of `chunk`.
-    Block(Chunk chunk, MemorySegment memory) {
+    /// A block without memory, that is going to be one holder of `chunk`.
+    Block(Chunk chunk) {
         super(null, CREDIT);
         this.chunk = chunk;
-        this.memory = memory;
+    }
+
+    /// Gives the block its memory, before anybody else can see it.
+    Block on(MemorySegment zeroed) {
+        memory = zeroed;
+        return this;
     }
 
     /// A region, or null when there is no room or the block is retired. A smaller one may still be found.
@@ -54,6 +60,8 @@ final class Block extends RefCount {
         if (!hasRoom((long) WORD.getOpaque(this), size)) {
             return null;
         }
+        // first: a carve without a region would keep the block for ever
+        Carved carved = new Carved(this, size);
         // volatile (getAndAdd is one instruction): who gets which bytes needs the atomic step alone
         long before = (long) WORD.getAndAdd(this, CARVE + size);
         if (before >= RETIRED) {
@@ -63,7 +71,8 @@ final class Block extends RefCount {
             release(1);
             return null;
         }
-        return new Carved(this, (int) (before & CARVE - 1), size);
+        carved.offset = (int) (before & CARVE - 1);
+        return carved;
     }
 
     private boolean hasRoom(long word, long size) {
@@ -99,19 +108,22 @@ final class Block extends RefCount {
     /// A region. Its size changes in its builder's hands only.
     static final class Carved implements Region {
 
+        private static final int RELEASED = -1;
+
         private final Block block;
-        private final int offset;
+        // in the block, or RELEASED
+        private int offset;
         private int size;
 
-        private Carved(Block block, int offset, int size) {
+        private Carved(Block block, int size) {
             this.block = block;
-            this.offset = offset;
             this.size = size;
         }
 
         /// Moves the end of the region, if nothing was carved behind it and there is room.
         boolean resize(long bytes) {
             long wanted = aligned(Math.min(bytes, LARGEST));
+            checkHeld();
             if (wanted == size) {
                 return true;
             }
@@ -132,11 +144,13 @@ final class Block extends RefCount {
         }
 
         MemorySegment sealed(long used) {
+            checkHeld();
             return block.memory.asSlice(offset, used).asReadOnly();
         }
 
         @Override
         public MemorySegment segment() {
+            checkHeld();
             return block.memory.asSlice(offset, size);
         }
 
@@ -145,9 +159,19 @@ final class Block extends RefCount {
             return size;
         }
 
+        /// Again is an error: it would take another region's place in the count, and the memory from beneath it.
         @Override
         public void release() {
+            checkHeld();
+            // plain: finds a mistake, not a race
+            offset = RELEASED;
             block.giveBack();
+        }
+
+        private void checkHeld() {
+            if (offset == RELEASED) {
+                throw new IllegalStateException("region already given back: byteSize=" + size);
+            }
         }
     }
 }

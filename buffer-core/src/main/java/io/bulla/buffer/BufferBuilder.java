@@ -65,7 +65,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     public static Optional<BufferBuilder> tryBuild(MemorySource source, long capacity) {
         BufferBuilder builder = ofCapacity(source, capacity);
         try {
-            builder.use(source.allocate(capacity));
+            builder.takeRegion(1);
             return Optional.of(builder);
         } catch (MemoryLimitException full) {
             return Optional.empty();
@@ -396,7 +396,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
             }
             return this;
         } catch (Throwable failure) {
-            truncate(start);
+            dropAfter(start, failure);
             throw failure;
         }
     }
@@ -429,6 +429,9 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// Ends the writing: the bytes are immutable from now on and belong to the returned handle. The builder is
     /// spent.
     ///
+    /// A seal that fails ends the builder too: its memory is given back, and each later use says so. It
+    /// fails if the source refuses, if a listener throws, or if there is no heap.
+    ///
     /// Publication: a release fence stands between the last write and the first handle. Final fields alone would
     /// not do, for native memory lies outside what they cover.
     ///
@@ -447,7 +450,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         SealedBuffer buffer = sealed();
         // release: publishes the native bytes before any handle can be seen by another thread
         VarHandle.releaseFence();
-        buffer.announce(tag);
+        announce(buffer, tag);
         return buffer;
     }
 
@@ -475,7 +478,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
             putByte((byte) 0);
             return true;
         } catch (Throwable failure) {
-            truncate(start);
+            dropAfter(start, failure);
             throw failure;
         }
     }

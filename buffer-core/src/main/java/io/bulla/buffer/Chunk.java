@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 ///
 /// Closing an arena costs a handshake with every thread, whatever its size, and zeroing memory is cheapest when
 /// it is used soon after. So an arena is large, and taken in blocks as they are needed.
-final class Chunk extends RefCount {
+final class Chunk extends RefCount implements Waiting.Item<Chunk> {
 
     private static final int ALIGN = 8;
 
@@ -18,6 +18,8 @@ final class Chunk extends RefCount {
     private final Arena arena = Arena.ofShared();
     // under the source's lock; the closer's thread comes after the last holder
     private long byteSize;
+    // of those that wait to be closed
+    private Chunk next;
 
     /// An arena without memory, whose one holder is the caller.
     Chunk(ArenaCloser closer) {
@@ -25,16 +27,18 @@ final class Chunk extends RefCount {
         this.closer = closer;
     }
 
-    /// A block of zeroed memory, one more holder.
+    /// A block of zeroed memory, one more holder. The caller holds the chunk; if this fails, the chunk is as before.
     Block addBlock(long bytes) {
-        MemorySegment memory = allocate(bytes);
+        Block block = new Block(this);
+        block.on(allocate(bytes));
         if (!retain(1)) {
-            throw new IllegalStateException("block for a chunk that is gone");
+            throw new IllegalStateException("block for a chunk that is gone: byteSize=" + byteSize);
         }
-        return new Block(this, memory);
+        return block;
     }
 
-    /// Zeroed memory that lives as long as the chunk.
+    /// Zeroed memory that lives as long as the chunk, which gives back its bytes when it is closed: if this returns,
+    /// they are the chunk's, not the caller's.
     MemorySegment allocate(long bytes) {
         MemorySegment memory = arena.allocate(bytes, ALIGN);
         byteSize += bytes;
@@ -52,9 +56,31 @@ final class Chunk extends RefCount {
 
     /// Closes the arena, which takes tens of microseconds.
     ///
-    /// @throws IllegalStateException while a system call of the JDK's uses its memory
-    void close() {
-        arena.close();
+    /// @return false while a system call of the JDK's uses its memory
+    boolean tryClose() {
+        try {
+            arena.close();
+            return true;
+        } catch (Throwable failure) {
+            if (!arena.scope().isAlive()) {
+                // its end is what counts
+                return true;
+            }
+            if (failure instanceof IllegalStateException) {
+                return false;
+            }
+            throw failure;
+        }
+    }
+
+    @Override
+    public Chunk next() {
+        return next;
+    }
+
+    @Override
+    public void next(Chunk chunk) {
+        next = chunk;
     }
 
     @Override

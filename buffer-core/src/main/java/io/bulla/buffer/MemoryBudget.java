@@ -98,10 +98,19 @@ public final class MemoryBudget {
     ///
     /// @param bytes booked before
     /// @throws IllegalArgumentException if `bytes` is negative
+    /// @throws IllegalStateException if fewer are booked; nothing is given back then
     public void give(long bytes) {
         checkNotNegative(bytes);
-        // volatile: as in tryTake
-        used.addAndGet(-bytes);
+        long before;
+        do {
+            // volatile: a guess for the compare-and-set below
+            before = used.get();
+            if (bytes > before) {
+                throw new IllegalStateException(
+                        "more given back than was taken: bytes=" + bytes + " used=" + before + " limit=" + limit);
+            }
+            // volatile: as in tryTake
+        } while (!used.compareAndSet(before, before - bytes));
     }
 
     /// Bytes booked now.

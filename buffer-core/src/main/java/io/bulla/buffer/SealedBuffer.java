@@ -6,6 +6,7 @@ import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.nio.charset.Charset;
 import java.util.Arrays;
@@ -40,9 +41,6 @@ import java.util.Objects;
 /// the handle is closed or collected.
 public final class SealedBuffer extends Lease {
 
-    /// Stands for any thread but the caller's.
-    private static final Thread NOBODY = Thread.ofVirtual().unstarted(() -> {});
-
     // what every JVM can make
     private static final int LARGEST_ARRAY = Integer.MAX_VALUE - 8;
 
@@ -68,19 +66,29 @@ public final class SealedBuffer extends Lease {
         SealedBuffer buffer;
         try {
             Objects.requireNonNull(memory, "memory");
-            if (!memory.isAccessibleBy(NOBODY)) {
+            if (!memory.isAccessibleBy(Given.ANY_THREAD)) {
                 throw new IllegalArgumentException("memory is confined to one thread: byteSize=" + memory.byteSize());
             }
             if (!memory.scope().isAlive()) {
                 throw new IllegalArgumentException("memory is freed already: byteSize=" + memory.byteSize());
             }
-            buffer = new SealedBuffer(Storage.of(new Storage.Foreign(memory.byteSize(), onRelease)), IoVec.of(memory));
+            buffer = new SealedBuffer(new Storage.Foreign(memory.byteSize(), onRelease), IoVec.of(memory));
+            MemoryBudget.own(memory.byteSize());
         } catch (Throwable failure) {
-            onRelease.run();
+            releaseAfter(failure, onRelease);
             throw failure;
         }
-        MemoryBudget.own(memory.byteSize());
+        // release: publishes what the caller wrote to the memory, as in BufferBuilder.seal
+        VarHandle.releaseFence();
         return buffer;
+    }
+
+    private static void releaseAfter(Throwable failure, Runnable onRelease) {
+        try {
+            onRelease.run();
+        } catch (Throwable another) {
+            Failures.join(failure, another);
+        }
     }
 
     /// The parts' bytes one after the other, as one buffer. It holds a share of each part.
@@ -97,17 +105,31 @@ public final class SealedBuffer extends Lease {
             IoVec all =
                     IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
             LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
-            SealedBuffer whole = new SealedBuffer(Storage.of(trace, held), all);
+            SealedBuffer whole = new SealedBuffer(new Storage.Joined(trace, held), all);
             whole.announce(null);
             return whole;
         } catch (Throwable failure) {
-            for (SealedBuffer part : held) {
-                if (part != null) {
-                    part.close();
-                }
-            }
+            closeAll(held, failure);
             throw failure;
         }
+    }
+
+    /// Closes every handle, whatever the others throw.
+    ///
+    /// @param handles some of them may be null
+    /// @return the first failure, with the others behind it
+    static Throwable closeAll(SealedBuffer[] handles, Throwable before) {
+        Throwable failure = before;
+        for (SealedBuffer each : handles) {
+            try {
+                if (each != null) {
+                    each.close();
+                }
+            } catch (Throwable e) {
+                failure = Failures.join(failure, e);
+            }
+        }
+        return failure;
     }
 
     /// One more handle on the same bytes, for another holder.
@@ -339,14 +361,15 @@ public final class SealedBuffer extends Lease {
     @Override
     protected ReleasedBufferException closedError() {
         LeaseTrace trace = count().trace();
+        Object tag = lastTag();
         return new ReleasedBufferException(
-                "buffer handle already closed: byteSize=" + bytes.byteSize(),
+                "buffer handle already closed: byteSize=" + bytes.byteSize() + (tag == null ? "" : " tag=" + tag),
                 trace == null ? null : trace.closedBy(this));
     }
 
     @Override
     public String toString() {
-        Object tag = tag();
+        Object tag = lastTag();
         return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed")
                 + (tag == null ? "" : " tag=" + tag) + "]";
     }
@@ -355,9 +378,23 @@ public final class SealedBuffer extends Lease {
         return ((Storage) count()).size();
     }
 
-    /// Makes the first handle known.
+    /// Makes the first handle known. If its listener throws, no handle will ever be open: then everything is given
+    /// back.
     void announce(Object tag) {
-        opened(tag);
+        try {
+            opened(tag);
+        } catch (Throwable failure) {
+            freeAfter(failure);
+            throw failure;
+        }
+    }
+
+    private void freeAfter(Throwable failure) {
+        try {
+            ((Storage) count()).free();
+        } catch (Throwable another) {
+            Failures.join(failure, another);
+        }
     }
 
     static int arraySize(long byteSize) {

@@ -4,134 +4,145 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
-import java.util.ArrayDeque;
-import java.util.Deque;
 
-/// What the last handle of a buffer gives back.
-final class Storage extends RefCount {
+/// What the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one object for
+/// both.
+sealed interface Storage {
 
-    /// Concatenations that end within the end of another, on the thread that ends it.
-    private static final ThreadLocal<Deque<SealedBuffer[]>> ENDING = new ThreadLocal<>();
+    /// Gives everything back, all of it even if a part of it throws.
+    void free();
 
-    /// One [Region], several, what is [Joined], or [Foreign] memory.
-    private final Object owned;
+    /// Bytes that stay taken until then.
+    long size();
 
-    private Storage(LeaseTrace trace, Object owned) {
-        super(trace);
-        this.owned = owned;
-    }
+    /// Of one sealed region.
+    final class One extends RefCount implements Storage {
 
-    /// Of sealed regions: one region, or an array of them; `event` runs until the last close, or is null.
-    static Storage of(LeaseTrace trace, Object regions, FlightEvents.LastClose event) {
-        return new Storage(trace, event == null ? regions : new Timed(regions, event));
-    }
+        private final Region region;
 
-    static Storage of(LeaseTrace trace, SealedBuffer... parts) {
-        long pinned = 0;
-        for (SealedBuffer part : parts) {
-            pinned += part.pinned();
+        One(LeaseTrace trace, Region region) {
+            super(trace);
+            this.region = region;
         }
-        return new Storage(trace, new Joined(parts, pinned));
+
+        @Override
+        public void free() {
+            region.release();
+        }
+
+        @Override
+        public long size() {
+            return region.byteSize();
+        }
     }
 
-    static Storage of(Foreign memory) {
-        return new Storage(null, memory);
+    /// Of several sealed regions.
+    final class Many extends RefCount implements Storage {
+
+        private final Region[] regions;
+
+        Many(LeaseTrace trace, Region... regions) {
+            super(trace);
+            this.regions = regions;
+        }
+
+        @Override
+        public void free() {
+            Throwable failure = null;
+            for (Region each : regions) {
+                failure = Failures.release(each, failure);
+            }
+            Failures.rethrow(failure);
+        }
+
+        @Override
+        public long size() {
+            long sum = 0;
+            for (Region each : regions) {
+                sum += each.byteSize();
+            }
+            return sum;
+        }
+    }
+
+    /// Another storage, and an event of the flight recorder that runs until the last close.
+    final class Timed extends RefCount implements Storage {
+
+        private final Storage storage;
+        private final FlightEvents.LastClose event;
+
+        Timed(LeaseTrace trace, Storage storage, FlightEvents.LastClose event) {
+            super(trace);
+            this.storage = storage;
+            this.event = event;
+        }
+
+        @Override
+        public void free() {
+            try {
+                event.finish();
+            } finally {
+                storage.free();
+            }
+        }
+
+        @Override
+        public long size() {
+            return storage.size();
+        }
+    }
+
+    /// The handles that a concatenation holds, and what they pin in all.
+    final class Joined extends Nested implements Storage {
+
+        private final SealedBuffer[] parts;
+        private final long pinned;
+
+        Joined(LeaseTrace trace, SealedBuffer... parts) {
+            super(trace);
+            this.parts = parts;
+            long sum = 0;
+            for (SealedBuffer part : parts) {
+                sum += part.pinned();
+            }
+            this.pinned = sum;
+        }
+
+        @Override
+        void giveBack() {
+            Failures.rethrow(SealedBuffer.closeAll(parts, null));
+        }
+
+        @Override
+        public long size() {
+            return pinned;
+        }
     }
 
     /// Memory that somebody else handed in.
-    record Foreign(long byteSize, Runnable onRelease) {}
+    final class Foreign extends Nested implements Storage {
 
-    /// What a concatenation holds, and what that pins in all.
-    private record Joined(SealedBuffer[] parts, long pinned) {}
+        private final long byteSize;
+        private final Runnable onRelease;
 
-    private record Timed(Object owned, FlightEvents.LastClose event) {}
-
-    @Override
-    protected void free() {
-        if (owned instanceof Joined joined) {
-            giveBackParts(joined.parts);
-        } else {
-            giveBack(owned);
+        Foreign(long byteSize, Runnable onRelease) {
+            super(null);
+            this.byteSize = byteSize;
+            this.onRelease = onRelease;
         }
-    }
 
-    /// Concatenations of concatenations, however deep, without a stack as deep: what ends within another's end is
-    /// left to that one.
-    private static void giveBackParts(SealedBuffer[] parts) {
-        Deque<SealedBuffer[]> outer = ENDING.get();
-        if (outer != null) {
-            outer.add(parts);
-            return;
-        }
-        Deque<SealedBuffer[]> ending = new ArrayDeque<>();
-        ENDING.set(ending);
-        RuntimeException failure = null;
-        try {
-            for (SealedBuffer[] next = parts; next != null; next = ending.poll()) {
-                try {
-                    giveBackAll(next);
-                } catch (RuntimeException e) {
-                    failure = e;
-                }
-            }
-        } finally {
-            ENDING.remove();
-        }
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    @Override
-    protected long size() {
-        return sizeOf(owned);
-    }
-
-    private static void giveBack(Object owned) {
-        if (owned instanceof Region region) {
-            region.release();
-        } else if (owned instanceof SealedBuffer part) {
-            part.close();
-        } else if (owned instanceof Foreign memory) {
-            MemoryBudget.disown(memory.byteSize());
-            memory.onRelease().run();
-        } else if (owned instanceof Timed timed) {
-            timed.event.finish();
-            giveBack(timed.owned);
-        } else {
-            giveBackAll((Object[]) owned);
-        }
-    }
-
-    /// Every one is given back, even if one of them fails.
-    private static void giveBackAll(Object[] several) {
-        RuntimeException failure = null;
-        for (Object one : several) {
+        @Override
+        void giveBack() {
             try {
-                giveBack(one);
-            } catch (RuntimeException e) {
-                failure = e;
+                onRelease.run();
+            } finally {
+                MemoryBudget.disown(byteSize);
             }
         }
-        if (failure != null) {
-            throw failure;
-        }
-    }
 
-    private static long sizeOf(Object owned) {
-        return switch (owned) {
-            case Region region -> region.byteSize();
-            case Joined joined -> joined.pinned;
-            case Foreign memory -> memory.byteSize();
-            case Timed timed -> sizeOf(timed.owned);
-            case Object[] several -> {
-                long sum = 0;
-                for (Object one : several) {
-                    sum += sizeOf(one);
-                }
-                yield sum;
-            }
-            default -> throw new AssertionError(owned);
-        };
+        @Override
+        public long size() {
+            return byteSize;
+        }
     }
 }

@@ -2,16 +2,12 @@
 package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
-import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 
 /// The regions that a builder writes to, in order: where the next byte goes, and what happens when there is no
@@ -24,6 +20,10 @@ import java.util.Objects;
 /// ```
 ///
 /// The builder's puts use these fields in place, since a field of another object would cost a load per put.
+///
+/// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
+/// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the
+/// builder, and gives its memory back, for what the source did by then cannot be undone.
 abstract sealed class WritableRegions permits BufferBuilder {
 
     static final long FIRST = 256;
@@ -34,24 +34,31 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private static final int MAX_ASIDE = 64 << 10;
 
     private enum State {
-        WRITING,
-        SEALED,
-        ABANDONED
-    }
+        WRITING(""),
+        SEALED("sealed"),
+        ABANDONED("abandoned"),
+        FAILED("given back by a seal that failed");
 
-    private record Part(Region region, long start, long used) {}
+        private final String end;
+
+        State(String end) {
+            this.end = end;
+        }
+    }
 
     private final MemorySource source;
     private State state = State.WRITING;
     private long nextCapacity;
-    // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it
+    // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it; a
+    // region without a capacity grew, and has not said yet where its memory is now
     private Region region;
     MemorySegment memory = MemorySegment.NULL;
     long used;
     long capacity;
     private long before;
     // those before it, null while there is none
-    private List<Part> earlier;
+    private Part earlier;
+    private long endedWith;
 
     WritableRegions(MemorySource source, long firstCapacity) {
         this.source = Objects.requireNonNull(source, "source");
@@ -111,8 +118,17 @@ abstract sealed class WritableRegions permits BufferBuilder {
                 done += now;
             }
         } catch (Throwable failure) {
-            dropAfter(start);
+            dropAfter(start, failure);
             throw failure;
+        }
+    }
+
+    /// As [#dropAfter(long)], after a failure that the caller throws, whatever else happens.
+    final void dropAfter(long byteSize, Throwable failure) {
+        try {
+            dropAfter(byteSize);
+        } catch (Throwable another) {
+            Failures.join(failure, another);
         }
     }
 
@@ -146,38 +162,34 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return read;
     }
 
-    final void use(Region now) {
-        region = now;
-        memory = now.segment();
-        capacity = memory.byteSize();
-        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
-    }
-
     final void dropAfter(long byteSize) {
         checkWriting();
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
         }
+        Throwable failure = null;
         while (byteSize < before) {
-            dropLast();
+            failure = dropLast(failure);
         }
         used = byteSize - before;
+        Failures.rethrow(failure);
     }
 
-    /// The memory of what was written, from `offset` to the end of the region that it lies in: for a sink that changes
-    /// what it wrote. Not to be kept across a write.
+    /// The memory of what was written, from `offset` to the end of the region that it lies in: for a sink that
+    /// changes what it wrote. Not to be kept across a write.
     final MemorySegment writtenFrom(long offset) {
         IoVec.checkRange("written", offset, 1, checkedSize());
+        reopen();
         if (offset >= before) {
             return memory.asSlice(offset - before, used - (offset - before));
         }
-        int at = earlier.size() - 1;
-        while (earlier.get(at).start() > offset) {
-            at--;
+        long end = before;
+        Part part = earlier;
+        while (part.start() > offset) {
+            end = part.start();
+            part = part.previous();
         }
-        Part part = earlier.get(at);
-        long from = offset - part.start();
-        return part.region().segment().asSlice(from, part.used() - from);
+        return part.memory().asSlice(offset - part.start(), end - offset);
     }
 
     /// Bytes written to a builder that still writes.
@@ -186,109 +198,145 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return written();
     }
 
-    /// Ends the writing. Whoever calls publishes what it returns.
+    /// Ends the writing. Whoever calls publishes what it returns, and announces it.
     final SealedBuffer sealed() {
         checkWriting();
         // a region without a byte would stay taken as long as the buffer
         while (region != null && used == 0) {
-            dropLast();
+            Failures.rethrow(dropLast(null));
         }
-        SealedBuffer buffer = earlier == null && region != null ? sealOne() : sealMany();
+        reopen();
+        Region last = region;
+        MemorySegment written = memory;
+        long length = used;
+        long size = written();
+        boolean isOne = last != null && earlier == null;
+        Part parts = last == null || isOne ? null : new Part(last, written, before, earlier);
+        // from here on no byte is written, whatever the source and the listener do
         end(State.SEALED);
-        return buffer;
+        try {
+            return isOne ? Sealing.one(source, last, written, length) : Sealing.many(source, parts, size);
+        } catch (Throwable failure) {
+            state = State.FAILED;
+            Part.release(parts, isOne ? Failures.release(last, failure) : failure);
+            throw failure;
+        }
+    }
+
+    /// Makes the first handle known, or gives the memory back.
+    final void announce(SealedBuffer buffer, Object tag) {
+        try {
+            buffer.announce(tag);
+        } catch (Throwable failure) {
+            state = State.FAILED;
+            throw failure;
+        }
     }
 
     final void abandon() {
         if (state == State.WRITING) {
-            Region[] owned = owned();
+            Region last = region;
+            Part others = earlier;
             end(State.ABANDONED);
-            for (Region each : owned) {
-                each.release();
-            }
+            Failures.rethrow(Part.release(others, last == null ? null : Failures.release(last, null)));
         }
     }
 
     final void checkWriting() {
         if (state != State.WRITING) {
-            throw new IllegalStateException("builder already " + state.name().toLowerCase(Locale.ROOT));
+            throw new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
         }
     }
 
     private void grow(int bytes) {
-        if (region != null) {
-            Region grown = source.grow(region, Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST)));
-            if (grown != null) {
-                use(grown);
-                return;
-            }
+        reopen();
+        if (capacity - used < bytes && (region == null || !growRegion(bytes))) {
+            takeRegion(bytes);
         }
-        Region fresh = source.allocate(Math.max(nextCapacity, bytes));
-        if (region != null) {
-            if (earlier == null) {
-                earlier = new ArrayList<>();
-            }
-            earlier.add(new Part(region, before, used));
-            before += used;
-            used = 0;
-        }
-        use(fresh);
     }
 
-    /// Gives the last region back and returns to the one before it, if there is one.
-    private void dropLast() {
-        region.release();
-        if (earlier == null || earlier.isEmpty()) {
+    private boolean growRegion(int bytes) {
+        long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
+        Region grown = source.grow(region, wanted);
+        if (grown == null) {
+            return false;
+        }
+        // the old memory may be gone: until the region has said where it is now, there is no room
+        region = grown;
+        memory = MemorySegment.NULL;
+        capacity = 0;
+        show(Given.memory(source, grown, used + bytes));
+        return true;
+    }
+
+    /// Asks a region again that failed to say where its memory is, after it had grown.
+    private void reopen() {
+        if (capacity == 0 && region != null) {
+            show(Given.memory(source, region, Math.max(1, used)));
+        }
+    }
+
+    /// Takes a region for at least so many bytes, behind the one before.
+    final void takeRegion(int bytes) {
+        Part behind = region == null ? null : new Part(region, memory, before, earlier);
+        long wanted = Math.max(nextCapacity, bytes);
+        Region fresh = source.allocate(wanted);
+        MemorySegment opened = opened(fresh, bytes, behind);
+        // nothing below can fail
+        earlier = behind;
+        before += used;
+        used = 0;
+        region = fresh;
+        show(opened);
+    }
+
+    private MemorySegment opened(Region fresh, int bytes, Part behind) {
+        if (fresh == null) {
+            throw Given.wrong(source, "no region", "wanted=" + bytes);
+        }
+        if (Part.holds(behind, fresh)) {
+            throw Given.wrong(source, "a region twice", "wanted=" + bytes);
+        }
+        MemorySegment opened;
+        try {
+            opened = Given.memory(source, fresh, bytes);
+        } catch (Throwable failure) {
+            Failures.release(fresh, failure);
+            throw failure;
+        }
+        if (Part.overlaps(behind, opened)) {
+            throw Given.wrong(source, "memory twice", "wanted=" + bytes);
+        }
+        return opened;
+    }
+
+    private void show(MemorySegment now) {
+        memory = now;
+        capacity = now.byteSize();
+        nextCapacity = Math.min(LARGEST, Math.max(FIRST, capacity) * GROWTH);
+    }
+
+    /// Returns to the region before the last one, if there is one, then gives the last one back.
+    private Throwable dropLast(Throwable failure) {
+        Region dropped = region;
+        Part last = earlier;
+        if (last == null) {
             region = null;
             memory = MemorySegment.NULL;
             capacity = 0;
+            used = 0;
         } else {
-            Part last = earlier.removeLast();
-            use(last.region());
+            used = before - last.start();
             before = last.start();
-            used = last.used();
+            region = last.region();
+            earlier = last.previous();
+            show(last.memory());
         }
-    }
-
-    private SealedBuffer sealOne() {
-        IoVec bytes = stamped(IoVec.of(source.seal(region, used)), region);
-        FlightEvents.sealed(used, 1);
-        return new SealedBuffer(Storage.of(source.trace(), region, FlightEvents.held(used)), bytes);
-    }
-
-    private SealedBuffer sealMany() {
-        Region[] owned = owned();
-        MemorySegment[] sealed = new MemorySegment[owned.length];
-        for (int i = 0; i < owned.length; i++) {
-            sealed[i] =
-                    source.seal(owned[i], i < owned.length - 1 ? earlier.get(i).used() : used);
-        }
-        IoVec bytes = IoVec.of(sealed);
-        for (Region each : owned) {
-            bytes = stamped(bytes, each);
-        }
-        FlightEvents.sealed(written(), owned.length);
-        return new SealedBuffer(Storage.of(source.trace(), owned, FlightEvents.held(written())), bytes);
-    }
-
-    private static IoVec stamped(IoVec bytes, Region region) {
-        Generation stamp = region.generation();
-        return stamp == null ? bytes : bytes.stamped(stamp);
-    }
-
-    private Region[] owned() {
-        if (region == null) {
-            return new Region[0];
-        }
-        int count = earlier == null ? 0 : earlier.size();
-        Region[] owned = new Region[count + 1];
-        for (int i = 0; i < count; i++) {
-            owned[i] = earlier.get(i).region();
-        }
-        owned[count] = region;
-        return owned;
+        return Failures.release(dropped, failure);
     }
 
     private void end(State ended) {
+        endedWith = written();
         state = ended;
         region = null;
         earlier = null;

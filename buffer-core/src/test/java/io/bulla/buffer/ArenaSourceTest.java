@@ -244,7 +244,7 @@ class ArenaSourceTest {
         BufferBuilder builder = BufferBuilder.create(source).putInt(1);
         source.close();
         assertEquals(
-                "memory source already closed",
+                "memory source already closed: requested=1048324 openChunks=1",
                 assertThrows(IllegalStateException.class, () -> builder.put(new byte[1 << 20]))
                         .getMessage());
         SealedBuffer sealed = builder.seal();

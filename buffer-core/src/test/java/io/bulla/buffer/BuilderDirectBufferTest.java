@@ -160,7 +160,7 @@ class BuilderDirectBufferTest {
                     buffer::capacity,
                     () -> BuilderDirectBuffer.of(builder))) {
                 assertEquals(
-                        "builder already sealed",
+                        "builder already sealed: byteSize=4",
                         assertThrows(IllegalStateException.class, use).getMessage());
             }
             assertEquals(7, SealedDirectBuffer.of(sealed.iovec()).getInt(0));

@@ -63,7 +63,7 @@ class BuilderSinkTest {
                 buffer.iovec().copyTo(0, MemorySegment.ofArray(found), 7);
                 assertArrayEquals(new byte[] {1, 2, 3, 4, 5, 6, 7}, found);
                 assertEquals(
-                        "builder already sealed",
+                        "builder already sealed: byteSize=7",
                         assertThrows(IllegalStateException.class, () -> stream.write(1))
                                 .getMessage());
                 assertThrows(IllegalStateException.class, () -> channel.write(ByteBuffer.allocate(1)));

@@ -35,7 +35,7 @@ class HandleSizeTest {
     @Test
     void bufferPaysForItsCountAndItsCellsOnce() throws ClassNotFoundException {
         defaultLayout();
-        long count = sizeOf("io.bulla.buffer.Storage");
+        long count = sizeOf("io.bulla.buffer.Storage$One");
         long region = sizeOf("io.bulla.buffer.Block$Carved");
         long vector = sizeOf("io.bulla.iovec.OneRegion");
         long cells = sizeOf("io.bulla.refcount.Stripes")

@@ -67,15 +67,20 @@ class LockFreedomTest {
             Map.entry(
                     COUNT + "Stripes",
                     List.of("tryCreate", "fill", "add", "addTo", "take", "takeFrom", "fold", "drop")),
-            Map.entry(COUNT + "Lease", List.of("retain", "opened", "close", "takeSide")),
+            Map.entry(
+                    COUNT + "Lease",
+                    List.of("retain", "opened", "keep", "close", "closeTraced", "tellClosed", "takeSide")),
+            Map.entry(COUNT + "SideRecord", List.of("of", "end")),
             Map.entry(COUNT + "LeaseLedger", List.of("opened", "closed")),
             Map.entry(BUFFER + "SealedBuffer", List.of("share", "shareOf", "shares", "slice", "iovec", "checkOpen")),
             Map.entry("io.bulla.iovec.OneRegion", List.of("get")),
             Map.entry("io.bulla.iovec.GuardedVec", List.of("get", "check")),
-            Map.entry(BUFFER + "Storage", List.of("free", "giveBack")),
+            Map.entry(BUFFER + "Storage$One", List.of("free")),
             Map.entry(BUFFER + "Block", List.of("giveBack", "free")),
             Map.entry(BUFFER + "AloneRegion", List.of("release")),
             Map.entry(BUFFER + "Chunk", List.of("leave", "free")),
+            Map.entry(BUFFER + "Waiting", List.of("put")),
+            Map.entry(BUFFER + "Daemon", List.of("wake")),
             Map.entry(BUFFER + "ArenaCloser", List.of("close")));
 
     private static final long PATIENCE_MILLIS = 30_000;

@@ -171,7 +171,7 @@ class MemorySourceTest {
     }
 
     @Test
-    void sealThatFailsLeavesTheBuilderToBeClosed() {
+    void sealThatFailsGivesTheRegionsBackAndEndsTheBuilder() {
         Own own = new Own();
         MemorySource failing = new MemorySource() {
             @Override
@@ -188,7 +188,11 @@ class MemorySourceTest {
         assertEquals(
                 "kernel said no",
                 assertThrows(IllegalStateException.class, builder::seal).getMessage());
-        assertTrue(own.open.get() > 1);
+        assertEquals(0, own.open.get());
+        assertEquals(
+                "builder already given back by a seal that failed: byteSize=5004",
+                assertThrows(IllegalStateException.class, () -> builder.putInt(2))
+                        .getMessage());
         builder.close();
         assertEquals(0, own.open.get());
     }

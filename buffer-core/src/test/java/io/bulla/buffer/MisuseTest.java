@@ -295,6 +295,102 @@ class MisuseTest {
     }
 
     @Test
+    void memoryOfAClosedSourceWithAFullBudget() throws InterruptedException {
+        SealedBuffer held = sealed();
+        source.close();
+        budget.take(budget.limit() - budget.used());
+        refused(() -> source.allocate(8 << 20));
+        budget.give(budget.used() - (256 << 10));
+        held.close();
+    }
+
+    @Test
+    void regionGivenBackTwice() {
+        MemorySource.Region region = source.allocate(128);
+        SealedBuffer other = sealed();
+        region.release();
+        refused(region::release);
+        assertBytes(other.iovec());
+        other.close();
+    }
+
+    @Test
+    void regionUsedAfterItWasGivenBack() {
+        MemorySource.Region region = source.allocate(128);
+        region.release();
+        refused(region::segment);
+        refused(() -> source.grow(region, 256));
+        refused(() -> source.seal(region, 1));
+    }
+
+    @Test
+    void budgetGivenMoreThanWasTaken() {
+        MemoryBudget other = new MemoryBudget(100);
+        refused(() -> other.give(40));
+        assertEquals(0, other.used());
+        other.take(100);
+        assertEquals(false, other.tryTake(40));
+    }
+
+    @Test
+    void builderUsedAfterAFailedSeal() {
+        MemorySource failing = new MemorySource() {
+            @Override
+            public Region allocate(long byteSize) {
+                return source.allocate(byteSize);
+            }
+
+            @Override
+            public MemorySegment seal(Region region, long used) {
+                throw new IllegalArgumentException("of a test");
+            }
+        };
+        BufferBuilder builder = BufferBuilder.create(failing).putInt(1);
+        assertThrows(IllegalArgumentException.class, builder::seal);
+        refused(() -> builder.putInt(1));
+        refused(builder::seal);
+        builder.close();
+    }
+
+    @Test
+    void sourceThatGivesNothing() {
+        refused(() -> BufferBuilder.create(size -> null).putInt(1));
+    }
+
+    @Test
+    void sourceThatGivesARegionTwice() {
+        MemorySource.Region one = source.allocate(4);
+        try (BufferBuilder builder = BufferBuilder.create(size -> one)) {
+            builder.putLong(1);
+            refused(() -> builder.putInt(2));
+        }
+    }
+
+    @Test
+    void taggedHandleAfterClose() {
+        SealedBuffer buffer = sealed();
+        SealedBuffer tagged = buffer.share("peer-17");
+        tagged.close();
+        refused(tagged::share);
+        refused(() -> tagged.slice(0, 1));
+        refused(tagged::move);
+        buffer.close();
+    }
+
+    @Test
+    void loopThatWaitsForTheClose() throws InterruptedException {
+        SealedBuffer buffer = sealed();
+        Thread waits = Thread.ofPlatform().daemon().start(() -> {
+            while (buffer.isOpen()) {}
+        });
+        waits.join(500);
+        buffer.close();
+        waits.join(60_000);
+        assertEquals(false, waits.isAlive());
+        harmless();
+    }
+
+    @Test
     void budgetExceeded() {
         try (SealedBuffer held = sealed().move("peer-17")) {
             assertNotNull(held);

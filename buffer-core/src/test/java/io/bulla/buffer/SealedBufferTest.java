@@ -110,7 +110,7 @@ class SealedBufferTest {
         BufferBuilder builder = BufferBuilder.create(source).putInt(1);
         builder.seal().close();
         assertEquals(
-                "builder already sealed",
+                "builder already sealed: byteSize=4",
                 assertThrows(IllegalStateException.class, () -> builder.putByte((byte) 1))
                         .getMessage());
         assertThrows(IllegalStateException.class, builder::seal);
@@ -119,7 +119,7 @@ class SealedBufferTest {
         abandoned.close();
         abandoned.close();
         assertEquals(
-                "builder already abandoned",
+                "builder already abandoned: byteSize=4",
                 assertThrows(IllegalStateException.class, () -> abandoned.put(new byte[1]))
                         .getMessage());
     }
@@ -243,10 +243,9 @@ class SealedBufferTest {
         own.allocate(10).release();
         own.close();
         own.close();
-        assertEquals(
-                "memory source already closed",
-                assertThrows(IllegalStateException.class, () -> own.allocate(10))
-                        .getMessage());
+        String said = assertThrows(IllegalStateException.class, () -> own.allocate(10))
+                .getMessage();
+        assertTrue(said.startsWith("memory source already closed: requested=10 openChunks="), said);
     }
 
     private SealedBuffer sealed(int size) {

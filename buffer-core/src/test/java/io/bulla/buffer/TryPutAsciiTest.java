@@ -106,7 +106,7 @@ class TryPutAsciiTest {
         BufferBuilder builder = BufferBuilder.create(source);
         builder.putByte((byte) 1).seal().close();
         assertEquals(
-                "builder already sealed",
+                "builder already sealed: byteSize=1",
                 assertThrows(IllegalStateException.class, () -> builder.tryPutAscii("a"))
                         .getMessage());
     }

@@ -22,6 +22,11 @@ public final class Generation {
         ended = true;
     }
 
+    /// Tells whether the stamp has ended.
+    boolean isEnded() {
+        return ended;
+    }
+
     /// Passes while the stamp has not ended.
     ///
     /// @throws IllegalStateException once it has

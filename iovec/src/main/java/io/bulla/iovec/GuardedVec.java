@@ -130,7 +130,14 @@ record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements I
 
     private void check() {
         for (Generation stamp : stamps) {
-            stamp.check();
+            if (stamp.isEnded()) {
+                throw stale();
+            }
         }
+    }
+
+    private IllegalStateException stale() {
+        return new IllegalStateException("stale view: its memory was given back: byteSize=" + bytes.byteSize()
+                + " regions=" + bytes.regionCount());
     }
 }

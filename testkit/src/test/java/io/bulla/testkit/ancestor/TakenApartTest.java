@@ -150,7 +150,7 @@ class TakenApartTest {
             for (Runnable use : List.<Runnable>of(
                     builder::seal, () -> builder.putInt(1), () -> builder.put(MESSAGE), () -> builder.truncate(0))) {
                 assertEquals(
-                        "builder already sealed",
+                        "builder already sealed: byteSize=" + MESSAGE.length,
                         assertThrows(IllegalStateException.class, use::run).getMessage());
             }
         }

@@ -107,7 +107,7 @@ class WriteReachesANeighbourTest {
             }
         });
         assertEquals(
-                "builder already sealed",
+                "builder already sealed: byteSize=" + MESSAGE.length,
                 assertThrows(IllegalStateException.class, () -> builder.readFrom(channel, 10))
                         .getMessage());
         try (SealedBuffer buffer = sealed.getFirst()) {

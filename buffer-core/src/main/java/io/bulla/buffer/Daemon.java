@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+/// A thread that does a source's work, step by step, and belongs to no caller: its group is the root one, it has the
+/// system's class loader and no inherited thread locals. It ignores interrupts, and goes on after whatever a step
+/// throws.
+///
+/// ```
+/// idle --start()--> runs --the work says that it is done, or the thread is gone--> idle
+/// ```
+final class Daemon {
+
+    /// What a step returns when no more is to be done.
+    static final long DONE = -1;
+
+    private static final long AFTER_FAILURE_NANOS = 5_000_000;
+
+    private final String name;
+    private final LongSupplier work;
+    // volatile: whoever hands over work wakes it without a lock
+    private volatile Thread thread;
+
+    /// @param work one step; returns how long to wait before the next, in nanoseconds, or [#DONE]
+    Daemon(String name, LongSupplier work) {
+        this.name = name;
+        this.work = work;
+    }
+
+    /// Starts the thread, unless it runs.
+    ///
+    /// @throws OutOfMemoryError if the machine has no thread for it
+    synchronized void start() {
+        Thread now = thread;
+        if (now == null || !now.isAlive()) {
+            Thread fresh = newThread(this::run);
+            fresh.start();
+            thread = fresh;
+        }
+    }
+
+    /// As [#start()], where a failure may not be the caller's: the next one tries again.
+    void tryStart() {
+        try {
+            start();
+        } catch (OutOfMemoryError e) {
+            // no thread, or no heap: what is to be done waits for the next start
+        }
+    }
+
+    /// Ends its wait, if it waits. Lock-free.
+    void wake() {
+        LockSupport.unpark(thread);
+    }
+
+    private Thread newThread(Runnable task) {
+        ThreadGroup root = Thread.currentThread().getThreadGroup();
+        while (root.getParent() != null) {
+            root = root.getParent();
+        }
+        Thread fresh = new Thread(root, task, name, 0, false);
+        fresh.setDaemon(true);
+        fresh.setPriority(Thread.NORM_PRIORITY);
+        fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
+        return fresh;
+    }
+
+    private void run() {
+        long wait = 0;
+        while (wait != DONE) {
+            try {
+                if (wait > 0) {
+                    LockSupport.parkNanos(this, wait);
+                }
+                // an interrupt is from somebody who does not know what this is; it would end every wait
+                Thread.interrupted();
+                wait = AFTER_FAILURE_NANOS;
+                wait = work.getAsLong();
+            } catch (Throwable failure) {
+                report(failure);
+            }
+        }
+    }
+
+    /// Says that a step failed, if that is possible.
+    static void report(Throwable failure) {
+        try {
+            System.getLogger("io.bulla.buffer")
+                    .log(System.Logger.Level.ERROR, "giving memory back failed, and is tried again", failure);
+        } catch (Throwable unheard) {
+            // the log may fail for the same reason: what counts is that the thread goes on
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
+
+/// A resource whose end may end others, and theirs others again, however deep: a concatenation of concatenations,
+/// memory that was adopted with another handle's `close` as its `onRelease`.
+///
+/// ```
+/// free --within fewer than 64 others' ends of this thread--> giveBack now, on the stack
+///      --deeper--> kept in a list, for the outermost one, which gives them back one after the other
+/// ```
+///
+/// So the stack does not grow with the depth, and what is given back at a usual depth is given back before `close()`
+/// returns. The list runs through the resources themselves: keeping one cannot fail.
+abstract class Nested extends RefCount {
+
+    private static final int ON_THE_STACK = 64;
+    private static final ThreadLocal<Ending> ENDING = new ThreadLocal<>();
+
+    /// What one thread is about to end.
+    private static final class Ending {
+        private int depth;
+        private Nested first;
+        private Nested last;
+
+        void later(Nested one) {
+            if (last == null) {
+                first = one;
+            } else {
+                last.next = one;
+            }
+            last = one;
+        }
+
+        Nested poll() {
+            Nested one = first;
+            if (one != null) {
+                first = one.next;
+                last = first == null ? null : last;
+                one.next = null;
+            }
+            return one;
+        }
+    }
+
+    // the thread's that ends it
+    private Nested next;
+
+    Nested(LeaseTrace trace) {
+        super(trace);
+    }
+
+    /// Gives back what this resource stands for.
+    abstract void giveBack();
+
+    @Override
+    public final void free() {
+        Ending outer = ENDING.get();
+        if (outer == null) {
+            freeOutermost();
+        } else if (outer.depth >= ON_THE_STACK) {
+            outer.later(this);
+        } else {
+            outer.depth++;
+            try {
+                giveBack();
+            } finally {
+                outer.depth--;
+            }
+        }
+    }
+
+    private void freeOutermost() {
+        Ending ending = begun();
+        if (ending == null) {
+            giveBack();
+            return;
+        }
+        Throwable failure = null;
+        for (Nested one = this; one != null; one = ending.poll()) {
+            try {
+                one.giveBack();
+            } catch (Throwable e) {
+                failure = Failures.join(failure, e);
+            }
+        }
+        ENDING.remove();
+        Failures.rethrow(failure);
+    }
+
+    /// Null if there is no memory for it: then the stack has to do.
+    private static Ending begun() {
+        try {
+            Ending ending = new Ending();
+            ending.depth = 1;
+            ENDING.set(ending);
+            return ending;
+        } catch (OutOfMemoryError e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import io.bulla.buffer.MemorySource.Region;
+import java.lang.foreign.MemorySegment;
+
+/// A region of a builder that is written up to where the next one starts, linked to those before it.
+///
+/// @param region whose memory it is
+/// @param memory as the region said when it was taken
+/// @param start bytes of the builder before it
+/// @param previous null for the first one
+record Part(Region region, MemorySegment memory, long start, Part previous) {
+
+    /// Whether a region is one of these.
+    static boolean holds(Part last, Region region) {
+        for (Part part = last; part != null; part = part.previous) {
+            if (part.region == region) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether memory overlaps with that of one of these.
+    static boolean overlaps(Part last, MemorySegment memory) {
+        for (Part part = last; part != null; part = part.previous) {
+            if (part.memory.asOverlappingSlice(memory).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static int count(Part last) {
+        int count = 0;
+        for (Part part = last; part != null; part = part.previous) {
+            count++;
+        }
+        return count;
+    }
+
+    /// Gives all regions back, the last one first. Allocates nothing.
+    static Throwable release(Part last, Throwable before) {
+        Throwable failure = before;
+        for (Part part = last; part != null; part = part.previous) {
+            failure = Failures.release(part.region, failure);
+        }
+        return failure;
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.iovec.Generation;
+import io.bulla.iovec.IoVec;
+import io.bulla.refcount.RefCount;
+import java.lang.foreign.MemorySegment;
+
+/// Makes a buffer of regions that are written: the source seals each, then they belong to one count.
+///
+/// The builder they came from writes no more by then. If a step fails, the builder gives the regions back.
+final class Sealing {
+
+    private Sealing() {}
+
+    /// A buffer of one region.
+    static SealedBuffer one(MemorySource source, Region region, MemorySegment written, long used) {
+        IoVec bytes = stamped(IoVec.of(seal(source, region, written, used)), region);
+        FlightEvents.sealed(used, 1);
+        return buffer(new Storage.One(source.trace(), region), bytes);
+    }
+
+    /// A buffer of several regions, or of none.
+    ///
+    /// @param last null for an empty buffer
+    /// @param end bytes in all
+    static SealedBuffer many(MemorySource source, Part last, long end) {
+        Region[] regions = new Region[Part.count(last)];
+        MemorySegment[] sealed = new MemorySegment[regions.length];
+        long behind = end;
+        Part part = last;
+        for (int i = regions.length - 1; i >= 0; i--) {
+            regions[i] = part.region();
+            sealed[i] = seal(source, part.region(), part.memory(), behind - part.start());
+            behind = part.start();
+            part = part.previous();
+        }
+        IoVec bytes = IoVec.of(sealed);
+        for (Region each : regions) {
+            bytes = stamped(bytes, each);
+        }
+        FlightEvents.sealed(end, regions.length);
+        return buffer(new Storage.Many(source.trace(), regions), bytes);
+    }
+
+    private static MemorySegment seal(MemorySource source, Region region, MemorySegment written, long used) {
+        Given.unchanged(source, region, written);
+        return Given.sealed(source, source.seal(region, used), used);
+    }
+
+    /// @param storage a [Storage]
+    private static SealedBuffer buffer(RefCount storage, IoVec bytes) {
+        FlightEvents.LastClose event = FlightEvents.held(bytes.byteSize());
+        return new SealedBuffer(
+                event == null ? storage : new Storage.Timed(storage.trace(), (Storage) storage, event), bytes);
+    }
+
+    private static IoVec stamped(IoVec bytes, Region region) {
+        Generation stamp = region.generation();
+        return stamp == null ? bytes : bytes.stamped(stamp);
+    }
+}

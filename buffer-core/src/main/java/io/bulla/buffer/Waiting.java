@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+/// What was handed to a source's thread: a lock-free stack that runs through the items themselves. So handing over
+/// allocates nothing and cannot fail: a buffer's last `close()` stands above it.
+///
+/// ```
+/// put: top = item -> before          by any thread
+/// poll, takeAll: one, or all         by any thread; an item that was polled may never be put again
+/// ```
+final class Waiting<T extends Waiting.Item<T>> {
+
+    /// Something that is in one such stack at a time.
+    interface Item<T> {
+
+        T next();
+
+        void next(T item);
+    }
+
+    // volatile: what was done with an item before it was put is before what its taker does
+    private final AtomicReference<T> top = new AtomicReference<>();
+
+    void put(T item) {
+        T before;
+        do {
+            before = top.get();
+            item.next(before);
+        } while (!top.compareAndSet(before, item));
+    }
+
+    /// @return null if there is none
+    T poll() {
+        T first;
+        do {
+            first = top.get();
+            if (first == null) {
+                return null;
+            }
+            // if another thread takes it in between, it is on top never again, and the step below fails
+        } while (!top.compareAndSet(first, first.next()));
+        first.next(null);
+        return first;
+    }
+
+    /// All items, the one that was put last first.
+    ///
+    /// @return null if there is none
+    T takeAll() {
+        return top.getAndSet(null);
+    }
+}
