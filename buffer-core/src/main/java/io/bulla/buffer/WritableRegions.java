@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
+import java.util.Locale;
 import java.util.Objects;
 
 /// The regions that a builder writes to, in order: where the next byte goes, and what happens when there is no
@@ -70,7 +71,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final String regions() {
-        int before = earlier == null ? 0 : earlier.size();
+        int before = Part.count(earlier);
         return "byteSize=" + written() + " " + state.name().toLowerCase(Locale.ROOT) + " regions="
                 + (region == null ? before : before + 1) + " room=" + (capacity - used);
     }

@@ -49,13 +49,7 @@ public abstract class RefCount {
 
     private static final long ONE = 2;
     private static final long FREED = 1;
-    // a cell's worth in holders: no heap has room for as many claims
-    private static final int BIAS_BITS = 44;
-    private static final long BIAS = 1L << BIAS_BITS;
-    // a word with a cell's bias is larger, however many holders its own part lacks; one without is smaller
-    private static final long STRIPED = BIAS;
-    // with fewer holders left it is over before it pays
-    private static final long WORTH_STRIPING = 2;
+    private static final long STRIPED = Stripes.STRIPED;
     private static final VarHandle STATE;
     private static final VarHandle STRIPES;
 
@@ -152,7 +146,7 @@ public abstract class RefCount {
         // opaque: a snapshot promises nothing about any other memory
         long now = (long) STATE.getOpaque(this);
         Stripes cells = cells();
-        return isFreed(now) ? 0 : own(now) + (cells == null ? 0 : cells.holders());
+        return isFreed(now) ? 0 : Stripes.own(now) + (cells == null ? 0 : cells.holders());
     }
 
     /// Tells whether the count is spread over cells at this moment: a snapshot for reports and tests.
@@ -173,9 +167,11 @@ public abstract class RefCount {
         return Stripes.CELLS;
     }
 
-    /// Folds one cell: `v` holders come back, its bias goes.
-    final void unstripe(long v) {
-        addHere(v - BIAS);
+    /// Folds one cell.
+    ///
+    /// @param holders those that come back, less the bias that goes
+    final void unstripe(long holders) {
+        addHere(holders);
     }
 
     private Stripes cells() {
@@ -223,7 +219,7 @@ public abstract class RefCount {
             throw overReleased(before);
         }
         settle(before - ONE);
-        if (contended && own(before - ONE) >= WORTH_STRIPING) {
+        if (contended && Stripes.isWorthIt(before - ONE)) {
             stripe();
         }
     }
@@ -246,7 +242,7 @@ public abstract class RefCount {
     }
 
     private void foldIfLast(long after) {
-        if (own(after) < 1) {
+        if (Stripes.own(after) < 1) {
             // full: ordering 4, the count of this word is written before the cells are looked for
             VarHandle.fullFence();
             fold();
@@ -279,13 +275,13 @@ public abstract class RefCount {
         while (true) {
             // opaque: only a guess for the compare-and-set below
             long before = (long) STATE.getOpaque(this);
-            if (isFreed(before) || isStriped(before) || own(before) < WORTH_STRIPING) {
+            if (isFreed(before) || isStriped(before) || !Stripes.isWorthIt(before)) {
                 fresh.drop();
                 return;
             }
-            long moved = fresh.fill(own(before) - 1);
+            long moved = fresh.fill(Stripes.own(before) - 1);
             // release: nothing hangs on its order; the cells are published below
-            if (STATE.weakCompareAndSetRelease(this, before, before + ONE * (fresh.count() * BIAS - moved))) {
+            if (STATE.weakCompareAndSetRelease(this, before, before + ONE * fresh.biasLess(moved))) {
                 show(fresh);
                 return;
             }
@@ -314,11 +310,6 @@ public abstract class RefCount {
 
     private static boolean isFreed(long state) {
         return (state & FREED) != 0;
-    }
-
-    /// Holders that the word itself counts: `n` without the cells' biases, below 0 for a moment beside a fold.
-    private static long own(long state) {
-        return state >> 1 << (64 - BIAS_BITS) >> (64 - BIAS_BITS);
     }
 
     private static boolean isStriped(long state) {

@@ -23,6 +23,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// [#CAP] cells exist in the process; beyond that a count stays one word. They are dropped with the fold.
 final class Stripes {
 
+    // a cell's worth in holders: no heap has room for as many claims
+    private static final int BIAS_BITS = 44;
+    private static final long BIAS = 1L << BIAS_BITS;
+    // with fewer holders left it is over before it pays
+    private static final long WORTH_STRIPING = 2;
+
+    /// A count's word with a cell's bias is as large or larger, however many holders its own part lacks; one without is
+    /// smaller.
+    static final long STRIPED = BIAS;
+
     private static final int STRIDE = 16;
     static final int CELLS = Math.clamp(nextPowerOfTwo(Runtime.getRuntime().availableProcessors()), 4, 16);
     private static final int CAP = 16 * 1024;
@@ -83,17 +93,30 @@ final class Stripes {
         return SPENT[Math.min(round + 1, ROUNDS)];
     }
 
-    int count() {
-        return count;
-    }
-
     /// Spreads up to `holders` evenly. Before publication only.
+    ///
+    /// @return how many
     long fill(long holders) {
         long each = holders / count;
         for (int i = 0; i < count; i++) {
             cells[at(i)] = each;
         }
         return each * count;
+    }
+
+    /// What the step to these cells changes in the count's word, in holders: a bias for each, less those that moved.
+    long biasLess(long moved) {
+        return count * BIAS - moved;
+    }
+
+    /// Holders that a count's word itself counts: without the cells' biases, below 0 for a moment beside a fold.
+    static long own(long state) {
+        return state >> 1 << (64 - BIAS_BITS) >> (64 - BIAS_BITS);
+    }
+
+    /// Whether a word's own holders are worth being spread.
+    static boolean isWorthIt(long state) {
+        return own(state) >= WORTH_STRIPING;
     }
 
     /// Gives the cells back to the cap.
@@ -133,7 +156,7 @@ final class Stripes {
                 // volatile: ordering 1, acquires what the cell's holders released
                 long v = (long) CELL.getAndSet(cells, at(i), FOLDED);
                 if (v != FOLDED) {
-                    into.unstripe(v);
+                    into.unstripe(v - BIAS);
                 }
             }
         }
