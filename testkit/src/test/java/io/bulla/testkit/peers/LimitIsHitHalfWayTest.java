@@ -136,7 +136,7 @@ class LimitIsHitHalfWayTest {
     }
 
     @Test
-    void sealThatFailsLeavesTheBuilderToBeClosed() {
+    void sealThatFailsGivesTheMemoryBackAndEndsTheBuilder() {
         MemorySource sealless = new MemorySource() {
             @Override
             public Region allocate(long byteSize) {
@@ -150,7 +150,8 @@ class LimitIsHitHalfWayTest {
         };
         try (BufferBuilder builder = BufferBuilder.create(sealless).put(MESSAGE)) {
             assertThrows(IllegalStateException.class, builder::seal);
-            assertEquals(MESSAGE.length, builder.byteSize());
+            assertEquals(source.taken(), source.givenBack());
+            assertThrows(IllegalStateException.class, () -> builder.putInt(1));
         }
         assertEquals(source.taken(), source.givenBack());
     }
