@@ -277,7 +277,7 @@ class MemfdSourceTest {
         assertThrows(IllegalStateException.class, builder::seal);
         Memfd.unmap(alias, PAGE);
         assertEquals(
-                "Already closed",
+                "builder already given back by a seal that failed: byteSize=100",
                 assertThrows(IllegalStateException.class, () -> builder.putByte((byte) 1))
                         .getMessage());
         builder.close();
