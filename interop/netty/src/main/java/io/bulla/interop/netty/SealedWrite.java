@@ -4,7 +4,7 @@ package io.bulla.interop.netty;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.SendTicket;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelPromise;
@@ -17,14 +17,20 @@ import java.util.concurrent.RejectedExecutionException;
 /// Queues a header and a sealed buffer as one outbound message, without copying the buffer.
 ///
 /// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the
-/// outcome, *and* Netty has released every view: a transport that reads the memory after it reported success
-/// (zero-copy sends) keeps the handle until it is done. Each write has views of its own, so any number of
-/// writes may share one buffer.
+/// outcome, *and* every region was released: a transport that reads the memory after it reported success
+/// (zero-copy sends), and a handler that retains a part of the message, keep the handle until they are done. What
+/// is read through Netty after that is an `IllegalReferenceCountException`. Each write has views of its own, so
+/// any number of writes may share one buffer.
 ///
 /// A message over 1 GiB, or of more regions than a gathering write takes, goes out in several pieces, in order,
-/// without another write in between. It is not copied in NIO, epoll and io_uring channels; behind Netty's
-/// `SslHandler` it is not copied before it is encrypted if that has `setWrapDataSize(0)`, else where the handler
-/// fills records with the end of one message and the begin of the next.
+/// without another write in between. It succeeds when all of them did. If one fails, the pieces behind it are
+/// given up, and the message fails with it; if another piece was handed on by then, the stream has a hole, which
+/// ends the channel: it is closed at once, past its handlers, and every later write fails.
+///
+/// It is not copied in NIO, epoll and io_uring channels; behind Netty's `SslHandler` it is not copied before it is
+/// encrypted if that has `setWrapDataSize(0)`, else where the handler fills records with the end of one message
+/// and the begin of the next. A handler that adds a component to a piece has Netty copy the piece: write a
+/// trailer as a message of its own.
 public final class SealedWrite {
 
     private static final long MAX_PIECE = 1 << 30;
@@ -38,7 +44,8 @@ public final class SealedWrite {
     /// @param channel where to; messages of one thread keep their order
     /// @param header a direct buffer, or an empty one; released by the write
     /// @param handle closed by the write
-    /// @return completes when the transport accepted all bytes, or with the failure
+    /// @return completes when the transport accepted all bytes, or with the failure: the first one, which is an
+    ///     `IOException` that names the piece if the channel was closed for it
     /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
     public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
         Queued message;
@@ -49,51 +56,55 @@ public final class SealedWrite {
             handle.close();
             throw failure;
         }
-        ChannelPromise promise = channel.newPromise();
         if (channel.eventLoop().inEventLoop()) {
-            message.writeTo(channel, promise);
+            message.write();
         } else {
             try {
-                channel.eventLoop().execute(() -> message.writeTo(channel, promise));
+                channel.eventLoop().execute(message::write);
             } catch (RejectedExecutionException loopIsDown) {
                 message.giveUp();
-                promise.setFailure(loopIsDown);
+                message.promise.setFailure(loopIsDown);
             }
         }
-        return promise;
+        return message.promise;
     }
 
     private static Queued queued(Channel channel, ByteBuf header, SealedBuffer handle) {
-        List<List<ByteBuf>> groups = new ArrayList<>();
+        ByteBuffer[] views = handle.iovec().asByteBuffers();
+        // one event for each region, and one for the promise
+        SendTicket ticket = new SendTicket(handle, views.length + 1);
+        List<CompositeByteBuf> pieces = new ArrayList<>(1 + views.length / MAX_VIEWS);
+        List<ByteBuf> piece = new ArrayList<>(Math.min(1 + views.length, MAX_VIEWS));
         long size = header.readableBytes();
-        groups.add(new ArrayList<>(List.of(header)));
-        for (ByteBuffer view : handle.iovec().asByteBuffers()) {
-            if (size + view.remaining() > MAX_PIECE || groups.getLast().size() == MAX_VIEWS) {
-                groups.add(new ArrayList<>());
+        piece.add(header);
+        for (ByteBuffer view : views) {
+            if (size + view.remaining() > MAX_PIECE || piece.size() == MAX_VIEWS) {
+                pieces.add(composite(channel, piece));
+                piece.clear();
                 size = 0;
             }
             size += view.remaining();
-            groups.getLast().add(Unpooled.wrappedBuffer(view));
+            piece.add(new RegionByteBuf(view, ticket));
         }
-        SendTicket ticket = new SendTicket(handle, groups.size() + 1);
-        List<ByteBuf> pieces = new ArrayList<>(groups.size());
-        for (List<ByteBuf> group : groups) {
-            pieces.add(new SealedByteBuf(channel.alloc(), group.toArray(ByteBuf[]::new), ticket::happened));
-        }
-        return new Queued(pieces, ticket);
+        pieces.add(composite(channel, piece));
+        return new Queued(channel, channel.newPromise(), ticket, pieces);
     }
 
-    /// The ticket waits for each piece to be let go of, and for the promise.
-    private record Queued(List<ByteBuf> pieces, SendTicket ticket) {
+    private static CompositeByteBuf composite(Channel channel, List<ByteBuf> parts) {
+        return new CompositeByteBuf(channel.alloc(), true, parts.size(), parts.toArray(ByteBuf[]::new));
+    }
+
+    /// A message on its way to the event loop. The ticket waits for its regions, and for the promise.
+    private record Queued(Channel channel, ChannelPromise promise, SendTicket ticket, List<CompositeByteBuf> pieces) {
 
         /// On the event loop: once that is down, a promise tells its listeners nothing any more.
-        void writeTo(Channel channel, ChannelPromise promise) {
+        void write() {
             promise.addListener(done -> ticket.happened());
-            int last = pieces.size() - 1;
-            for (int i = 0; i < last; i++) {
-                channel.write(pieces.get(i));
+            if (pieces.size() == 1) {
+                channel.writeAndFlush(pieces.getFirst(), promise);
+            } else {
+                new Pieces(channel, promise, pieces).write();
             }
-            channel.writeAndFlush(pieces.get(last), promise);
         }
 
         void giveUp() {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.netty;
+
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPromise;
+import java.io.IOException;
+import java.util.List;
+
+/// Writes a message of several pieces, and completes its promise by the outcome of all of them. On the event loop.
+///
+/// ```
+/// writing --all accepted--> success
+///         --one failed, no other was handed on--> failure; the channel stays, for nothing of the message went out
+///         --one failed behind or before others--> failure; the channel is closed, for its stream has a hole
+/// ```
+final class Pieces {
+
+    private final Channel channel;
+    private final ChannelPromise promise;
+    private final List<CompositeByteBuf> pieces;
+    private int handedOn;
+    private int accepted;
+    private boolean failed;
+
+    Pieces(Channel channel, ChannelPromise promise, List<CompositeByteBuf> pieces) {
+        this.channel = channel;
+        this.promise = promise;
+        this.pieces = pieces;
+    }
+
+    /// Hands on one piece after the other, up to the first that is refused on the spot.
+    void write() {
+        // false: cancelled before anything was written
+        failed = !promise.setUncancellable();
+        while (!failed && handedOn < pieces.size()) {
+            int piece = handedOn;
+            ChannelPromise each = channel.newPromise();
+            each.addListener(done -> ended(piece, done.cause()));
+            handedOn++;
+            channel.write(pieces.get(piece), each);
+            if (each.isDone() && !each.isSuccess()) {
+                // a listener may run later, when this is called from within others
+                ended(piece, each.cause());
+            }
+        }
+        for (CompositeByteBuf rest : pieces.subList(handedOn, pieces.size())) {
+            rest.release();
+        }
+        if (!failed) {
+            channel.flush();
+        }
+    }
+
+    private void ended(int piece, Throwable failure) {
+        if (failed) {
+            return;
+        }
+        if (failure == null) {
+            if (++accepted == pieces.size()) {
+                promise.setSuccess();
+            }
+            return;
+        }
+        failed = true;
+        if (handedOn == 1) {
+            promise.setFailure(failure);
+            return;
+        }
+        // past the handlers: one that flushes before it closes, as TLS does, would send what is behind the hole
+        channel.unsafe().close(channel.newPromise());
+        promise.setFailure(new IOException(
+                "message broken off, its channel is closed: piece=" + piece + " pieces=" + pieces.size() + " accepted="
+                        + accepted,
+                failure));
+    }
+}
