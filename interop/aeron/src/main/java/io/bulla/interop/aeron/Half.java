@@ -34,15 +34,24 @@ final class Half {
             throw new IllegalStateException("fragment missing: sessionId=" + header.sessionId() + " received="
                     + builder.byteSize() + " expectedPosition=" + nextPosition + " position=" + start);
         }
-        checkLimit(builder.byteSize(), length, limit);
+        long before = builder.byteSize();
+        checkLimit(before, length, limit);
         // all of it or nothing: it may come again
         builder.put(AgronaMemory.of(buffer, offset, length));
+        boolean last = (header.flags() & FrameDescriptor.END_FRAG_FLAG) != 0;
+        SealedBuffer message = last ? sealed(before) : null;
         nextPosition = position;
-        if ((header.flags() & FrameDescriptor.END_FRAG_FLAG) == 0) {
-            return null;
+        ended = last;
+        return message;
+    }
+
+    private SealedBuffer sealed(long before) {
+        try {
+            return builder.seal();
+        } catch (Throwable failure) {
+            builder.truncate(before);
+            throw failure;
         }
-        ended = true;
-        return builder.seal();
     }
 
     synchronized void close() {

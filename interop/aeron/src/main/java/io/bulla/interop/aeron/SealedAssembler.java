@@ -74,15 +74,20 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
     ///     message is given up
     @Override
     public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
+        SealedBuffer message;
         try {
-            take(buffer, offset, length, header);
+            message = take(buffer, offset, length, header);
         } catch (MemoryLimitException full) {
             giveUp(keyOf(header));
             throw full;
         }
+        deliver(message, header);
     }
 
     /// Takes a fragment as [#onFragment], but leaves it in the log while the source has no memory for it.
+    ///
+    /// A message is delivered once: what the handler throws, a [MemoryLimitException] of its own too, goes to
+    /// Aeron's error handler, and the fragment does not come again.
     ///
     /// The half messages keep theirs meanwhile: a source with room for the limit times the number of sessions
     /// never waits for itself.
@@ -95,12 +100,14 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
     /// @throws IllegalArgumentException if the message is longer than the limit; it is given up
     /// @throws IllegalStateException if a fragment before this one is missing; the message is given up
     public Action onControlledFragment(DirectBuffer buffer, int offset, int length, Header header) {
+        SealedBuffer message;
         try {
-            take(buffer, offset, length, header);
-            return Action.CONTINUE;
+            message = take(buffer, offset, length, header);
         } catch (MemoryLimitException full) {
             return Action.ABORT;
         }
+        deliver(message, header);
+        return Action.CONTINUE;
     }
 
     /// Gives back what a session has of a message that will not end: an `UnavailableImageHandler`. Any thread.
@@ -123,15 +130,17 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
         halves.keySet().forEach(this::giveUp);
     }
 
-    private void take(DirectBuffer buffer, int offset, int length, Header header) {
+    /// @return the message that the fragment ends, or `null`
+    private SealedBuffer take(DirectBuffer buffer, int offset, int length, Header header) {
         int flags = header.flags() & 0xff;
-        SealedBuffer message;
         if ((flags & (FIRST | LAST)) == (FIRST | LAST)) {
             giveUp(keyOf(header));
-            message = single(buffer, offset, length);
-        } else {
-            message = fragment(buffer, offset, length, header, flags);
+            return single(buffer, offset, length);
         }
+        return fragment(buffer, offset, length, header, flags);
+    }
+
+    private void deliver(SealedBuffer message, Header header) {
         if (message != null) {
             handler.onMessage(message, header);
         }

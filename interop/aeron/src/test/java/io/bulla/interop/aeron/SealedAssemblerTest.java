@@ -11,11 +11,13 @@ import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
+import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.NoOpenHandles;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.function.IntPredicate;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -24,6 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @ExtendWith(NoOpenHandles.class)
 class SealedAssemblerTest {
@@ -175,6 +179,45 @@ class SealedAssemblerTest {
         Embedded.await(
                 () -> subscription.controlledPoll(assembler::onControlledFragment, 10) >= 0 && !arrived.isEmpty());
         assertArrayEquals(Messages.bytes(60_000), arrived.remove());
+        assertEquals(0, media.errors.size(), media.errors::toString);
+    }
+
+    /// The handler forwards into a source that is full: its business, not that of the one where messages land.
+    @ParameterizedTest
+    @ValueSource(ints = {900, 20_000})
+    void memoryLimitOfTheHandlerIsNotTheSources(int size, MemorySource source) {
+        Queue<byte[]> seen = new ArrayDeque<>();
+        SealedAssembler forwarding = new SealedAssembler(memory, LIMIT, (message, header) -> {
+            seen.add(Messages.take(message));
+            if (seen.size() == 1) {
+                throw new MemoryLimitException("handler is full: size=" + size);
+            }
+        });
+        Publication publication = media.publish(subscription);
+        send(publication, Messages.bytes(size), source);
+        send(publication, Messages.bytes(size + 1), source);
+        for (int polls = 0; polls < 100; polls++) {
+            subscription.controlledPoll(forwarding::onControlledFragment, 10);
+        }
+        assertArrayEquals(Messages.bytes(size), seen.remove());
+        assertArrayEquals(Messages.bytes(size + 1), seen.remove());
+        assertEquals(0, seen.size(), "delivered once");
+        assertEquals(
+                List.of("handler is full: size=" + size),
+                media.errors.stream().map(Throwable::getMessage).toList());
+        forwarding.close();
+    }
+
+    /// The last fragment is in the builder when the source cannot seal it.
+    @Test
+    void messageThatCannotBeSealedComesAgain(MemorySource source) {
+        Publication publication = media.publish(subscription);
+        send(publication, Messages.bytes(20_000), source);
+        memory.sealsRefused = 3;
+        Embedded.await(
+                () -> subscription.controlledPoll(assembler::onControlledFragment, 10) >= 0 && !arrived.isEmpty());
+        assertArrayEquals(Messages.bytes(20_000), arrived.remove());
+        assertEquals(0, memory.sealsRefused);
         assertEquals(0, media.errors.size(), media.errors::toString);
     }
 

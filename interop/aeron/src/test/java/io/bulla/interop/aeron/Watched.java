@@ -14,6 +14,7 @@ final class Watched implements MemorySource {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicLong taken = new AtomicLong();
     volatile long limit = Long.MAX_VALUE;
+    volatile int sealsRefused;
 
     Watched(MemorySource source) {
         this.source = source;
@@ -47,6 +48,15 @@ final class Watched implements MemorySource {
                 region.release();
             }
         };
+    }
+
+    @Override
+    public MemorySegment seal(Region region, long used) {
+        if (sealsRefused > 0) {
+            sealsRefused--;
+            throw new MemoryLimitException("seal refused: used=" + used);
+        }
+        return MemorySource.super.seal(region, used);
     }
 
     @Override
