@@ -12,15 +12,22 @@ import java.util.List;
 /// @param values as [DataType#javaClass] says
 public record DataArray(DataType type, List<Object> values) implements Composite {
 
+    private static final Class<?> COPIES = Collections.nCopies(1, null).getClass();
+
     /// Checks the fields.
     ///
     /// @throws IllegalArgumentException if a value is of another class, or there are values of no type
     public DataArray {
-        values = Collections.unmodifiableList(new ArrayList<>(values));
         if (type == DataType.UNDEF && !values.isEmpty()) {
             throw new IllegalArgumentException("values of no type: count=" + values.size());
         }
-        values.forEach(type::check);
+        if (values.getClass() == COPIES) {
+            // immutable, and of one value: a few bytes may announce millions of pointers, which have none of their own
+            values.stream().limit(1).forEach(type::check);
+        } else {
+            values = Collections.unmodifiableList(new ArrayList<>(values));
+            values.forEach(type::check);
+        }
     }
 
     /// An array of the given values.
@@ -30,5 +37,12 @@ public record DataArray(DataType type, List<Object> values) implements Composite
     /// @return the array
     public static DataArray of(DataType type, Object... values) {
         return new DataArray(type, Arrays.asList(values));
+    }
+
+    /// The type and the values; of values that hold nothing, how many they are.
+    @Override
+    public String toString() {
+        String shown = type.javaClass() == Void.class ? values.size() + " x null" : values.toString();
+        return "DataArray[type=" + type + ", values=" + shown + "]";
     }
 }
