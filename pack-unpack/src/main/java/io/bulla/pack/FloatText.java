@@ -4,7 +4,6 @@ package io.bulla.pack;
 import io.bulla.pack.UnpackException.Reason;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.regex.Pattern;
 
 /// How floating-point numbers become text, for both families send them so.
 public enum FloatText {
@@ -29,10 +28,6 @@ public enum FloatText {
 
     /// The longest text of a `double` with six decimals, a sign and the terminating zero is 318 bytes.
     static final int MAX_BYTES = 512;
-
-    private static final Pattern NUMBER = Pattern.compile(
-            "[+-]?(?:(?:\\d+[.,]?\\d*|[.,]\\d+)(?:[eE][+-]?\\d+)?|0[xX](?:\\p{XDigit}+\\.?\\p{XDigit}*|\\.\\p{XDigit}+)(?:[pP][+-]?\\d+)?)");
-    private static final Pattern SPECIAL = Pattern.compile("[+-]?(?:nan|inf|infinity)", Pattern.CASE_INSENSITIVE);
 
     String of(double value) {
         return text(value, Double.doubleToRawLongBits(value) < 0, Double.toString(value));
@@ -68,11 +63,65 @@ public enum FloatText {
         if (text == null) {
             throw ByteCursor.failed(Reason.MALFORMED, "number is a null string", "text", null, offset);
         }
-        boolean special = SPECIAL.matcher(text).matches();
-        if (!special && !NUMBER.matcher(text).matches()) {
+        boolean special = isSpecial(text);
+        if (!special && !isNumber(text)) {
             throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", Utf8.printable(text), offset);
         }
         return special;
+    }
+
+    private static boolean isSpecial(String text) {
+        int at = afterSign(text, 0);
+        int length = text.length() - at;
+        return length == 3 && (matches(text, at, "nan") || matches(text, at, "inf"))
+                || length == 8 && matches(text, at, "infinity");
+    }
+
+    private static boolean matches(String text, int at, String lower) {
+        for (int i = 0; i < lower.length(); i++) {
+            if ((text.charAt(at + i) | 0x20) != lower.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Digits with a point or comma and an exponent, or hexadecimal ones with a point and a binary exponent. In one
+    /// pass: a regular expression tries again from digit to digit, which cost milliseconds for one text.
+    static boolean isNumber(CharSequence text) {
+        int at = afterSign(text, 0);
+        boolean hex = at + 1 < text.length() && text.charAt(at) == '0' && (text.charAt(at + 1) | 0x20) == 'x';
+        int start = hex ? at + 2 : at;
+        int end = afterDigits(text, start, hex);
+        int digits = end - start;
+        if (end < text.length() && (text.charAt(end) == '.' || text.charAt(end) == ',' && !hex)) {
+            int fraction = end + 1;
+            end = afterDigits(text, fraction, hex);
+            digits += end - fraction;
+        }
+        if (digits > 0 && end < text.length() && (text.charAt(end) | 0x20) == (hex ? 'p' : 'e')) {
+            int exponent = afterSign(text, end + 1);
+            end = afterDigits(text, exponent, false);
+            digits = end - exponent;
+        }
+        return digits > 0 && end == text.length();
+    }
+
+    private static int afterSign(CharSequence text, int at) {
+        return at < text.length() && (text.charAt(at) == '+' || text.charAt(at) == '-') ? at + 1 : at;
+    }
+
+    private static int afterDigits(CharSequence text, int at, boolean hex) {
+        int end = at;
+        while (end < text.length() && isDigit(text.charAt(end), hex)) {
+            end++;
+        }
+        return end;
+    }
+
+    private static boolean isDigit(char unit, boolean hex) {
+        int letter = unit | 0x20;
+        return unit >= '0' && unit <= '9' || hex && letter >= 'a' && letter <= 'f';
     }
 
     private static double specialValue(String text) {
