@@ -49,9 +49,10 @@ final class ElementReader {
                     elements,
                     in.position);
         }
-        if (type == DataType.NAME) {
-            return names(count);
-        }
+        return type == DataType.NAME ? names(count) : counted(type, count);
+    }
+
+    private List<Object> counted(DataType type, int count) {
         if (watcher != null) {
             watcher.block(in.position, depth, type, count);
         }
@@ -105,9 +106,8 @@ final class ElementReader {
 
     private List<Object> names(int count) {
         in.need((long) count * Long.BYTES);
-        elements += count;
-        List<Object> jobs = block(DataType.JOBID, count);
-        List<Object> vpids = block(DataType.VPID, count);
+        List<Object> jobs = counted(DataType.JOBID, count);
+        List<Object> vpids = counted(DataType.VPID, count);
         List<Object> names = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             names.add(new Name((Integer) jobs.get(i), (Integer) vpids.get(i)));

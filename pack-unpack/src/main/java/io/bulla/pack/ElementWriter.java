@@ -11,15 +11,21 @@ final class ElementWriter {
     private final BufferBuilder out;
     private final WireFormat format;
     private final FloatText floats;
+    private final Limits limits;
+    private final int mostValues;
+    private int depth;
+    private long elements;
     // the last text was ASCII, and the next one is taken to be
     private boolean plain = true;
     // where a run is coded before it is written
     private byte[] aside = {};
 
-    ElementWriter(BufferBuilder out, WireFormat format, FloatText floats) {
+    ElementWriter(BufferBuilder out, WireFormat format, FloatText floats, Limits limits) {
         this.out = out;
         this.format = format;
         this.floats = floats;
+        this.limits = limits;
+        this.mostValues = Math.min(limits.maxCount(), limits.maxElements());
     }
 
     BufferBuilder builder() {
@@ -66,6 +72,7 @@ final class ElementWriter {
             return;
         }
         if (plain) {
+            checkText(text.length() + 1L);
             long start = out.byteSize();
             number(Wire.INT32, text.length() + 1L);
             if (out.tryPutAscii(text)) {
@@ -74,6 +81,7 @@ final class ElementWriter {
             out.truncate(start);
         }
         int size = Utf8.byteSize(text);
+        checkText(size + 1L);
         plain = size == text.length();
         number(Wire.INT32, size + 1L);
         Utf8.put(out, text, size);
@@ -88,8 +96,17 @@ final class ElementWriter {
         string(floats.of(value));
     }
 
+    private void checkText(long bytes) {
+        if (bytes > limits.maxStringBytes()) {
+            throw refused("string too long", "byteSize", bytes, "maxStringBytes", limits.maxStringBytes());
+        }
+    }
+
     /// The size that stands before the bytes of an object.
     void objectSize(DataType type, long size) {
+        if (size > limits.maxObjectBytes()) {
+            throw refused("byte object too large", "byteSize", size, "maxObjectBytes", limits.maxObjectBytes());
+        }
         if (format.isPmix() || type == DataType.BUFFER) {
             single(DataType.SIZE, size);
             return;
@@ -106,16 +123,42 @@ final class ElementWriter {
         out.put(bytes);
     }
 
+    /// The only block of an item, and those inside it.
+    void item(DataType type, List<?> values) {
+        depth = 0;
+        elements = 0;
+        block(type, values);
+    }
+
+    /// What a reader would refuse to count.
+    void checkCount(long count) {
+        if (count > mostValues) {
+            throw count > limits.maxCount()
+                    ? refused("too many values", "count", count, "maxCount", limits.maxCount())
+                    : refused("too many values in one item", "elements", count, "maxElements", limits.maxElements());
+        }
+    }
+
     void block(DataType type, List<?> values) {
+        checkCount(values.size());
+        elements += values.size();
+        if (elements > limits.maxElements()) {
+            throw refused("too many values in one item", "elements", elements, "maxElements", limits.maxElements());
+        }
         if (type == DataType.NAME) {
-            block(
+            values.forEach(type::check);
+            counted(
                     DataType.JOBID,
                     values.stream().map(name -> ((Name) name).job()).toList());
-            block(
+            counted(
                     DataType.VPID,
                     values.stream().map(name -> ((Name) name).vpid()).toList());
-            return;
+        } else {
+            counted(type, values);
         }
+    }
+
+    private void counted(DataType type, List<?> values) {
         blockPrefix(type);
         if (type.wire() == Wire.MARK) {
             out.putByte((byte) 1);
@@ -135,9 +178,23 @@ final class ElementWriter {
             case DOUBLE -> text((Double) value);
             case STRING -> string(checked(type, (String) value));
             case BYTES -> object(type, (IoVec) value);
-            case COMPOSITE -> new CompositeWriter(this, out, format).put((Composite) value);
+            case COMPOSITE -> composite((Composite) value);
             default -> number(format.wireOf(type), checkedNumber(type, value));
         }
+    }
+
+    private void composite(Composite value) {
+        if (depth == limits.maxNesting()) {
+            throw refused("nested too deep", "nesting", depth + 1, "maxNesting", limits.maxNesting());
+        }
+        depth++;
+        new CompositeWriter(this, out, format).put(value);
+        depth--;
+    }
+
+    private static IllegalArgumentException refused(String what, String name, long value, String limit, long most) {
+        return new IllegalArgumentException(
+                what + ", a reader would refuse it: " + name + "=" + value + " " + limit + "=" + most);
     }
 
     static String checked(DataType type, String text) {

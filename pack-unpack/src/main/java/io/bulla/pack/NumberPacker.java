@@ -13,10 +13,10 @@ abstract sealed class NumberPacker permits Packer {
     final WireFormat format;
     final ElementWriter elements;
 
-    NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats) {
+    NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
         this.builder = Objects.requireNonNull(builder, "builder");
         this.format = format;
-        this.elements = new ElementWriter(builder, format, floats);
+        this.elements = new ElementWriter(builder, format, floats, limits);
     }
 
     /// Packs one item of one 32-bit integer.
@@ -290,6 +290,7 @@ abstract sealed class NumberPacker permits Packer {
     }
 
     final void header(int id, int count) {
+        elements.checkCount(count);
         if (format.described()) {
             elements.tag(DataType.INT32);
             elements.number(Wire.INT32, count);

@@ -12,11 +12,12 @@ import java.util.List;
 /// Writes typed items into a builder, one per call: a count and its values.
 ///
 /// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. What a C peer
-/// could not read is refused here, not there. Bytes: [WireFormat].
+/// could not read is refused here, not there, and so is what a reader of the same [Limits] would refuse: an
+/// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].
 public final class Packer extends NumberPacker {
 
-    private Packer(BufferBuilder builder, WireFormat format, FloatText floats) {
-        super(builder, format, floats);
+    private Packer(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
+        super(builder, format, floats, limits);
     }
 
     /// A packer that appends to `builder`, and writes floating-point numbers as C does.
@@ -25,7 +26,7 @@ public final class Packer extends NumberPacker {
     /// @param format what to write
     /// @return a packer
     public static Packer into(BufferBuilder builder, WireFormat format) {
-        return new Packer(builder, format, FloatText.STRICT);
+        return into(builder, format, FloatText.STRICT);
     }
 
     /// A packer that appends to `builder`.
@@ -35,7 +36,18 @@ public final class Packer extends NumberPacker {
     /// @param floats how floating-point numbers become text
     /// @return a packer
     public static Packer into(BufferBuilder builder, WireFormat format, FloatText floats) {
-        return new Packer(builder, format, floats);
+        return into(builder, format, floats, Limits.DEFAULT);
+    }
+
+    /// A packer that appends to `builder`, for readers of other limits than the default ones.
+    ///
+    /// @param builder stays the caller's, who seals or closes it
+    /// @param format what to write
+    /// @param floats how floating-point numbers become text
+    /// @param limits those of the readers
+    /// @return a packer
+    public static Packer into(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
+        return new Packer(builder, format, floats, limits);
     }
 
     /// Packs one item of one string.
@@ -196,7 +208,7 @@ public final class Packer extends NumberPacker {
         long start = builder.byteSize();
         try {
             header(type, values.size());
-            elements.block(type, values);
+            elements.item(type, values);
             return this;
         } catch (Throwable failure) {
             throw undone(start, failure);
