@@ -23,13 +23,15 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     final SealedBuffer buffer;
     final WireFormat format;
     final Limits limits;
+    final TextMode text;
     final long end;
     long position;
 
-    ByteCursor(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
+    ByteCursor(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
         this.buffer = buffer;
         this.format = format;
         this.limits = limits;
+        this.text = text;
         this.position = position;
         this.end = end;
     }
@@ -197,10 +199,24 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     /// The same by way of an array of [#SHORT_TEXT] bytes, if there are several strings to be read.
     final String string(int maxBytes, byte[] scratch) {
         long start = position;
-        long length = number(Wire.INT32);
+        long length = stringLength(maxBytes);
         if (length == 0) {
             return null;
         }
+        String string = length <= SHORT_TEXT ? plainText((int) length - 1, scratch) : null;
+        if (string == null) {
+            byte[] utf8 = new byte[(int) length];
+            copyTo(utf8);
+            string = Utf8.decoded(utf8, text, start);
+        }
+        position += length;
+        return string;
+    }
+
+    /// Bytes of a string, its terminating zero included, which all are here; 0 for the null string.
+    final long stringLength(int maxBytes) {
+        long start = position;
+        long length = number(Wire.INT32);
         if (length < 0 || length > maxBytes) {
             throw failed(
                     length < 0 ? Reason.MALFORMED : Reason.LIMIT,
@@ -210,14 +226,23 @@ abstract sealed class ByteCursor permits NumberUnpacker {
                     start);
         }
         need(length);
-        String text = length <= SHORT_TEXT ? plainText((int) length - 1, scratch) : null;
-        if (text == null) {
-            byte[] utf8 = new byte[(int) length];
-            copyTo(utf8);
-            text = Utf8.decoded(utf8, start);
+        return length;
+    }
+
+    /// The bytes of a string as they are, not copied, or `null` for the null string.
+    final IoVec rawString() {
+        long start = position;
+        long length = stringLength(limits.maxStringBytes());
+        if (length == 0) {
+            return null;
         }
+        byte last = byteAt(position + length - 1);
+        if (last != 0) {
+            throw failed(Reason.MALFORMED, "string without its terminating zero", 0, last & 0xff, start);
+        }
+        IoVec view = buffer.iovec().slice(position, length - 1);
         position += length;
-        return text;
+        return view;
     }
 
     private String plainText(int length, byte[] scratch) {
@@ -236,19 +261,28 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     /// Bytes behind their length, not copied.
     final IoVec bytes(long length) {
-        long start = position;
+        IoVec view = buffer.iovec().slice(position, objectLength(length));
+        position += length;
+        return view;
+    }
+
+    /// The size of an object whose bytes all are here.
+    final long objectLength(long length) {
         if (length < 0 || length > limits.maxObjectBytes()) {
             throw failed(
                     length < 0 ? Reason.MALFORMED : Reason.LIMIT,
                     "byte object size out of range",
                     "0.." + limits.maxObjectBytes(),
                     length,
-                    start);
+                    position);
         }
         need(length);
-        IoVec view = buffer.iovec().slice(position, length);
+        return length;
+    }
+
+    final void skipBytes(long length) {
+        need(length);
         position += length;
-        return view;
     }
 
     /// The size that stands before the bytes of an object.
@@ -268,6 +302,63 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     final long leastBytes(Wire wire) {
         return format.encoding().leastBytes(wire);
+    }
+
+    /// The fewest bytes that a value takes: what a count can be checked against before anything is allocated.
+    final long leastBytes(DataType type, Wire wire) {
+        return switch (type.wire()) {
+            case NOTHING, MARK -> 0;
+            case ZERO, COMPOSITE -> 1;
+            case BYTES -> leastSizeBytes();
+            case FLOAT, DOUBLE, STRING -> leastBytes(Wire.INT32);
+            default -> leastBytes(wire);
+        };
+    }
+
+    /// The values of an item with some more of them.
+    final long counted(long elements, int more) {
+        long sum = elements + more;
+        if (sum > limits.maxElements()) {
+            throw failed(Reason.LIMIT, "too many values in one item", "0.." + limits.maxElements(), sum, position);
+        }
+        return sum;
+    }
+
+    final UnpackException tooDeep(int depth) {
+        return failed(Reason.LIMIT, "nested too deep", limits.maxNesting(), depth + 1, position);
+    }
+
+    /// How many values an array inside an item has.
+    final int listCount(long count, long offset) {
+        if (count < 0 || count > limits.maxCount()) {
+            throw failed(
+                    count < 0 ? Reason.MALFORMED : Reason.LIMIT,
+                    "count out of range",
+                    "0.." + limits.maxCount(),
+                    Long.toUnsignedString(count),
+                    offset);
+        }
+        return (int) count;
+    }
+
+    /// A type id inside an item.
+    final DataType type() {
+        long start = position;
+        int id = (int) single(DataType.DATA_TYPE);
+        DataType type = DataType.ofId(format, id);
+        if (type == null) {
+            throw failed(Reason.MALFORMED, "unknown type", "a type of " + format, id, start);
+        }
+        return type;
+    }
+
+    /// The type of a value, up to the block of it.
+    final DataType typeOfValue() {
+        DataType type = type();
+        if (format.isTaggedInValue(type)) {
+            tag(format.inValue(type));
+        }
+        return type;
     }
 
     final void copyTo(byte[] target) {

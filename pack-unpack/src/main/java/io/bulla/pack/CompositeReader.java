@@ -16,7 +16,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
             case NAME -> (Name) elements.one(DataType.NAME);
             case PROC -> proc();
             case VALUE -> value();
-            case KVAL -> new Kval(name("key", KEY), value());
+            case KVAL -> new Kval(in.string(Math.min(KEY, in.limits.maxStringBytes())), value());
             case INFO -> info();
             case PDATA -> new Pdata(proc(), name("key", KEY), value());
             case BUFFER -> new NestedBuffer(in.nestedMode(), in.bytes(in.objectSize(type)));
@@ -58,31 +58,18 @@ record CompositeReader(ElementReader elements, Unpacker in) {
     }
 
     private Value value() {
-        DataType type = type(DataType.DATA_TYPE);
-        if (in.format.isTaggedInValue(type)) {
-            in.tag(in.format.inValue(type));
-        }
+        DataType type = in.typeOfValue();
         return new Value(type, elements.one(in.format.inValue(type)));
     }
 
     private DataArray array() {
-        DataType type = type(DataType.DATA_TYPE);
+        DataType type = in.type();
         long start = in.position;
-        int count = count(in.single(DataType.SIZE), start);
+        int count = in.listCount(in.single(DataType.SIZE), start);
         if (type == DataType.UNDEF && count > 0) {
             throw ByteCursor.failed(Reason.MALFORMED, "values of no type", 0, count, start);
         }
         return new DataArray(type, count == 0 ? List.of() : elements.block(type, count));
-    }
-
-    private DataType type(DataType as) {
-        long start = in.position;
-        int id = (int) in.single(as);
-        DataType type = DataType.ofId(in.format, id);
-        if (type == null) {
-            throw ByteCursor.failed(Reason.MALFORMED, "unknown type", "a type of " + in.format, id, start);
-        }
-        return type;
     }
 
     private String string() {
@@ -113,20 +100,8 @@ record CompositeReader(ElementReader elements, Unpacker in) {
     }
 
     private <T> List<T> list(Class<T> each, DataType type, long count) {
-        return elements.block(type, count(count, in.position)).stream()
+        return elements.block(type, in.listCount(count, in.position)).stream()
                 .map(each::cast)
                 .toList();
-    }
-
-    private int count(long count, long offset) {
-        if (count < 0 || count > in.limits.maxCount()) {
-            throw ByteCursor.failed(
-                    count < 0 ? Reason.MALFORMED : Reason.LIMIT,
-                    "count out of range",
-                    "0.." + in.limits.maxCount(),
-                    Long.toUnsignedString(count),
-                    offset);
-        }
-        return (int) count;
     }
 }

@@ -39,7 +39,7 @@ public final class Compressed {
     /// @return what to pack
     /// @throws IllegalArgumentException if the text holds U+0000 or half a surrogate pair
     public static IoVec of(String text) {
-        Utf8.byteSize(text);
+        Utf8.byteSize(text, TextMode.STRICT);
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -73,7 +73,7 @@ public final class Compressed {
     /// @throws UnpackException if it is more, or anything but a size and that much compressed UTF-8
     public static String text(IoVec compressed, Limits limits) {
         byte[] bytes = bytes(compressed, limits);
-        return Utf8.decoded(Arrays.copyOf(bytes, bytes.length + 1), 0);
+        return Utf8.decoded(Arrays.copyOf(bytes, bytes.length + 1), TextMode.STRICT, 0);
     }
 
     /// Inflates bytes.

@@ -40,15 +40,7 @@ final class ElementReader {
 
     /// Boxed values of a block, as [DataType#javaClass] says.
     List<Object> block(DataType type, int count) {
-        elements += count;
-        if (elements > in.limits.maxElements()) {
-            throw ByteCursor.failed(
-                    Reason.LIMIT,
-                    "too many values in one item",
-                    "0.." + in.limits.maxElements(),
-                    elements,
-                    in.position);
-        }
+        elements = in.counted(elements, count);
         return type == DataType.NAME ? names(count) : counted(type, count);
     }
 
@@ -57,7 +49,7 @@ final class ElementReader {
             watcher.block(in.position, depth, type, count);
         }
         Wire wire = in.blockPrefix(type);
-        in.need(count * leastBytes(type, wire));
+        in.need(count * in.leastBytes(type, wire));
         if (type.wire() == Wire.MARK || type.wire() == Wire.NOTHING) {
             // no byte answers for each of these values, so neither memory nor time is spent on each
             return withoutBytes(type, count);
@@ -93,7 +85,7 @@ final class ElementReader {
 
     private Object composite(DataType type) {
         if (depth == in.limits.maxNesting()) {
-            throw ByteCursor.failed(Reason.LIMIT, "nested too deep", in.limits.maxNesting(), depth + 1, in.position);
+            throw in.tooDeep(depth);
         }
         if (watcher != null) {
             watcher.composite(in.position, depth, type);
@@ -113,17 +105,6 @@ final class ElementReader {
             names.add(new Name((Integer) jobs.get(i), (Integer) vpids.get(i)));
         }
         return names;
-    }
-
-    /// The fewest bytes that a value takes: what a count can be checked against before anything is allocated.
-    private long leastBytes(DataType type, Wire wire) {
-        return switch (type.wire()) {
-            case NOTHING, MARK -> 0;
-            case ZERO, COMPOSITE -> 1;
-            case BYTES -> in.leastSizeBytes();
-            case FLOAT, DOUBLE, STRING -> in.leastBytes(Wire.INT32);
-            default -> in.leastBytes(wire);
-        };
     }
 
     private List<Object> withoutBytes(DataType type, int count) {

@@ -11,6 +11,7 @@ final class ElementWriter {
     private final BufferBuilder out;
     private final WireFormat format;
     private final FloatText floats;
+    private final TextMode texts;
     private final Limits limits;
     private final int mostValues;
     private int depth;
@@ -20,10 +21,11 @@ final class ElementWriter {
     // where a run is coded before it is written
     private byte[] aside = {};
 
-    ElementWriter(BufferBuilder out, WireFormat format, FloatText floats, Limits limits) {
+    ElementWriter(BufferBuilder out, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         this.out = out;
         this.format = format;
         this.floats = floats;
+        this.texts = texts;
         this.limits = limits;
         this.mostValues = Math.min(limits.maxCount(), limits.maxElements());
     }
@@ -80,11 +82,12 @@ final class ElementWriter {
             }
             out.truncate(start);
         }
-        int size = Utf8.byteSize(text);
+        int size = Utf8.byteSize(text, texts);
         checkText(size + 1L);
         plain = size == text.length();
         number(Wire.INT32, size + 1L);
-        Utf8.put(out, text, size);
+        // an escaped unit is one byte as well
+        Utf8.put(out, text, plain && texts == TextMode.STRICT);
         out.putByte((byte) 0);
     }
 
@@ -94,6 +97,24 @@ final class ElementWriter {
 
     void text(float value) {
         string(floats.of(value));
+    }
+
+    /// Any bytes but zero, where a C reader would cut them.
+    void rawString(IoVec text) {
+        if (text == null) {
+            number(Wire.INT32, 0);
+            return;
+        }
+        long size = text.byteSize();
+        checkText(size + 1);
+        for (long i = 0; i < size; i++) {
+            if (text.get(ByteCursor.BYTE, i) == 0) {
+                throw new IllegalArgumentException("string holds a zero byte: index=" + i + " byteSize=" + size);
+            }
+        }
+        number(Wire.INT32, size + 1);
+        out.put(text);
+        out.putByte((byte) 0);
     }
 
     private void checkText(long bytes) {

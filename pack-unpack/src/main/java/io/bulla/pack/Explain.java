@@ -47,7 +47,7 @@ public final class Explain {
         if (!format.described()) {
             throw new IllegalArgumentException("bytes do not say their types: format=" + format);
         }
-        return new Explain(out, 0).items(Unpacker.of(buffer, format, LIMITS));
+        return new Explain(out, 0).items(Unpacker.of(buffer, format, LIMITS, TextMode.ESCAPED));
     }
 
     /// Tells what a buffer says whose reader knows the types.
@@ -60,7 +60,7 @@ public final class Explain {
     /// @throws UncheckedIOException from `out`
     public static boolean typed(SealedBuffer buffer, WireFormat format, List<DataType> types, Appendable out) {
         Explain explain = new Explain(out, 0);
-        Unpacker unpacker = Unpacker.of(buffer, format, LIMITS);
+        Unpacker unpacker = Unpacker.of(buffer, format, LIMITS, TextMode.ESCAPED);
         for (DataType type : types) {
             if (!explain.item(unpacker, type)) {
                 return false;
@@ -167,7 +167,7 @@ public final class Explain {
     private static String summary(Composite value) {
         return switch (value) {
             case Info info -> " key=" + quoted(info.key()) + " flags=" + info.flags();
-            case Kval pair -> " key=" + quoted(pair.key());
+            case Kval pair -> " key=" + text(pair.key());
             case Pdata data -> " " + proc(data.proc()) + " key=" + quoted(data.key());
             case Proc proc -> " " + proc(proc);
             case ProcInfo info -> " " + proc(info.proc()) + " pid=" + info.pid() + " state=" + info.state();

@@ -3,15 +3,17 @@ package io.bulla.pack;
 
 /// A key and a value: a `pmix_kval_t`, or an `opal_value_t`.
 ///
-/// @param key at most 511 bytes
+/// @param key at most 511 bytes, or null: C packs and reads a pair without a key
 /// @param value its type and data
 public record Kval(String key, Value value) implements Composite {
 
     /// Checks the fields.
     ///
-    /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
+    /// @throws IllegalArgumentException if the key is longer than C keeps, or no text for C
     public Kval {
-        Utf8.checked("key", key, MAX_KEY_BYTES);
+        if (key != null) {
+            Utf8.checked("key", key, MAX_KEY_BYTES);
+        }
         java.util.Objects.requireNonNull(value, "value");
     }
 }

@@ -13,10 +13,10 @@ abstract sealed class NumberPacker permits Packer {
     final WireFormat format;
     final ElementWriter elements;
 
-    NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
+    NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         this.builder = Objects.requireNonNull(builder, "builder");
         this.format = format;
-        this.elements = new ElementWriter(builder, format, floats, limits);
+        this.elements = new ElementWriter(builder, format, floats, texts, limits);
     }
 
     /// Packs one item of one 32-bit integer.

@@ -7,8 +7,8 @@ import io.bulla.pack.UnpackException.Reason;
 /// Reads items of numbers: one value, a new array, or into the caller's array.
 abstract sealed class NumberUnpacker extends ByteCursor permits Unpacker {
 
-    NumberUnpacker(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
-        super(buffer, format, limits, position, end);
+    NumberUnpacker(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
+        super(buffer, format, limits, text, position, end);
     }
 
     /// Unpacks one item of exactly one 32-bit integer.

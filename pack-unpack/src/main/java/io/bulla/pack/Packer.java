@@ -16,8 +16,8 @@ import java.util.List;
 /// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].
 public final class Packer extends NumberPacker {
 
-    private Packer(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
-        super(builder, format, floats, limits);
+    private Packer(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
+        super(builder, format, floats, texts, limits);
     }
 
     /// A packer that appends to `builder`, and writes floating-point numbers as C does.
@@ -36,18 +36,21 @@ public final class Packer extends NumberPacker {
     /// @param floats how floating-point numbers become text
     /// @return a packer
     public static Packer into(BufferBuilder builder, WireFormat format, FloatText floats) {
-        return into(builder, format, floats, Limits.DEFAULT);
+        return into(builder, format, floats, TextMode.STRICT, Limits.DEFAULT);
     }
 
-    /// A packer that appends to `builder`, for readers of other limits than the default ones.
+    /// A packer that appends to `builder`, for readers of other limits than the default ones, or for text that is not
+    /// UTF-8.
     ///
     /// @param builder stays the caller's, who seals or closes it
     /// @param format what to write
     /// @param floats how floating-point numbers become text
+    /// @param texts what becomes of half a surrogate pair
     /// @param limits those of the readers
     /// @return a packer
-    public static Packer into(BufferBuilder builder, WireFormat format, FloatText floats, Limits limits) {
-        return new Packer(builder, format, floats, limits);
+    public static Packer into(
+            BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
+        return new Packer(builder, format, floats, texts, limits);
     }
 
     /// Packs one item of one string.
@@ -79,6 +82,24 @@ public final class Packer extends NumberPacker {
             begin(DataType.STRING, values.length);
             for (String value : values) {
                 elements.string(value);
+            }
+            return this;
+        } catch (Throwable failure) {
+            throw undone(start, failure);
+        }
+    }
+
+    /// Packs one item of strings whose bytes are given as they are: any but zero, in whatever charset.
+    ///
+    /// @param values any number, without the terminating zero, copied; a null reference is a null string
+    /// @return this packer
+    /// @throws IllegalArgumentException if one holds a zero byte, where a C reader would cut it
+    public Packer packRawString(IoVec... values) {
+        long start = builder.byteSize();
+        try {
+            begin(DataType.STRING, values.length);
+            for (IoVec value : values) {
+                elements.rawString(value);
             }
             return this;
         } catch (Throwable failure) {

@@ -15,8 +15,8 @@ import java.util.List;
 /// written to. Bytes: [WireFormat].
 public final class Unpacker extends NumberUnpacker {
 
-    private Unpacker(SealedBuffer buffer, WireFormat format, Limits limits, long position, long end) {
-        super(buffer, format, limits, position, end);
+    private Unpacker(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
+        super(buffer, format, limits, text, position, end);
     }
 
     /// An unpacker at the start of `buffer`.
@@ -35,14 +35,25 @@ public final class Unpacker extends NumberUnpacker {
     /// @param limits what the buffer may announce
     /// @return an unpacker
     public static Unpacker of(SealedBuffer buffer, WireFormat format, Limits limits) {
-        return new Unpacker(buffer, format, limits, 0, buffer.byteSize());
+        return of(buffer, format, limits, TextMode.STRICT);
+    }
+
+    /// An unpacker at the start of `buffer`.
+    ///
+    /// @param buffer borrowed
+    /// @param format what was written
+    /// @param limits what the buffer may announce
+    /// @param text what becomes of text that is not UTF-8
+    /// @return an unpacker
+    public static Unpacker of(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text) {
+        return new Unpacker(buffer, format, limits, text, 0, buffer.byteSize());
     }
 
     /// Another unpacker at this one's position, for looking ahead or for another thread.
     ///
     /// @return an unpacker of its own
     public Unpacker fork() {
-        return new Unpacker(buffer, format, limits, position, end);
+        return new Unpacker(buffer, format, limits, text, position, end);
     }
 
     /// Another unpacker at this one's position that sees only the next bytes.
@@ -52,7 +63,7 @@ public final class Unpacker extends NumberUnpacker {
     /// @throws IndexOutOfBoundsException if fewer remain
     public Unpacker limit(long bytes) {
         IoVec.checkRange("limit", position, bytes, end);
-        return new Unpacker(buffer, format, limits, position, position + bytes);
+        return new Unpacker(buffer, format, limits, text, position, position + bytes);
     }
 
     /// Where the next item starts.
@@ -103,11 +114,18 @@ public final class Unpacker extends NumberUnpacker {
         skip(next.type());
     }
 
-    /// Skips the next item.
+    /// Skips the next item without decoding it: text that is not UTF-8, or null where a reader wants a key, is
+    /// skipped as well.
     ///
     /// @param type what it is
     public void skip(DataType type) {
-        unpack(type);
+        long start = position;
+        try {
+            new ElementSkipper(this).block(type, begin(type, type.javaClass()));
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
     }
 
     /// Unpacks one item of exactly one string.
@@ -136,6 +154,39 @@ public final class Unpacker extends NumberUnpacker {
             byte[] scratch = count > 1 ? new byte[SHORT_TEXT] : null;
             for (int i = 0; i < count; i++) {
                 values[i] = string(limits.maxStringBytes(), scratch);
+            }
+            return values;
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
+    }
+
+    /// Unpacks one item of exactly one string as the bytes that were sent, without copying or decoding them.
+    ///
+    /// @return its bytes without the terminating zero, borrowed as the buffer is, or `null` for the null string
+    public IoVec unpackRawString() {
+        long start = position;
+        try {
+            one(begin(DataType.STRING, String.class), start);
+            return rawString();
+        } catch (Throwable failure) {
+            position = start;
+            throw failure;
+        }
+    }
+
+    /// Unpacks one item of strings as the bytes that were sent, without copying or decoding them.
+    ///
+    /// @return their bytes, as [#unpackRawString()]
+    public IoVec[] unpackRawStrings() {
+        long start = position;
+        try {
+            int count = begin(DataType.STRING, String.class);
+            needAtLeast(count, Wire.INT32);
+            IoVec[] values = new IoVec[count];
+            for (int i = 0; i < count; i++) {
+                values[i] = rawString();
             }
             return values;
         } catch (Throwable failure) {
@@ -174,7 +225,7 @@ public final class Unpacker extends NumberUnpacker {
             one(begin(DataType.BUFFER, NestedBuffer.class), start);
             WireFormat inside = format.described(nestedMode());
             long length = bytes(objectSize(DataType.BUFFER)).byteSize();
-            return new Unpacker(buffer, inside, limits, position - length, position);
+            return new Unpacker(buffer, inside, limits, text, position - length, position);
         } catch (Throwable failure) {
             position = start;
             throw failure;

@@ -5,12 +5,16 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.UnpackException.Reason;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
 
 /// Text as C keeps it: UTF-8 without a zero byte inside. What is here for packing allocates nothing.
 final class Utf8 {
 
+    // what stands for a byte that is not part of UTF-8, see TextMode.ESCAPED
+    private static final char FIRST_ESCAPED = '\udc80';
+    private static final char LAST_ESCAPED = '\udcff';
     private static final int BMP_BYTES = 3;
     private static final int MOST_SHOWN = 60;
     private static final long ONES = 0x0101_0101_0101_0101L;
@@ -19,14 +23,16 @@ final class Utf8 {
     private Utf8() {}
 
     /// Bytes of the text; refuses what a C reader would cut, and what is not Unicode.
-    static int byteSize(String text) {
+    static int byteSize(String text, TextMode mode) {
         long size = 0;
         for (int i = 0; i < text.length(); i++) {
             char unit = text.charAt(i);
             if (unit == 0) {
                 throw new IllegalArgumentException("string holds U+0000: index=" + i + " length=" + text.length());
             }
-            if (Character.isSurrogate(unit)) {
+            if (mode == TextMode.ESCAPED && isEscaped(unit)) {
+                size++;
+            } else if (Character.isSurrogate(unit)) {
                 checkPair(text, i++);
                 size += BMP_BYTES + 1;
             } else {
@@ -44,7 +50,7 @@ final class Utf8 {
         if (text == null) {
             throw new IllegalArgumentException(what + " is null");
         }
-        int size = byteSize(text);
+        int size = byteSize(text, TextMode.ESCAPED);
         if (size > maxBytes) {
             throw new IllegalArgumentException(
                     what + " too long, C would cut it: byteSize=" + size + " max=" + maxBytes);
@@ -52,10 +58,10 @@ final class Utf8 {
         return text;
     }
 
-    static void put(BufferBuilder out, String text, int byteSize) {
+    static void put(BufferBuilder out, String text, boolean ascii) {
         int at = 0;
-        if (byteSize == text.length()) {
-            for (; at + Long.BYTES <= byteSize; at += Long.BYTES) {
+        if (ascii) {
+            for (; at + Long.BYTES <= text.length(); at += Long.BYTES) {
                 out.putLong(eight(text, at));
             }
         }
@@ -63,6 +69,8 @@ final class Utf8 {
             char unit = text.charAt(at);
             if (unit < 0x80) {
                 out.putByte((byte) unit);
+            } else if (isEscaped(unit)) {
+                out.putByte((byte) escapedByte(unit));
             } else if (Character.isHighSurrogate(unit)) {
                 putPoint(out, Character.toCodePoint(unit, text.charAt(++at)), BMP_BYTES + 1);
             } else {
@@ -98,7 +106,7 @@ final class Utf8 {
     }
 
     /// The text of bytes that end in a zero.
-    static String decoded(byte[] utf8, long offset) {
+    static String decoded(byte[] utf8, TextMode mode, long offset) {
         int length = utf8.length - 1;
         if (utf8[length] != 0) {
             throw ByteCursor.failed(
@@ -109,19 +117,23 @@ final class Utf8 {
         if (zero >= 0) {
             throw ByteCursor.failed(Reason.MALFORMED, "string holds a zero byte", length, zero, offset);
         }
-        if (text.indexOf('\ufffd') >= 0) {
-            checkStrictly(utf8, length, offset);
-        }
-        return text;
+        // U+FFFD may stand in the text itself, or for bytes that are none
+        return text.indexOf('\ufffd') < 0 ? text : decodedStrictly(utf8, length, mode, offset);
     }
 
-    /// U+FFFD may stand in the text itself, or for bytes that are none.
-    private static void checkStrictly(byte[] utf8, int length, long offset) {
-        try {
-            StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8, 0, length));
-        } catch (CharacterCodingException e) {
-            throw ByteCursor.failed(Reason.MALFORMED, "string is not UTF-8", "UTF-8", (length + 1) + " bytes", offset);
+    private static String decodedStrictly(byte[] utf8, int length, TextMode mode, long offset) {
+        ByteBuffer in = ByteBuffer.wrap(utf8, 0, length);
+        CharBuffer out = CharBuffer.allocate(length);
+        CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
+        while (decoder.decode(in, out, true).isError()) {
+            if (mode == TextMode.STRICT) {
+                throw ByteCursor.failed(
+                        Reason.MALFORMED, "string is not UTF-8", "UTF-8", (length + 1) + " bytes", offset);
+            }
+            out.put(escaped(in.get()));
+            decoder.reset();
         }
+        return out.flip().toString();
     }
 
     private static long eight(String ascii, int at) {
@@ -146,6 +158,8 @@ final class Utf8 {
         text.codePoints().limit(MOST_SHOWN).forEach(point -> {
             if (point == '"' || point == '\\') {
                 shown.append('\\').appendCodePoint(point);
+            } else if (isEscaped(point)) {
+                shown.append(String.format("\\x%02x", escapedByte(point)));
             } else if (Character.isISOControl(point)
                     || Character.getType(point) == Character.FORMAT
                     || !Character.isDefined(point)) {
@@ -160,6 +174,19 @@ final class Utf8 {
     /// Whether [#printable] cuts.
     static boolean isLong(int codePoints) {
         return codePoints > MOST_SHOWN;
+    }
+
+    /// Whether a unit that is not the end of a surrogate pair stands for a byte.
+    private static boolean isEscaped(int unit) {
+        return unit >= FIRST_ESCAPED && unit <= LAST_ESCAPED;
+    }
+
+    private static char escaped(byte other) {
+        return (char) (FIRST_ESCAPED - 0x80 + (other & 0xff));
+    }
+
+    private static int escapedByte(int unit) {
+        return unit - FIRST_ESCAPED + 0x80;
     }
 
     private static void checkPair(String text, int at) {

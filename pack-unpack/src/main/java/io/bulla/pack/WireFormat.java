@@ -120,6 +120,10 @@ public enum WireFormat {
         return encoding;
     }
 
+    boolean isFixedWidth() {
+        return encoding == FixedWidth.ENCODING;
+    }
+
     boolean isPmix() {
         return idColumn == PMIX;
     }

@@ -199,7 +199,7 @@ class LimitsAgreeTest {
 
     private static byte[] packed(WireFormat format, Limits limits, Consumer<Packer> items) {
         try (BufferBuilder builder = BufferBuilder.create(Packed.SOURCE)) {
-            items.accept(Packer.into(builder, format, FloatText.STRICT, limits));
+            items.accept(Packer.into(builder, format, FloatText.STRICT, TextMode.STRICT, limits));
             try (SealedBuffer buffer = builder.seal()) {
                 return Packed.bytes(buffer.iovec());
             }

@@ -96,7 +96,6 @@ class MalformedTest {
                 "N | INT    | 00000001 03 00000007    | wrong type: expected=INT32 found=STRING offset=4",
                 "N | INT    | 00000001 63 00000007    | wrong type: expected=INT32 found=99 offset=4",
                 "N | BYTE_OBJECT | 00000001 fffffffe  | byte object size out of range: expected=0..9223372036854775807 found=-2 offset=8",
-                "N | KVAL   | 00000001 00000000 09 00000001 | key is a null string: expected=text found=null offset=4",
                 "F | JOBID  | 09 00000001 1e 09 00000001 | wrong type: expected=UINT32 found=INT32 offset=6",
                 "F | STATUS | 09 00000001 20 09 09 00000001 | wrong type: expected=INT found=INT32 offset=6",
             })

@@ -76,8 +76,10 @@ class PackUnpackPropertyTest {
                 ItemHeader header = unpacker.peek();
                 assertEquals(item.values().size(), header.count());
                 assertEquals(format.described() ? item.type() : null, header.type());
-                unpacker.fork().skip(item.type());
+                Unpacker skipped = unpacker.fork();
+                skipped.skip(item.type());
                 assertEquals(item.values(), unpacker.unpack(item.type()));
+                assertEquals(unpacker.position(), skipped.position());
             }
             assertEquals(0, unpacker.remaining());
         }

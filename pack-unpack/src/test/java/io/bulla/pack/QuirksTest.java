@@ -204,7 +204,7 @@ class QuirksTest {
                         .getMessage());
         assertEquals(
                 "key is null",
-                assertThrows(IllegalArgumentException.class, () -> new Kval(null, Value.of("")))
+                assertThrows(IllegalArgumentException.class, () -> new Info(null, 0, Value.of("")))
                         .getMessage());
         refused(
                 WireFormat.PMIX_4,

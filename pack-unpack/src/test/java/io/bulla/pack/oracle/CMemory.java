@@ -15,7 +15,6 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.nio.charset.StandardCharsets;
 
 /// The memory that both sides see, by address; and what C allocated, taken back.
 @SuppressWarnings("restricted")
@@ -111,7 +110,7 @@ final class CMemory {
 
     /// Copies text, with its terminating zero, into memory that is large enough.
     void putText(long at, String text) {
-        putBytes(at, text.getBytes(StandardCharsets.UTF_8));
+        putBytes(at, RawText.bytes(text));
     }
 
     void putBytes(long at, byte[] bytes) {
@@ -119,7 +118,11 @@ final class CMemory {
     }
 
     String getText(long at) {
-        return ALL.getString(at);
+        long end = at;
+        while (ALL.get(JAVA_BYTE, end) != 0) {
+            end++;
+        }
+        return RawText.text(getBytes(at, end - at));
     }
 
     byte[] getBytes(long at, long byteSize) {
@@ -128,7 +131,7 @@ final class CMemory {
 
     /// The address of a copy of `text`, 0 for null.
     long text(String text) {
-        return text == null ? 0 : bytes((text + '\0').getBytes(StandardCharsets.UTF_8));
+        return text == null ? 0 : bytes(RawText.bytes(text + '\0'));
     }
 
     /// The address of a copy of `bytes`.

@@ -7,7 +7,9 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.DataType;
 import io.bulla.pack.FloatText;
+import io.bulla.pack.Limits;
 import io.bulla.pack.Packer;
+import io.bulla.pack.TextMode;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import java.lang.reflect.Array;
@@ -39,7 +41,7 @@ final class JavaLibrary implements Library {
     @Override
     public byte[] pack(List<Item> items) {
         try (BufferBuilder builder = BufferBuilder.create(SOURCE)) {
-            Packer packer = Packer.into(builder, format, floats);
+            Packer packer = Packer.into(builder, format, floats, TextMode.ESCAPED, Limits.DEFAULT);
             for (Item item : items) {
                 if (typed) {
                     packTyped(packer, item);
@@ -58,7 +60,7 @@ final class JavaLibrary implements Library {
         read.close();
         read = BufferBuilder.create(SOURCE).put(bytes).seal();
         List<List<Object>> all = new ArrayList<>();
-        Unpacker unpacker = Unpacker.of(read, format);
+        Unpacker unpacker = Unpacker.of(read, format, Limits.DEFAULT, TextMode.ESCAPED);
         for (Item item : shape) {
             all.add(typed ? unpackTyped(unpacker, item.type()) : unpacker.unpack(item.type()));
         }

@@ -141,7 +141,7 @@ final class RandomItems {
             case NAME -> new Name((int) random.bits(32), (int) random.bits(32));
             case PROC -> proc();
             case VALUE -> heldValue(depth);
-            case KVAL -> new Kval(key(), heldValue(depth));
+            case KVAL -> new Kval(random.below(8) == 0 ? null : key(), heldValue(depth));
             case INFO -> info(depth);
             case PDATA -> new Pdata(proc(), key(), heldValue(depth));
             case BUFFER -> buffer(depth);

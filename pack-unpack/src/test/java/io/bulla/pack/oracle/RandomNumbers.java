@@ -63,9 +63,16 @@ record RandomNumbers(RandomGenerator random) {
         return below(10) == 0 ? null : text(below(40) == 0 ? 3000 : 130);
     }
 
-    /// Text of at most so many bytes in UTF-8, without U+0000.
+    /// Text of at most so many bytes without a zero, mostly UTF-8.
     String text(int maxBytes) {
         int most = below(8) == 0 ? maxBytes : Math.min(maxBytes, below(20));
+        if (below(8) == 0) {
+            byte[] any = new byte[most];
+            for (int i = 0; i < most; i++) {
+                any[i] = (byte) (1 + below(0xff));
+            }
+            return RawText.text(any);
+        }
         if (bool()) {
             StringBuilder ascii = new StringBuilder(most);
             for (int i = 0; i < most; i++) {
