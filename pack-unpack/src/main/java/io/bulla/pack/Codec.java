@@ -5,7 +5,9 @@ import java.lang.invoke.MethodHandles;
 
 /// How a value of a type of one's own is packed: as items, one after the other.
 ///
-/// A codec is stateless; any number of threads may use it. It packs at least one item.
+/// A codec is stateless; any number of threads may use it. It packs at least one item, and reads the items that it
+/// packed and no others: nothing in the bytes says where a value ends. What the packer throws goes on to the caller.
+/// A codec may use a registry for values inside its own, as deep as [Limits#maxNesting].
 ///
 /// ```java
 /// record Job(String name, int ranks) {}
@@ -15,7 +17,8 @@ import java.lang.invoke.MethodHandles;
 /// @param <T> the values
 public interface Codec<T> {
 
-    /// Packs the items of one value. What it throws undoes the whole call that it is part of.
+    /// Packs the items of one value. What it throws undoes the whole call that it is part of, and is thrown there
+    /// with the codec's name.
     ///
     /// @param packer into the same builder, in the same format
     /// @param value what to pack

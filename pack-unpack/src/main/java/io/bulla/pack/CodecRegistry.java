@@ -4,6 +4,7 @@ package io.bulla.pack;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /// The types of one's own that two ends agreed on, for one format: an id, a class and a codec each.
 ///
@@ -18,13 +19,11 @@ public final class CodecRegistry {
     private static final int FIRST_OF_PMIX = 501;
     private static final int LAST_OF_PMIX = 0xffff;
 
-    private record Entry<T>(int id, Class<T> type, Codec<T> codec) {}
-
     private final WireFormat format;
-    private final Map<Class<?>, Entry<?>> byType;
-    private final Map<Integer, Entry<?>> byId;
+    private final Map<Class<?>, CodecEntry<?>> byType;
+    private final Map<Integer, CodecEntry<?>> byId;
 
-    private CodecRegistry(WireFormat format, Map<Class<?>, Entry<?>> byType, Map<Integer, Entry<?>> byId) {
+    private CodecRegistry(WireFormat format, Map<Class<?>, CodecEntry<?>> byType, Map<Integer, CodecEntry<?>> byId) {
         this.format = format;
         this.byType = byType;
         this.byId = byId;
@@ -47,6 +46,8 @@ public final class CodecRegistry {
     /// @return another registry
     /// @throws IllegalArgumentException if the id is outside, or the id or the type is taken
     public <T> CodecRegistry with(int id, Class<T> type, Codec<T> codec) {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(codec, "codec");
         int first = format.isPmix() ? FIRST_OF_PMIX : FIRST_OF_OPAL;
         int last = format.isPmix() ? LAST_OF_PMIX : LAST_OF_OPAL;
         if (id < first || id > last) {
@@ -56,9 +57,9 @@ public final class CodecRegistry {
         if (byId.containsKey(id) || byType.containsKey(type)) {
             throw new IllegalArgumentException("id or type is taken: id=" + id + " type=" + type.getSimpleName());
         }
-        Entry<T> entry = new Entry<>(id, type, codec);
-        Map<Class<?>, Entry<?>> types = new HashMap<>(byType);
-        Map<Integer, Entry<?>> ids = new HashMap<>(byId);
+        CodecEntry<T> entry = new CodecEntry<>(id, type, codec);
+        Map<Class<?>, CodecEntry<?>> types = new HashMap<>(byType);
+        Map<Integer, CodecEntry<?>> ids = new HashMap<>(byId);
         types.put(type, entry);
         ids.put(id, entry);
         return new CodecRegistry(format, types, ids);
@@ -71,11 +72,14 @@ public final class CodecRegistry {
     /// @param values any number
     /// @param <T> the values
     /// @throws IllegalArgumentException if the type is not registered, or the format another
-    /// @throws IllegalStateException if the codec packs nothing
+    /// @throws IllegalArgumentException if a codec refuses a value, one is null or of another class, or values are
+    ///     nested deeper than the packer's limit
+    /// @throws IllegalStateException if the codec fails, packs nothing, or goes on after the packer failed; the
+    ///     message names it, and the builder is as it was
     public <T> void pack(Packer packer, Class<T> type, List<T> values) {
-        Entry<T> entry = entry(type);
+        CodecEntry<T> entry = entry(type);
         checkFormat(packer.format());
-        packer.packCoded(entry.id(), entry.codec(), values);
+        packer.packCoded(entry, values);
     }
 
     /// Unpacks one item.
@@ -85,11 +89,14 @@ public final class CodecRegistry {
     /// @param <T> the values
     /// @return its values
     /// @throws IllegalArgumentException if the type is not registered, or the format another
-    /// @throws UnpackException if the next item is something else or is malformed
+    /// @throws UnpackException if the next item is something else or is malformed, or values are nested deeper than
+    ///     the unpacker's limit
+    /// @throws IllegalStateException if the codec fails, unpacks nothing, or a value that is null or of another
+    ///     class; the message names it, and the unpacker is where it was
     public <T> List<T> unpack(Unpacker unpacker, Class<T> type) {
-        Entry<T> entry = entry(type);
+        CodecEntry<T> entry = entry(type);
         checkFormat(unpacker.format);
-        return unpacker.unpackCoded(entry.id(), type, entry.codec());
+        return unpacker.unpackCoded(entry);
     }
 
     /// Unpacks the next item, whatever it is, if it says its type.
@@ -108,7 +115,7 @@ public final class CodecRegistry {
         if (next.type() != null) {
             return unpacker.unpack(next.type());
         }
-        Entry<?> entry = byId.get(next.typeId());
+        CodecEntry<?> entry = byId.get(next.typeId());
         if (entry == null) {
             throw ByteCursor.failed(
                     UnpackException.Reason.MALFORMED,
@@ -121,12 +128,12 @@ public final class CodecRegistry {
     }
 
     @SuppressWarnings("unchecked")
-    private <T> Entry<T> entry(Class<T> type) {
-        Entry<?> entry = byType.get(type);
+    private <T> CodecEntry<T> entry(Class<T> type) {
+        CodecEntry<?> entry = byType.get(type);
         if (entry == null) {
             throw new IllegalArgumentException("type is not registered: type=" + type.getSimpleName());
         }
-        return (Entry<T>) entry;
+        return (CodecEntry<T>) entry;
     }
 
     private void checkFormat(WireFormat other) {

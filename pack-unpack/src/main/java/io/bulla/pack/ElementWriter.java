@@ -213,6 +213,14 @@ final class ElementWriter {
         depth--;
     }
 
+    /// As values in values: a codec that uses itself ends here, and not with the stack.
+    void checkNesting(int codecs, CodecEntry<?> entry, int index) {
+        if (codecs == limits.maxNesting()) {
+            throw new IllegalArgumentException("nested too deep, a reader would refuse it: nesting=" + (codecs + 1)
+                    + " maxNesting=" + limits.maxNesting() + entry.at(index));
+        }
+    }
+
     private static IllegalArgumentException refused(String what, String name, long value, String limit, long most) {
         return new IllegalArgumentException(
                 what + ", a reader would refuse it: " + name + "=" + value + " " + limit + "=" + most);

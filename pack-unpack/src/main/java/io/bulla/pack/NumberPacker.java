@@ -12,6 +12,8 @@ abstract sealed class NumberPacker permits Packer {
     final BufferBuilder builder;
     final WireFormat format;
     final ElementWriter elements;
+    // the last failure that was none of the values', for a codec that goes on after it
+    Throwable lost;
 
     NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         this.builder = Objects.requireNonNull(builder, "builder");
@@ -321,7 +323,15 @@ abstract sealed class NumberPacker permits Packer {
 
     /// Takes the item back. Only unchecked failures come here.
     final RuntimeException undone(long start, Throwable failure) {
-        builder.truncate(start);
+        try {
+            builder.truncate(start);
+        } catch (RuntimeException gone) {
+            // sealed or abandoned by whoever has it as well: what failed first says more
+            failure.addSuppressed(gone);
+        }
+        if (!(failure instanceof IllegalArgumentException)) {
+            lost = failure;
+        }
         if (failure instanceof Error error) {
             throw error;
         }

@@ -16,6 +16,10 @@ import java.util.List;
 /// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].
 public final class Packer extends NumberPacker {
 
+    // codecs that are at work, one inside the other, and the last failure that has a codec's name
+    private int codecs;
+    private RuntimeException named;
+
     private Packer(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         super(builder, format, floats, texts, limits);
     }
@@ -209,20 +213,51 @@ public final class Packer extends NumberPacker {
         return format;
     }
 
-    <T> void packCoded(int id, Codec<T> codec, List<T> values) {
+    <T> void packCoded(CodecEntry<T> entry, List<T> values) {
+        // a copy, for the list is open to the codec
+        Object[] all = values.toArray();
         long start = builder.byteSize();
         try {
-            header(id, values.size());
-            for (T value : values) {
-                long before = builder.byteSize();
-                codec.pack(this, value);
-                if (builder.byteSize() == before) {
-                    throw new IllegalStateException("codec packs nothing: id=" + id);
-                }
+            header(entry.id(), all.length);
+            for (int i = 0; i < all.length; i++) {
+                packOne(entry, entry.checked(all[i], i), i);
             }
         } catch (Throwable failure) {
             throw undone(start, failure);
         }
+    }
+
+    private <T> void packOne(CodecEntry<T> entry, T value, int index) {
+        elements.checkNesting(codecs, entry, index);
+        long before = builder.byteSize();
+        Throwable outer = lost;
+        lost = null;
+        codecs++;
+        try {
+            entry.codec().pack(this, value);
+            // refused if the codec has sealed or closed the builder
+            builder.truncate(builder.byteSize());
+        } catch (Throwable failure) {
+            throw named(entry, failure, index);
+        } finally {
+            codecs--;
+        }
+        if (lost != null) {
+            throw named(entry, lost, index);
+        }
+        lost = outer;
+        if (builder.byteSize() <= before) {
+            throw entry.wrong(
+                    builder.byteSize() == before ? "codec packs nothing:" : "codec takes back what was packed:", index);
+        }
+    }
+
+    /// With the name of the innermost codec.
+    private RuntimeException named(CodecEntry<?> entry, Throwable failure, int index) {
+        if (failure != named) {
+            named = entry.failed(failure, index);
+        }
+        return named;
     }
 
     private Packer boxed(DataType type, List<?> values) {

@@ -16,8 +16,17 @@ final class RecordCodec<R extends Record> implements Codec<R> {
     private final MethodHandle[] accessors;
     private final List<Codec<Object>> components;
 
-    @SuppressWarnings("unchecked")
     RecordCodec(MethodHandles.Lookup lookup, Class<R> record) {
+        this(lookup, record, List.of());
+    }
+
+    @SuppressWarnings("unchecked")
+    private RecordCodec(MethodHandles.Lookup lookup, Class<R> record, List<Class<?>> around) {
+        if (around.contains(record)) {
+            throw new IllegalArgumentException("record holds itself: record=" + record.getSimpleName());
+        }
+        List<Class<?>> inside = new ArrayList<>(around);
+        inside.add(record);
         RecordComponent[] parts = record.getRecordComponents();
         if (parts.length == 0) {
             throw new IllegalArgumentException("record without a component: record=" + record.getSimpleName());
@@ -32,7 +41,7 @@ final class RecordCodec<R extends Record> implements Codec<R> {
             for (int i = 0; i < parts.length; i++) {
                 this.accessors[i] = lookup.unreflect(parts[i].getAccessor())
                         .asType(MethodType.methodType(Object.class, Object.class));
-                codecs.add((Codec<Object>) codecOf(lookup, parts[i]));
+                codecs.add((Codec<Object>) codecOf(lookup, parts[i], inside));
             }
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("lookup may not see the record: record=" + record.getSimpleName(), e);
@@ -67,7 +76,7 @@ final class RecordCodec<R extends Record> implements Codec<R> {
         }
     }
 
-    private static Codec<?> codecOf(MethodHandles.Lookup lookup, RecordComponent part) {
+    private static Codec<?> codecOf(MethodHandles.Lookup lookup, RecordComponent part, List<Class<?>> inside) {
         Class<?> type = part.getType();
         if (type == boolean.class) {
             return RecordCodec.<Boolean>simple((p, v) -> p.packBool(v), Unpacker::unpackBool);
@@ -95,7 +104,7 @@ final class RecordCodec<R extends Record> implements Codec<R> {
             Class<? extends Composite> composite = type.asSubclass(Composite.class);
             return RecordCodec.<Composite>simple((p, v) -> p.pack(v), u -> u.unpack(composite));
         } else if (type.isRecord()) {
-            return new RecordCodec<>(lookup, type.asSubclass(Record.class));
+            return new RecordCodec<>(lookup, type.asSubclass(Record.class), inside);
         }
         throw new IllegalArgumentException(
                 "no codec for a component: component=" + part.getName() + " type=" + type.getSimpleName());

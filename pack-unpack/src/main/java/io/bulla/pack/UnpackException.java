@@ -41,6 +41,15 @@ public final class UnpackException extends RuntimeException {
         this.offset = offset;
     }
 
+    /// The same, with the name of what was reading.
+    UnpackException(UnpackException failure, String reader) {
+        super(failure.getMessage() + reader, failure);
+        this.reason = failure.reason;
+        this.expected = failure.expected;
+        this.found = failure.found;
+        this.offset = failure.offset;
+    }
+
     /// Why the bytes were refused.
     ///
     /// @return the kind of trouble

@@ -15,6 +15,10 @@ import java.util.List;
 /// written to. Bytes: [WireFormat].
 public final class Unpacker extends NumberUnpacker {
 
+    // codecs that are at work, one inside the other, and the last failure that has a codec's name
+    private int codecs;
+    private RuntimeException named;
+
     private Unpacker(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
         super(buffer, format, limits, text, position, end);
     }
@@ -305,25 +309,58 @@ public final class Unpacker extends NumberUnpacker {
         }
     }
 
-    <T> List<T> unpackCoded(int id, Class<T> type, Codec<T> codec) {
+    <T> List<T> unpackCoded(CodecEntry<T> entry) {
         long start = position;
         try {
-            int count = beginCoded(id, type);
-            // a codec packs at least one byte
-            need(count);
+            int count = beginCoded(entry.id(), entry.type());
+            need(count * leastItemBytes());
             List<T> values = new ArrayList<>(Math.min(count, 1024));
             for (int i = 0; i < count; i++) {
-                long before = position;
-                values.add(codec.unpack(this));
-                if (position == before) {
-                    throw new IllegalStateException("codec unpacks nothing: id=" + id);
-                }
+                values.add(unpackOne(entry, i, count));
             }
             return values;
         } catch (Throwable failure) {
             position = start;
             throw failure;
         }
+    }
+
+    private <T> T unpackOne(CodecEntry<T> entry, int index, int count) {
+        long before = position;
+        Object value;
+        try {
+            if (codecs == limits.maxNesting()) {
+                throw tooDeep(codecs);
+            }
+            codecs++;
+            try {
+                value = entry.codec().unpack(this);
+            } finally {
+                codecs--;
+            }
+            // a codec that reads more than it packed takes it from the values behind
+            need((count - index - 1) * leastItemBytes());
+        } catch (Throwable failure) {
+            throw named(entry, failure, index);
+        }
+        if (position == before) {
+            throw entry.wrong("codec unpacks nothing:", index);
+        }
+        return entry.unpacked(value, index);
+    }
+
+    /// With the name of the innermost codec.
+    private RuntimeException named(CodecEntry<?> entry, Throwable failure, int index) {
+        if (failure != named) {
+            named = entry.failed(failure, index);
+        }
+        return named;
+    }
+
+    /// A codec packs at least one item: a count and, where items are described, two tags.
+    private long leastItemBytes() {
+        long count = leastBytes(Wire.INT32);
+        return format.described() ? count + 2 * leastBytes(format.tagWire()) : count;
     }
 
     private int beginCoded(int id, Class<?> type) {
