@@ -14,7 +14,7 @@ public final class Mappings {
     /// Returns when all that were given back are gone, and their descriptors closed.
     public static void awaitEnd() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-        while (Unmapper.awaitFreed(deadline)) {
+        while (Unmapper.MAPPINGS.awaitFreed(deadline)) {
             if (System.nanoTime() > deadline) {
                 throw new IllegalStateException("mappings are still there: seconds=" + SECONDS);
             }

@@ -27,7 +27,9 @@ final class Call {
     static final long MSGHDR_FLAGS = 48;
 
     private static final long ENTRY_BYTES = 16;
-    private static final long CONTROL_BYTES = 256;
+    /// 253 descriptors, the most of one message: nothing of it is thrown away for want of room.
+    private static final long CONTROL_BYTES = 16 + 4 * 253 + 4;
+    private static final long NANOS_PER_MILLI = 1_000_000;
     private static final ThreadLocal<Call> CURRENT = ThreadLocal.withInitial(Call::new);
 
     private final Arena arena = Arena.ofAuto();
@@ -126,19 +128,28 @@ final class Call {
         }
     }
 
+    /// @param millis how long at most, however many signals come; -1 for ever
     /// @return the events that are there, 0 after the time
     long poll(int fd, short events, int millis) {
         pollfd.set(JAVA_INT, 0, fd);
         pollfd.set(JAVA_SHORT, 4, events);
+        long end = millis > 0 ? System.nanoTime() + millis * NANOS_PER_MILLI : 0;
+        int left = millis;
         try {
-            int result;
-            do {
-                result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, millis);
-            } while (result < 0 && errno() == Libc.EINTR);
+            int result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, left);
+            while (result < 0 && errno() == Libc.EINTR) {
+                left = millis > 0 ? millisUntil(end) : millis;
+                result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, left);
+            }
             return result < 0 ? -errno() : result == 0 ? 0 : pollfd.get(JAVA_SHORT, 6);
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }
+    }
+
+    private static int millisUntil(long end) {
+        // rounded up: not to ask again for the last part of a millisecond
+        return (int) Math.max(0, (end - System.nanoTime() + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
     }
 
     int socket(int domain, int type) {
@@ -189,7 +200,12 @@ final class Call {
 
     int connect(int fd, MemorySegment address, int length) {
         try {
-            return result((int) Libc.CONNECT.invokeExact(errno, fd, address, length));
+            int result;
+            do {
+                // again after a signal: Linux waits on for the connection that is under way
+                result = result((int) Libc.CONNECT.invokeExact(errno, fd, address, length));
+            } while (result == -Libc.EINTR);
+            return result;
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }

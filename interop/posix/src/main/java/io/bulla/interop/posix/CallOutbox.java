@@ -94,8 +94,11 @@ final class CallOutbox implements Outbox {
     private void push(Lane lane) {
         while (!lane.waiting.isEmpty()) {
             SocketSend send = lane.waiting.peek();
+            // first what may fail
+            Call call = Call.current();
+            MemorySegment window = send.window();
             send.begin(SendPath.SENDMSG);
-            long result = Call.current().sendmsg(lane.fd(), send.window(), send.windowEntries(), Libc.MSG_DONTWAIT);
+            long result = call.sendmsg(lane.fd(), window, send.windowEntries(), Libc.MSG_DONTWAIT);
             if (result > 0) {
                 send.accepted(result, false);
             } else if (result == -Libc.EAGAIN) {
@@ -109,6 +112,7 @@ final class CallOutbox implements Outbox {
                 done(lane);
             }
             if (send.failure() != null) {
+                lane.socket.breakStream(send.failure());
                 giveUp(lane, (int) -result);
             }
         }

@@ -9,6 +9,9 @@ final class Descriptor extends RefCount {
 
     private final int fd;
     private final String what;
+    // volatile: seen soon by the other threads, so that none starts another call; nothing else hangs on them
+    private volatile boolean closed;
+    private volatile String broken;
 
     /// Takes `fd` over.
     ///
@@ -21,12 +24,40 @@ final class Descriptor extends RefCount {
 
     /// The number, for one call; [#leave] follows.
     ///
-    /// @throws PosixException if it is closed
+    /// @throws PosixException if it is closed, or broken
     int enter(String call) throws PosixException {
-        if (!retain(1)) {
-            throw new PosixException(call, 9, what + "=closed");
+        checkNotBroken(call);
+        if (!tryEnter()) {
+            throw new PosixException(call, Errno.EBADF.number(), what + "=closed");
         }
         return fd;
+    }
+
+    /// The same for those that end it, also when it is broken.
+    ///
+    /// @return false if it is closed
+    boolean tryEnter() {
+        return !closed && retain(1);
+    }
+
+    /// After [#tryEnter()].
+    int fd() {
+        return fd;
+    }
+
+    /// Lets no further call in: what came before is missing, so nothing may follow. The first reason stays.
+    void breakWith(String reason) {
+        if (broken == null) {
+            broken = reason;
+        }
+    }
+
+    /// @throws PosixException with the reason, if it is broken
+    void checkNotBroken(String call) throws PosixException {
+        String reason = broken;
+        if (reason != null) {
+            throw new PosixException(call, Errno.EPIPE.number(), what + "=broken first=[" + reason + "]");
+        }
     }
 
     void leave() {
@@ -35,6 +66,7 @@ final class Descriptor extends RefCount {
 
     /// Gives up the owner's claim. Once.
     void close() {
+        closed = true;
         release();
     }
 

@@ -81,38 +81,43 @@ record Endpoint(int domain, MemorySegment address, String where) {
 
     /// @return the descriptor of a connected socket, without Nagle's delay
     int connect() throws PosixException {
-        return open("connect", (call, fd) -> {
+        return open((call, fd) -> {
             if (domain != Libc.AF_UNIX) {
-                call.setsockopt(fd, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1);
+                check("setsockopt", call.setsockopt(fd, Libc.IPPROTO_TCP, Libc.TCP_NODELAY, 1));
             }
-            return call.connect(fd, address, (int) address.byteSize());
+            check("connect", call.connect(fd, address, (int) address.byteSize()));
         });
     }
 
     /// @return the descriptor of a listening socket
     int listen() throws PosixException {
-        return open("bind", (call, fd) -> {
-            call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1);
-            int bound = call.bind(fd, address, (int) address.byteSize());
-            return bound < 0 ? bound : call.listen(fd, BACKLOG);
+        return open((call, fd) -> {
+            check("setsockopt", call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1));
+            check("bind", call.bind(fd, address, (int) address.byteSize()));
+            check("listen", call.listen(fd, BACKLOG));
         });
     }
 
     private interface Opening {
-        int with(Call call, int fd);
+        void with(Call call, int fd) throws PosixException;
     }
 
-    private int open(String name, Opening how) throws PosixException {
+    private int open(Opening how) throws PosixException {
         Call call = Call.current();
-        int fd = call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC);
-        if (fd < 0) {
-            throw PosixException.of("socket", -fd, where);
-        }
-        int result = how.with(call, fd);
-        if (result < 0) {
+        int fd = check("socket", call.socket(domain, Libc.SOCK_STREAM | Libc.SOCK_CLOEXEC));
+        try {
+            how.with(call, fd);
+            return fd;
+        } catch (Throwable failure) {
             call.close(fd);
+            throw failure;
+        }
+    }
+
+    private int check(String name, int result) throws PosixException {
+        if (result < 0) {
             throw PosixException.of(name, -result, where);
         }
-        return fd;
+        return result;
     }
 }

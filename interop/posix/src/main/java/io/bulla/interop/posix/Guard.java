@@ -12,37 +12,65 @@ public enum Guard {
     /// bytes; never the file, and nobody else's view.
     PRIVATE;
 
-    /// What the kernel that this runs on can do: tried once, with a file of one byte.
+    // volatile: seen soon; whoever does not see it tries again, with the same result
+    private static volatile Guard ofKernel;
+
+    /// What the kernel that this runs on can do: tried with a file of one byte, until that succeeds once.
     ///
     /// @return the stronger one, if it can
     /// @throws UnsupportedOperationException if it has no memory files, or native access is not enabled
+    /// @throws IllegalStateException if the system refuses the trial for now, for want of memory or descriptors
     public static Guard ofKernel() {
-        // here: an error in an initializer would come wrapped
-        NativeAccess.linker();
-        return OfKernel.GUARD;
+        try {
+            return tried();
+        } catch (PosixException refused) {
+            if (refused.errno() == Errno.ENOSYS || refused.errno() == Errno.EPERM) {
+                throw new UnsupportedOperationException("the kernel makes no memory files: " + refused.getMessage());
+            }
+            throw new IllegalStateException("cannot try a memory file: " + refused.getMessage(), refused);
+        }
     }
 
-    private static final class OfKernel {
-
-        private static final Guard GUARD = probe();
-
-        private static Guard probe() {
-            int fd = Memfd.create();
-            if (fd < 0) {
-                throw new UnsupportedOperationException("the kernel makes no memory files: errno=" + -fd);
-            }
-            try {
-                Memfd.truncate(fd, 1);
-                Memfd.addSeals(fd, Memfd.IMMUTABLE);
-                long address = Memfd.map(fd, 0, 1, false, true);
-                if (address < 0) {
-                    return PRIVATE;
-                }
-                Memfd.unmap(address, 1);
-                return SHARED;
-            } finally {
-                Call.current().close(fd);
-            }
+    /// @throws PosixException if the system refuses the trial
+    static Guard tried() throws PosixException {
+        // here: an error in an initializer would come wrapped
+        NativeAccess.linker();
+        Guard known = ofKernel;
+        if (known == null) {
+            known = probe();
+            ofKernel = known;
         }
+        return known;
+    }
+
+    /// The next one who asks tries again.
+    static void forget() {
+        ofKernel = null;
+    }
+
+    private static Guard probe() throws PosixException {
+        int fd = check("memfd_create", Memfd.create());
+        try {
+            check("ftruncate", Memfd.truncate(fd, 1));
+            check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE));
+            long address = Memfd.map(fd, 0, 1, false, true);
+            if (address == -Errno.ENOMEM.number()) {
+                throw new PosixException("mmap", Errno.ENOMEM.number(), "bytes=1");
+            }
+            if (address < 0) {
+                return PRIVATE;
+            }
+            Mapping.unmap(address, 1);
+            return SHARED;
+        } finally {
+            Call.current().close(fd);
+        }
+    }
+
+    private static int check(String call, int result) throws PosixException {
+        if (result < 0) {
+            throw PosixException.of(call, -result, "trial of memory files");
+        }
+        return result;
     }
 }

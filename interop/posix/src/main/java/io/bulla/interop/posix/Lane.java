@@ -26,15 +26,16 @@ final class Lane {
 
     /// @param handle closed if this fails
     SocketSend add(SealedBuffer handle) throws PosixException {
-        if (unfinished == 0) {
-            try {
-                fd = socket.descriptor().enter("send");
-            } catch (PosixException closed) {
-                handle.close();
-                throw closed;
-            }
+        try {
+            fd = socket.descriptor().enter("send");
+        } catch (PosixException closedOrBroken) {
+            handle.close();
+            throw closedOrBroken;
         }
-        unfinished++;
+        if (unfinished++ > 0) {
+            // one claim for all
+            socket.descriptor().leave();
+        }
         try {
             SocketSend send = new SocketSend(socket, handle);
             waiting.add(send);
@@ -55,6 +56,13 @@ final class Lane {
         if (--unfinished == 0) {
             socket.descriptor().leave();
         }
+    }
+
+    /// Takes back the one that was added last and not called: what was to be done beside it failed.
+    void takeBack(SocketSend last) {
+        waiting.removeLastOccurrence(last);
+        last.giveUp(Errno.ECANCELED.number());
+        done();
     }
 
     boolean isFinished() {

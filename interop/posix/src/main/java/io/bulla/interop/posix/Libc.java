@@ -29,7 +29,6 @@ final class Libc {
     static final int SOCK_STREAM = 1;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;
-    static final int SO_ERROR = 4;
     static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_LINGER = 13;
@@ -57,8 +56,6 @@ final class Libc {
     static final MethodHandle GETSOCKNAME = function("getsockname", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle SETSOCKOPT =
             function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
-    static final MethodHandle GETSOCKOPT =
-            function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle FCNTL = variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
     static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);
     static final MethodHandle SHUTDOWN = function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);
@@ -76,16 +73,27 @@ final class Libc {
     private Libc() {}
 
     static MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return downcall(name, result, arguments, ERRNO);
+        return Seam.around(name, downcall(name, result, arguments, ERRNO));
     }
 
     static MethodHandle critical(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return downcall(name, result, arguments, ERRNO, Linker.Option.critical(false));
+        return Seam.around(name, downcall(name, result, arguments, ERRNO, Linker.Option.critical(false)));
     }
 
     /// @param fixed how many arguments come before the variable ones
     static MethodHandle variadic(String name, int fixed, MemoryLayout result, MemoryLayout... arguments) {
-        return downcall(name, result, arguments, ERRNO, Linker.Option.firstVariadicArg(fixed));
+        return Seam.around(name, downcall(name, result, arguments, ERRNO, Linker.Option.firstVariadicArg(fixed)));
+    }
+
+    /// A system call that the C library has no function for.
+    ///
+    /// @param name of the system call
+    /// @param arguments behind its number
+    static MethodHandle numbered(String name, MemoryLayout... arguments) {
+        MemoryLayout[] all = new MemoryLayout[arguments.length + 1];
+        all[0] = JAVA_LONG;
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return Seam.around(name, downcall("syscall", JAVA_LONG, all, ERRNO, Linker.Option.firstVariadicArg(1)));
     }
 
     // restricted: what this module is for; NativeAccess has asked for the permission

@@ -3,11 +3,10 @@ package io.bulla.interop.posix;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.Consumer;
 
 /// One mapping of a file. It has an arena of its own, so that a view which is used after the end is an exception
 /// and not a fault. One thread at a time changes it.
-final class Mapping {
+final class Mapping extends Unmapper.Freeable {
 
     private final Arena arena = Arena.ofShared();
     private final long address;
@@ -17,16 +16,15 @@ final class Mapping {
 
     private Mapping(long address, long bytes, boolean readOnly) {
         this.address = address;
-        this.bytes = bytes;
         this.readOnly = readOnly;
-        view(ended -> Memfd.unmap(this.address, this.bytes));
+        view(bytes);
     }
 
     /// Maps a file for writing.
     ///
     /// @throws PosixException if the system refuses
     static Mapping writable(int fd, long bytes) throws PosixException {
-        return of(Memfd.map(fd, 0, bytes, true, true), bytes, false);
+        return of(fd, 0, bytes, true, true);
     }
 
     /// Maps a sealed file.
@@ -34,17 +32,23 @@ final class Mapping {
     /// @param offset a multiple of the page size
     /// @throws PosixException if the system refuses
     static Mapping readOnly(int fd, long offset, long bytes, Guard guard) throws PosixException {
-        return of(Memfd.map(fd, offset, bytes, false, guard == Guard.SHARED), bytes, true);
+        return of(fd, offset, bytes, false, guard == Guard.SHARED);
     }
 
-    private static Mapping of(long address, long bytes, boolean readOnly) throws PosixException {
+    private static Mapping of(int fd, long offset, long bytes, boolean writable, boolean shared)
+            throws PosixException {
+        long address = Memfd.map(fd, offset, bytes, writable, shared);
+        if (address == -Errno.ENOMEM.number() && Unmapper.MAPPINGS.freeAll()) {
+            // mappings that wait to be ended count, too
+            address = Memfd.map(fd, offset, bytes, writable, shared);
+        }
         if (address < 0) {
             throw PosixException.of("mmap", (int) -address, "bytes=" + bytes);
         }
         try {
-            return new Mapping(address, bytes, readOnly);
+            return new Mapping(address, bytes, !writable);
         } catch (Throwable failure) {
-            Memfd.unmap(address, bytes);
+            unmap(address, bytes);
             throw failure;
         }
     }
@@ -64,22 +68,64 @@ final class Mapping {
         if (Memfd.remap(address, bytes, wanted) < 0) {
             return false;
         }
+        // what is mapped now, whatever comes
         bytes = wanted;
-        view(null);
+        view(wanted);
         return true;
     }
 
-    /// Ends the mapping: views of it throw from here on.
+    /// Ends the mapping: views of it throw from here on. Memory that the kernel does not unmap now is unmapped
+    /// later.
     ///
     /// @throws IllegalStateException if a system call of the JDK is in the memory right now; try again later
     void close() {
         arena.close();
+        if (Memfd.unmap(address, bytes) < 0) {
+            Unmapper.MAPPINGS.later(this);
+        }
     }
 
-    // restricted: the memory is what mmap gave, of that length, and ends with the arena
+    /// Unmaps what no view reaches any more.
+    @Override
+    void free() {
+        unmapNow(address, bytes);
+    }
+
+    /// Unmaps what no view reaches, now or, if the kernel refuses, later.
+    static void unmap(long address, long bytes) {
+        if (Memfd.unmap(address, bytes) < 0) {
+            Unmapper.MAPPINGS.later(new Leftover(address, bytes));
+        }
+    }
+
+    private static void unmapNow(long address, long bytes) {
+        int result = Memfd.unmap(address, bytes);
+        if (result < 0) {
+            throw new IllegalStateException("munmap: errno=" + -result + " bytes=" + bytes);
+        }
+    }
+
+    private static final class Leftover extends Unmapper.Freeable {
+
+        private final long address;
+        private final long bytes;
+
+        private Leftover(long address, long bytes) {
+            this.address = address;
+            this.bytes = bytes;
+        }
+
+        @Override
+        void free() {
+            unmapNow(address, bytes);
+        }
+    }
+
+    // restricted: the memory is what mmap gave, of that length, and is unmapped after the arena
     @SuppressWarnings("restricted")
-    private void view(Consumer<MemorySegment> atTheEnd) {
-        MemorySegment all = MemorySegment.ofAddress(address).reinterpret(bytes, arena, atTheEnd);
+    private void view(long size) {
+        MemorySegment all = MemorySegment.ofAddress(address).reinterpret(size, arena, null);
         segment = readOnly ? all.asReadOnly() : all;
+        bytes = size;
     }
 }

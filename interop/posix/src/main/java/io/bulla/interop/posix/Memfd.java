@@ -33,10 +33,12 @@ final class Memfd {
     private static final int MAP_SHARED = 0x1;
     private static final int MAP_PRIVATE = 0x2;
     private static final int AT_EMPTY_PATH = 0x1000;
-    private static final int STATX_TYPE_AND_SIZE = 0x1 | 0x200;
+    private static final int STATX_TYPE_SIZE_AND_BLOCKS = 0x1 | 0x200 | 0x400;
     private static final long STATX_BYTES = 256;
     private static final long STATX_MODE = 28;
     private static final long STATX_SIZE = 40;
+    private static final long STATX_BLOCKS = 48;
+    private static final long BLOCK = 512;
     private static final int S_IFMT = 0xf000;
     private static final int S_IFREG = 0x8000;
     private static final long STATFS_BYTES = 128;
@@ -133,24 +135,38 @@ final class Memfd {
         return Call.current().fcntl(fd, F_GET_SEALS, 0);
     }
 
-    /// @return the file's size; `-EINVAL` if it is not a regular file on memory of small pages. One of huge pages
-    ///     has rules of its own for lengths.
+    /// What a memory file is.
+    ///
+    /// @param bytes its size; negative: the error number
+    /// @param taken bytes of memory that it has; with holes fewer than its size. Reading a hole takes memory
+    record Extent(long bytes, long taken) {}
+
     static long size(int fd) {
+        return extent(fd).bytes();
+    }
+
+    /// @return a size of `-EINVAL` if it is not a regular file on memory of small pages. One of huge pages has
+    ///     rules of its own for lengths.
+    static Extent extent(int fd) {
         MemorySegment errno = ERRNO.get();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(STATX_BYTES, 8);
             int result = result(
                     (int) STATX.invokeExact(
-                            errno, fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_TYPE_AND_SIZE, answer),
+                            errno, fd, arena.allocateFrom(""), AT_EMPTY_PATH, STATX_TYPE_SIZE_AND_BLOCKS, answer),
                     errno);
             if (result < 0) {
-                return result;
+                return new Extent(result, 0);
             }
             boolean regular = (answer.get(JAVA_SHORT, STATX_MODE) & S_IFMT) == S_IFREG;
             long bytes = answer.get(JAVA_LONG, STATX_SIZE);
+            long taken = answer.get(JAVA_LONG, STATX_BLOCKS) * BLOCK;
             answer.asSlice(0, STATFS_BYTES).fill((byte) 0);
             result = result((int) STATFS.invokeExact(errno, fd, answer), errno);
-            return result < 0 ? result : regular && answer.get(JAVA_LONG, 0) == TMPFS ? bytes : -22;
+            if (result == 0 && !(regular && answer.get(JAVA_LONG, 0) == TMPFS)) {
+                result = -Errno.EINVAL.number();
+            }
+            return new Extent(result < 0 ? result : bytes, taken);
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 /// ```
 ///
 /// Until it is sealed it belongs to one thread.
-final class MemfdRegion implements Region, Unmapper.Freeable {
+final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     private final MemfdSource source;
     private final int fd;
@@ -78,18 +78,22 @@ final class MemfdRegion implements Region, Unmapper.Freeable {
     public void release() {
         if (sealed != null) {
             sealed.release();
-        } else {
-            Unmapper.later(this);
+            return;
+        }
+        try {
+            descriptor.close();
+        } finally {
+            Unmapper.MAPPINGS.later(this);
         }
     }
 
     /// Frees what was never sealed.
     @Override
-    public void free() {
+    void free() {
         if (writing != null) {
             writing.close();
+            writing = null;
         }
-        descriptor.close();
         giveBack();
     }
 

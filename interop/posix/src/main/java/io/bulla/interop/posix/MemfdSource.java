@@ -89,6 +89,7 @@ public final class MemfdSource implements MemorySource {
             throw new IllegalArgumentException("a region is at least one byte: byteSize=" + byteSize);
         }
         long bytes = inPages(byteSize);
+        Unmapper.MAPPINGS.keepUp();
         book(bytes);
         try {
             return open(bytes);
@@ -116,11 +117,15 @@ public final class MemfdSource implements MemorySource {
                 return null;
             }
         }
-        if (file.grow(wanted)) {
-            return file;
+        boolean grown = false;
+        try {
+            grown = file.grow(wanted);
+            return grown ? file : null;
+        } finally {
+            if (!grown) {
+                budget.give(wanted - before);
+            }
         }
-        budget.give(wanted - before);
-        return null;
     }
 
     /// Seals the file. The bytes are perhaps at another address from then on.
@@ -151,7 +156,13 @@ public final class MemfdSource implements MemorySource {
         int fd = check("memfd_create", Memfd.create(), bytes);
         try {
             check("ftruncate", Memfd.truncate(fd, bytes), bytes);
-            return new MemfdRegion(this, fd, Mapping.writable(fd, bytes));
+            Mapping writing = Mapping.writable(fd, bytes);
+            try {
+                return new MemfdRegion(this, fd, writing);
+            } catch (Throwable failure) {
+                writing.close();
+                throw failure;
+            }
         } catch (Throwable failure) {
             Call.current().close(fd);
             throw failure;
@@ -169,7 +180,7 @@ public final class MemfdSource implements MemorySource {
                         + " limit=" + budget.limit() + (holders.isEmpty() ? "" : " held by [" + holders + "]"));
             }
             // when nothing waits any more, the last may have been freed a moment ago: one more try
-            worthIt = Unmapper.awaitFreed(deadline);
+            worthIt = Unmapper.MAPPINGS.awaitFreed(deadline);
         }
     }
 

@@ -16,15 +16,18 @@ import java.time.Duration;
 ///
 /// Sockets stay their owners'. One with a send that is not done keeps its descriptor when it is closed: the
 /// kernel sends on, and [PosixSocket#abort()] or [#close()] takes the memory back. A send that fails breaks the
-/// stream, so those queued behind it on the same socket fail as well.
+/// stream: those queued behind it on the same socket fail as well, the connection is aborted, and every later
+/// send on it is refused with the reason.
 ///
-/// Belongs to the thread that opened it, which must live until it is closed; others get a
-/// [WrongThreadException].
+/// Belongs to the platform thread that opened it, which must live until it is closed; others get a
+/// [WrongThreadException]. A virtual thread gets none: the kernel cancels what a thread has asked for when that
+/// thread ends, and a virtual one's carrier ends by itself.
 public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOutbox {
 
     /// An outbox on the best path that the kernel has.
     ///
     /// @return one whose [#path()] says which
+    /// @throws WrongThreadException if the calling thread is virtual
     /// @throws UnsupportedOperationException if native access is not enabled
     static Outbox open() {
         return open(SendPath.URING_ZC);
@@ -36,12 +39,18 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// @return one whose [#path()] says which
     /// @throws IllegalArgumentException if `best` is [SendPath#ZEROCOPY], which belongs to one socket: see
     ///     [ZeroCopySocket]
+    /// @throws WrongThreadException if the calling thread is virtual
     /// @throws UnsupportedOperationException if native access is not enabled
     static Outbox open(SendPath best) {
         // here: an error in an initializer would come wrapped
         NativeAccess.linker();
         if (best == SendPath.ZEROCOPY) {
             throw new IllegalArgumentException("not a path of an outbox: path=" + best);
+        }
+        Thread caller = Thread.currentThread();
+        if (caller.isVirtual()) {
+            throw new WrongThreadException(
+                    "an outbox belongs to a platform thread: caller=" + caller.getName() + " virtual=true");
         }
         if (best == SendPath.SENDMSG) {
             return new CallOutbox();
@@ -64,7 +73,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// @param socket connected; nobody else sends on it meanwhile
     /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
-    /// @throws PosixException if the socket is closed; so is the handle then
+    /// @throws PosixException if the socket is closed, or an earlier send broke its stream; the handle is closed
     /// @throws IllegalArgumentException if a region lies on the heap; the handle is closed
     SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException;
 

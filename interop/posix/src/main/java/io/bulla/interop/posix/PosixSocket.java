@@ -245,9 +245,12 @@ public final class PosixSocket implements AutoCloseable {
     /// The handle is the send's from now on: it is closed when this returns, whatever the outcome, so nobody
     /// else's close can free the memory beneath the call. To keep the buffer, give a share.
     ///
+    /// A send that fails after the kernel took a part leaves a stream that lacks the rest. It is broken: the
+    /// connection is aborted, and every later call on this socket fails and says why.
+    ///
     /// @param handle of native memory
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
-    /// @throws PosixException if the socket is closed, or the system refuses
+    /// @throws PosixException if the socket is closed or broken, or the system refuses
     /// @throws IllegalArgumentException if a region lies on the heap, or its arena was closed
     public void send(SealedBuffer handle) throws PosixException {
         try (handle) {
@@ -309,13 +312,11 @@ public final class PosixSocket implements AutoCloseable {
     /// Closes the socket, after what was sent; wakes whoever is blocked in a call on it. Again is harmless.
     @Override
     public void close() {
+        // first what may fail
+        Call call = Call.current();
         if (closed.compareAndSet(false, true)) {
-            try {
-                Call.current().shutdown(descriptor.enter("shutdown"));
-                descriptor.leave();
-            } catch (PosixException impossible) {
-                throw new AssertionError(impossible);
-            }
+            // whoever closes still has its claim
+            call.shutdown(descriptor.fd());
             descriptor.close();
         }
     }
@@ -324,21 +325,26 @@ public final class PosixSocket implements AutoCloseable {
     /// go of all memory at once. A plain close lets it read on for as long as the peer is stuck. What a
     /// [ZeroCopySocket] or an [Outbox] still sends on this socket fails, and its memory comes back.
     public void abort() {
-        if (closed.get()) {
+        if (!descriptor.tryEnter()) {
             return;
         }
         try {
-            setOption(Libc.SOL_SOCKET, Libc.SO_LINGER, 1, 0);
-            int fd = descriptor.enter("connect");
-            try {
-                disconnect(fd);
-            } finally {
-                descriptor.leave();
-            }
-        } catch (PosixException alreadyGone) {
-            // closed beside this call
+            // one of the two is enough for the memory
+            Call.current().setsockopt(descriptor.fd(), Libc.SOL_SOCKET, Libc.SO_LINGER, 1, 0);
+            disconnect(descriptor.fd());
+        } finally {
+            descriptor.leave();
         }
         close();
+    }
+
+    /// Ends a stream that lacks a part, for the peer must not take what comes next for what is missing: the
+    /// connection is aborted, and every later call says why.
+    ///
+    /// @param first what went wrong
+    void breakStream(Throwable first) {
+        descriptor.breakWith(first.getMessage());
+        abort();
     }
 
     Descriptor descriptor() {
@@ -352,7 +358,10 @@ public final class PosixSocket implements AutoCloseable {
     static void disconnect(int fd) {
         Call call = Call.current();
         call.option.asSlice(0, SOCKADDR_BYTES).fill((byte) 0);
-        call.connect(fd, call.option, SOCKADDR_BYTES);
+        if (call.connect(fd, call.option, SOCKADDR_BYTES) < 0) {
+            // a unix socket refuses again; any other is worth a second try
+            call.connect(fd, call.option, SOCKADDR_BYTES);
+        }
     }
 
     @Override
@@ -390,10 +399,18 @@ public final class PosixSocket implements AutoCloseable {
                 if (result != -Libc.EAGAIN) {
                     throw failed(name, result);
                 }
-                Call.current().poll(fd, events, -1);
+                awaitReady(fd, events);
             }
         } finally {
             descriptor.leave();
+        }
+    }
+
+    /// Waits as long as it takes, for a caller that has entered.
+    void awaitReady(int fd, short events) throws PosixException {
+        long result = Call.current().poll(fd, events, -1);
+        if (result < 0) {
+            throw failed("poll", result);
         }
     }
 

@@ -8,45 +8,63 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 
-/// A message of fixed length that carries descriptors, over a unix socket (`SCM_RIGHTS`).
+/// A message of fixed length that carries a descriptor, over a unix socket (`SCM_RIGHTS`).
 ///
 /// ```
 /// control:  0 length  8 level  12 type  16 descriptors, 4 bytes each
 /// ```
 ///
-/// The descriptors go with the first byte. A receive never reads past the message, and the kernel never joins
+/// The descriptor goes with the first byte. A receive never reads past the message, and the kernel never joins
 /// what comes after descriptors to what came before, so other traffic may surround it.
-final class Rights {
+///
+/// A sender may put descriptors on every byte. The first is kept, any other is counted and thrown away as it
+/// comes: one message that is not whole holds one.
+final class Rights implements AutoCloseable {
 
     private static final int SCM_RIGHTS = 1;
     private static final int CMSG_CLOEXEC = 0x40000000;
     private static final int CTRUNC = 0x8;
     private static final long HEADER = 16;
+    private static final int NONE = -1;
 
-    /// Those received; the receiver closes each, or hands it on.
-    private final List<Integer> descriptors = new ArrayList<>();
+    private int first = NONE;
+    private int count;
     private boolean truncated;
 
     private Rights() {}
 
-    List<Integer> descriptors() {
-        return descriptors;
+    /// The first that came; closed with this, until it is [#handedOn()].
+    ///
+    /// @return -1 if there is none
+    int first() {
+        return first;
     }
 
-    /// Whether more were sent than there was room for, or than this process may have open.
+    /// How many came.
+    int count() {
+        return count;
+    }
+
+    /// Whether more were sent than this process may have open.
     boolean truncated() {
         return truncated;
     }
 
-    void closeAll() {
-        descriptors.forEach(Call.current()::close);
-        descriptors.clear();
+    /// The first one is somebody else's now.
+    void handedOn() {
+        first = NONE;
     }
 
-    /// Sends `message` whole.
+    @Override
+    public void close() {
+        if (first != NONE) {
+            Discard.close(first);
+            first = NONE;
+        }
+    }
+
+    /// Sends `message` whole. If only a part of it goes out, the stream is broken.
     ///
     /// @param message native
     static void send(PosixSocket to, MemorySegment message, int... descriptors) throws PosixException {
@@ -59,13 +77,24 @@ final class Rights {
             call.control.set(JAVA_INT, HEADER + (long) Integer.BYTES * i, descriptors[i]);
         }
         long control = descriptors.length == 0 ? 0 : length + 7 & -8;
-        for (long done = 0; done < message.byteSize(); control = 0) {
-            point(call, message.asSlice(done), control);
-            done += to.wait("sendmsg", Libc.POLLOUT, fd -> call.sendmsg(fd, call.message, Libc.MSG_NOSIGNAL));
+        long done = 0;
+        try {
+            for (; done < message.byteSize(); control = 0) {
+                point(call, message.asSlice(done), control);
+                done += to.wait("sendmsg", Libc.POLLOUT, fd -> call.sendmsg(fd, call.message, Libc.MSG_NOSIGNAL));
+            }
+        } catch (Throwable failure) {
+            if (done > 0) {
+                to.breakStream(failure);
+            }
+            throw failure;
+        } finally {
+            point(call, MemorySegment.NULL, 0);
         }
     }
 
-    /// Receives a message that fills `target`.
+    /// Receives a message that fills `target`. If only a part of it can be read, the stream is broken: what
+    /// comes next is not a message's begin.
     ///
     /// @param target native
     /// @return what came with it
@@ -74,8 +103,9 @@ final class Rights {
     static Rights receive(PosixSocket from, MemorySegment target) throws IOException {
         Call call = Call.current();
         Rights rights = new Rights();
+        long done = 0;
         try {
-            for (long done = 0; done < target.byteSize(); ) {
+            while (done < target.byteSize()) {
                 point(call, target.asSlice(done), call.control.byteSize());
                 long read = from.wait("recvmsg", Libc.POLLIN, fd -> call.recvmsg(fd, CMSG_CLOEXEC));
                 rights.collect(call);
@@ -85,8 +115,14 @@ final class Rights {
                 done += read;
             }
             return rights;
+        } catch (EOFException ended) {
+            rights.close();
+            throw ended;
         } catch (Throwable failure) {
-            rights.closeAll();
+            rights.close();
+            if (done > 0) {
+                from.breakStream(failure);
+            }
             throw failure;
         } finally {
             point(call, MemorySegment.NULL, 0);
@@ -110,10 +146,18 @@ final class Rights {
             if (call.control.get(JAVA_INT, at + 8) == Libc.SOL_SOCKET
                     && call.control.get(JAVA_INT, at + 12) == SCM_RIGHTS) {
                 for (long each = at + HEADER; each < at + length; each += Integer.BYTES) {
-                    descriptors.add(call.control.get(JAVA_INT, each));
+                    take(call.control.get(JAVA_INT, each));
                 }
             }
             at += length + 7 & -8;
+        }
+    }
+
+    private void take(int fd) {
+        if (count++ == 0) {
+            first = fd;
+        } else {
+            Discard.close(fd);
         }
     }
 }

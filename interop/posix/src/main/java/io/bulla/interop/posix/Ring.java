@@ -62,15 +62,13 @@ final class Ring implements AutoCloseable {
     private static final int PROBE_OPS = 256;
     private static final int PROBE_SUPPORTED = 1;
 
-    private static final MethodHandle SYSCALL_SETUP =
-            Libc.variadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS);
-    private static final MethodHandle SYSCALL_ENTER = Libc.variadic(
-            "syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
+    private static final MethodHandle SYSCALL_SETUP = Libc.numbered("io_uring_setup", JAVA_LONG, ADDRESS);
+    private static final MethodHandle SYSCALL_ENTER =
+            Libc.numbered("io_uring_enter", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
     private static final MethodHandle SYSCALL_REGISTER =
-            Libc.variadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
+            Libc.numbered("io_uring_register", JAVA_LONG, JAVA_LONG, ADDRESS, JAVA_LONG);
     private static final MethodHandle MMAP =
             Libc.function("mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
-    private static final MethodHandle MUNMAP = Libc.function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final VarHandle INT = JAVA_INT.varHandle();
 
     /// Told of each completion.
@@ -252,11 +250,7 @@ final class Ring implements AutoCloseable {
         if (mapping == null) {
             return;
         }
-        try {
-            int ignored = (int) MUNMAP.invokeExact(errno, mapping.address(), mapping.byteSize());
-        } catch (Throwable thrown) {
-            throw Libc.impossible(thrown);
-        }
+        Mapping.unmap(mapping.address(), mapping.byteSize());
     }
 
     private static long check(String call, long result, String what) throws PosixException {

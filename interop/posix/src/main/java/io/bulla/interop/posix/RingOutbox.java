@@ -85,7 +85,12 @@ final class RingOutbox implements Outbox {
             lanes.put(socket, lane);
         }
         SocketSend send = lane.add(handle);
-        takeSlot(lane, send);
+        try {
+            takeSlot(lane, send);
+        } catch (Throwable failure) {
+            lane.takeBack(send);
+            throw failure;
+        }
         if (send.isEnded()) {
             lane.waiting.removeLast();
             settle(lane, send);
@@ -103,7 +108,10 @@ final class RingOutbox implements Outbox {
         }
         give();
         if (ring.reap(this::completed) == 0 && doneSinceAsked == 0 && millis != 0) {
-            Call.current().poll(ring.fd(), Libc.POLLIN, millis);
+            long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
+            if (result < 0) {
+                throw PosixException.of("poll", (int) -result, "ring=" + ring.fd());
+            }
             ring.reap(this::completed);
         }
         give();
@@ -196,6 +204,8 @@ final class RingOutbox implements Outbox {
             enter();
             request = ring.next();
         }
+        // until it is filled in it is a request for nothing, whose completion is nobody's
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
         return request;
     }
 
@@ -213,19 +223,20 @@ final class RingOutbox implements Outbox {
     void call(Lane lane, MemorySegment request) {
         SocketSend send = lane.waiting.peek();
         boolean withoutCopy = zeroCopy && lane.zeroCopy;
+        MemorySegment image = withoutCopy ? send.message() : send.window();
         send.begin(withoutCopy ? SendPath.URING_ZC : SendPath.URING);
         lane.busy = true;
         request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
         request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(send));
         if (withoutCopy) {
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_SENDMSG_ZC);
-            request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.message().address());
+            request.set(JAVA_LONG, Ring.SQE_ADDRESS, image.address());
             request.set(JAVA_INT, Ring.SQE_LENGTH, 1);
             request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.MSG_NOSIGNAL);
         } else {
             // no message header between the ring and the image
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_WRITEV);
-            request.set(JAVA_LONG, Ring.SQE_ADDRESS, send.window().address());
+            request.set(JAVA_LONG, Ring.SQE_ADDRESS, image.address());
             request.set(JAVA_INT, Ring.SQE_LENGTH, send.windowEntries());
         }
     }
@@ -247,16 +258,20 @@ final class RingOutbox implements Outbox {
         int slot = (int) userData & SLOT;
         Lane lane = slots.get(slot).lane();
         SocketSend send = slots.get(slot).send();
-        if ((flags & Ring.CQE_NOTIF) != 0) {
-            send.kernel.notified();
-        } else if ((userData & READY) != 0) {
-            lane.busy = false;
-            again(lane);
-        } else {
-            lane.busy = false;
-            answered(lane, send, result, (flags & Ring.CQE_MORE) != 0);
+        try {
+            if ((flags & Ring.CQE_NOTIF) != 0) {
+                send.kernel.notified();
+            } else if ((userData & READY) != 0) {
+                lane.busy = false;
+                again(lane);
+            } else {
+                lane.busy = false;
+                answered(lane, send, result, (flags & Ring.CQE_MORE) != 0);
+            }
+        } finally {
+            // also if a listener of the handle's threw: no completion tells of this send again
+            settle(lane, send);
         }
-        settle(lane, send);
     }
 
     private void answered(Lane lane, SocketSend send, int result, boolean more) {
@@ -299,6 +314,7 @@ final class RingOutbox implements Outbox {
     private void fail(Lane lane, SocketSend send, int errno, boolean more) {
         lane.waiting.remove();
         send.failed(errno, more);
+        lane.socket.breakStream(send.failure());
         giveUp(lane, errno);
     }
 
@@ -333,9 +349,10 @@ final class RingOutbox implements Outbox {
         Integer slot = slotOf.remove(send);
         if (slot != null) {
             slots.set(slot, null);
-            freeSlots.push(slot);
             doneSinceAsked++;
             lane.done();
+            // last, for it may need memory: without it a slot is lost and nothing else
+            freeSlots.push(slot);
         }
     }
 

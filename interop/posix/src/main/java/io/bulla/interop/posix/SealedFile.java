@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 /// Which file a piece of memory belongs to is found by its address: all that are mapped are listed here, and two
 /// mappings never overlap. So a buffer needs no word about files, and a slice, a share and what was received are
 /// found alike.
-final class SealedFile implements Unmapper.Freeable {
+final class SealedFile extends Unmapper.Freeable {
 
     private static final ConcurrentSkipListMap<Long, SealedFile> MAPPED = new ConcurrentSkipListMap<>();
 
@@ -18,6 +18,8 @@ final class SealedFile implements Unmapper.Freeable {
     private final Mapping mapping;
     private final long offset;
     private final Runnable afterwards;
+    // belongs to the thread that frees
+    private boolean unmapped;
 
     private SealedFile(Descriptor descriptor, Mapping mapping, long offset, Runnable afterwards) {
         this.descriptor = descriptor;
@@ -34,9 +36,15 @@ final class SealedFile implements Unmapper.Freeable {
     static SealedFile map(int fd, Descriptor descriptor, long offset, long bytes, Guard guard, Runnable afterwards)
             throws PosixException {
         Mapping mapping = Mapping.readOnly(fd, offset, bytes, guard);
-        SealedFile file = new SealedFile(descriptor, mapping, offset, afterwards);
-        MAPPED.put(mapping.segment().address(), file);
-        return file;
+        try {
+            SealedFile file = new SealedFile(descriptor, mapping, offset, afterwards);
+            MAPPED.put(mapping.segment().address(), file);
+            return file;
+        } catch (Throwable failure) {
+            MAPPED.remove(mapping.segment().address());
+            mapping.close();
+            throw failure;
+        }
     }
 
     /// The file that memory belongs to.
@@ -64,21 +72,33 @@ final class SealedFile implements Unmapper.Freeable {
         return descriptor;
     }
 
+    /// Where in the file this mapping begins.
+    long offset() {
+        return offset;
+    }
+
     /// Where in the file a piece of this mapping is.
     long offsetOf(MemorySegment memory) {
         return offset + memory.address() - memory().address();
     }
 
-    /// Gives it back, soon. Once.
+    /// Gives it back: the descriptor now, of which a process has few, and the mapping soon. Once.
     void release() {
-        MAPPED.remove(memory().address());
-        Unmapper.later(this);
+        try {
+            descriptor.close();
+        } finally {
+            Unmapper.MAPPINGS.later(this);
+        }
     }
 
     @Override
-    public void free() {
-        mapping.close();
-        descriptor.close();
+    void free() {
+        if (!unmapped) {
+            // before the address can be another file's
+            MAPPED.remove(memory().address(), this);
+            mapping.close();
+            unmapped = true;
+        }
         afterwards.run();
     }
 }

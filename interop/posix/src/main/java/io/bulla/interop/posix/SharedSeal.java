@@ -4,6 +4,7 @@ package io.bulla.interop.posix;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
@@ -45,6 +46,7 @@ public final class SharedSeal implements AutoCloseable {
     private static final int MAGIC = 0x42534541;
     private static final long HEADER = 64;
     private static final int DIGEST = 32;
+    private static final long PATIENCE_NANOS = 1_000_000_000;
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -101,7 +103,8 @@ public final class SharedSeal implements AutoCloseable {
         }
     }
 
-    /// Hands it over. The receiver may be slow: what it needs is in the socket when this returns.
+    /// Hands it over. If only a part of the message goes out, the stream is broken, as after a [PosixSocket#send].
+    /// The receiver may be slow: what it needs is in the socket when this returns.
     ///
     /// @param to a unix socket
     /// @throws PosixException.PeerClosed if the peer is gone
@@ -137,25 +140,39 @@ public final class SharedSeal implements AutoCloseable {
     ///
     /// It is refused unless exactly one descriptor came, of a memory file with the seals against writing,
     /// shrinking and growing, that is long enough. The digest, if there is one, is not looked at: see
-    /// [#verify()].
+    /// [#verify()]. A file with holes takes memory of this process when it is read, up to `limit`; they are booked
+    /// in [MemoryBudget#ofProcess()].
     ///
     /// @param from a unix socket
     /// @param limit the most bytes to accept
     /// @return to be closed; its buffer is unmapped with the last handle on it
-    /// @throws SealRefusedException if what came is not a sealed buffer; the message was read whole, so that the
-    ///     next one can be received
+    /// @throws SealRefusedException if what came is not a sealed buffer, or its holes do not fit into the budget;
+    ///     the message was read whole, so that the next one can be received
     /// @throws EOFException if the peer closes, before a hand-over or in the middle of it
     /// @throws IOException if the system refuses; nothing stays open
     public static SharedSeal receiveFrom(PosixSocket from, long limit) throws IOException {
+        return receiveFrom(from, limit, MemoryBudget.ofProcess());
+    }
+
+    /// The same with a budget of the caller's.
+    ///
+    /// @param from a unix socket
+    /// @param limit the most bytes to accept
+    /// @param budget booked for the holes of the part that is mapped, until it is unmapped: the sender has taken
+    ///     no memory for them, so reading them takes this process's. A file without holes books nothing
+    /// @return to be closed; its buffer is unmapped with the last handle on it
+    /// @throws SealRefusedException if what came is not a sealed buffer, or its holes do not fit into the budget;
+    ///     the message was read whole, so that the next one can be received
+    /// @throws EOFException if the peer closes, before a hand-over or in the middle of it
+    /// @throws IOException if the system refuses; nothing stays open
+    public static SharedSeal receiveFrom(PosixSocket from, long limit, MemoryBudget budget) throws IOException {
+        // before there is one more: a process has few of both
+        Unmapper.MAPPINGS.keepUp();
+        Discard.checkNotStuck(PATIENCE_NANOS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(HEADER, 8);
-            Rights rights = Rights.receive(from, header);
-            try {
-                SharedSeal received = accept(header, rights, limit);
-                rights.descriptors().clear();
-                return received;
-            } finally {
-                rights.closeAll();
+            try (Rights rights = Rights.receive(from, header)) {
+                return accept(header, rights, limit, budget);
             }
         }
     }
@@ -210,35 +227,52 @@ public final class SharedSeal implements AutoCloseable {
         return "SharedSeal[" + buffer + " format=" + format + " offset=" + offset + "]";
     }
 
-    private static SharedSeal accept(MemorySegment header, Rights rights, long limit) throws IOException {
+    private static SharedSeal accept(MemorySegment header, Rights rights, long limit, MemoryBudget budget)
+            throws IOException {
         if (header.get(INT, 0) != MAGIC || header.get(INT, 4) >>> 1 != 0) {
             throw new SealRefusedException("not a hand-over of a seal: magic=0x"
                     + Integer.toHexString(header.get(INT, 0)) + " digest=" + header.get(INT, 4));
         }
         if (rights.truncated()) {
-            throw new SealRefusedException("descriptors were cut off: descriptors="
-                    + rights.descriptors().size());
+            // there was room for as many as one message can have: it is this process that may open no more
+            throw new PosixException("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
-        if (rights.descriptors().size() != 1) {
-            throw new SealRefusedException("a seal comes with one descriptor: descriptors="
-                    + rights.descriptors().size());
+        if (rights.count() != 1) {
+            throw new SealRefusedException("a seal comes with one descriptor: descriptors=" + rights.count());
         }
         long offset = header.get(LONG, 16);
         long length = header.get(LONG, 24);
         if (length < 0 || length > limit) {
             throw new SealRefusedException("buffer over the limit: length=" + length + " limit=" + limit);
         }
-        int fd = rights.descriptors().getFirst();
-        checkSeals(fd, offset, length);
+        Memfd.Extent extent = checkSeals(rights.first(), offset, length);
         byte[] digest = null;
         if (header.get(INT, 4) == 1) {
             digest = header.asSlice(HEADER - DIGEST).toArray(JAVA_BYTE);
         }
-        return map(fd, offset, length, header.get(LONG, 8), digest);
+        long start = offset & -Memfd.PAGE;
+        long mapped = Math.max(1, offset - start + length);
+        // its whole pages that it has no memory for, as far as they can be in this part
+        long holes = Math.min(MemfdSource.inPages(mapped), MemfdSource.inPages(extent.bytes()) - extent.taken());
+        Hole hole = holes <= 0 ? Hole.NONE : new Hole(budget, holes);
+        if (!hole.book()) {
+            throw new SealRefusedException("memory file with holes over the budget: holes=" + holes + " used="
+                    + budget.used() + " limit=" + budget.limit());
+        }
+        SealedFile file;
+        try {
+            Descriptor descriptor = new Descriptor(rights.first(), "memfd");
+            file = SealedFile.map(rights.first(), descriptor, start, mapped, Guard.tried(), hole);
+        } catch (Throwable failure) {
+            hole.run();
+            throw failure;
+        }
+        rights.handedOn();
+        return adopt(file, offset, length, header.get(LONG, 8), digest);
     }
 
     /// The seals first: before them, everything else may still change.
-    private static void checkSeals(int fd, long offset, long length) throws SealRefusedException {
+    private static Memfd.Extent checkSeals(int fd, long offset, long length) throws SealRefusedException {
         int seals = Memfd.seals(fd);
         if (seals < 0) {
             throw new SealRefusedException("not a memory file: errno=" + -seals);
@@ -247,7 +281,8 @@ public final class SharedSeal implements AutoCloseable {
             throw new SealRefusedException("memory file without the seals: seals=0x" + Integer.toHexString(seals)
                     + " wanted=0x" + Integer.toHexString(Memfd.IMMUTABLE));
         }
-        long bytes = Memfd.size(fd);
+        Memfd.Extent extent = Memfd.extent(fd);
+        long bytes = extent.bytes();
         if (bytes < 0) {
             throw new SealRefusedException("not a memory file of small pages: errno=" + -bytes);
         }
@@ -255,19 +290,43 @@ public final class SharedSeal implements AutoCloseable {
             throw new SealRefusedException(
                     "memory file too short: offset=" + offset + " length=" + length + " fileBytes=" + bytes);
         }
+        return extent;
     }
 
-    private static SharedSeal map(int fd, long offset, long length, long format, byte[] digest) throws PosixException {
-        long start = offset & -Memfd.PAGE;
-        SealedFile file = SealedFile.map(
-                fd,
-                new Descriptor(fd, "memfd"),
-                start,
-                Math.max(1, offset - start + length),
-                Guard.ofKernel(),
-                () -> {});
-        SealedBuffer buffer = SealedBuffer.adopt(file.memory().asSlice(offset - start, length), file::release);
-        return new SharedSeal(buffer, file, offset, format, digest);
+    /// Bytes that are booked while a file with holes is mapped.
+    private record Hole(MemoryBudget budget, long bytes) implements Runnable {
+
+        private static final Hole NONE = new Hole(MemoryBudget.unlimited(), 0);
+
+        boolean book() {
+            return budget.tryTake(bytes);
+        }
+
+        @Override
+        public void run() {
+            budget.give(bytes);
+        }
+    }
+
+    private static SharedSeal adopt(SealedFile file, long offset, long length, long format, byte[] digest) {
+        boolean adopted = false;
+        SealedBuffer buffer = null;
+        SharedSeal seal = null;
+        try {
+            MemorySegment part = file.memory().asSlice(offset - file.offset(), length);
+            Runnable release = file::release;
+            // from here on it releases the file, also if it fails
+            adopted = true;
+            buffer = SealedBuffer.adopt(part, release);
+            seal = new SharedSeal(buffer, file, offset, format, digest);
+            return seal;
+        } finally {
+            if (!adopted) {
+                file.release();
+            } else if (seal == null && buffer != null) {
+                buffer.close();
+            }
+        }
     }
 
     /// A builder without a byte has no region; this file has no byte.

@@ -25,6 +25,7 @@ public final class SocketSend {
     private final Arena arena;
     private final NativeIoVecCursor cursor;
     private final MemorySegment header;
+    private final long byteSize;
     // volatile: seen soon by whoever asks; nothing else hangs on it
     private volatile SendPath path;
 
@@ -38,6 +39,8 @@ public final class SocketSend {
         try {
             this.cursor = NativeIoVecCursor.of(NativeIoVec.of(own.iovec(), memory), memory, SCRATCH_ENTRIES);
             this.header = memory.allocate(Call.MSGHDR_BYTES, 8);
+            this.byteSize = cursor.remaining();
+            this.kernel = new KernelSend(own, byteSize);
         } catch (Throwable failure) {
             memory.close();
             own.close();
@@ -45,7 +48,6 @@ public final class SocketSend {
         }
         this.socket = socket;
         this.arena = memory;
-        this.kernel = new KernelSend(own, cursor.remaining());
         releaseIfEnded();
     }
 
@@ -63,6 +65,11 @@ public final class SocketSend {
         header.set(ADDRESS, Call.MSGHDR_IOV, window());
         header.set(JAVA_LONG, Call.MSGHDR_IOVLEN, windowEntries());
         return header;
+    }
+
+    /// Whether the kernel took some bytes, so that the stream has begun with this one.
+    boolean hasBegun() {
+        return kernel.remaining() < byteSize;
     }
 
     void begin(SendPath next) {

@@ -1,96 +1,266 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
-/// The thread that ends mappings, which costs tens of microseconds that no holder's `close()` should pay. One in
-/// the process; it starts with the first mapping to end, and ends when it has had nothing to do for a second.
+/// A thread that frees what takes too long for a holder's `close()`: ends mappings, which costs tens of
+/// microseconds each, or closes descriptors that another process chose. One of each kind in the process.
+///
+/// ```
+/// later --> stack of new ones --> taken in order --> freed
+///                                      ^               | failed: asked again after a pause
+///                                      +---------------+
+/// ```
+///
+/// It starts with the first thing to free, and ends when it has had nothing to do for a second. It belongs to no
+/// caller: not to its thread group, not to its class loader. No interrupt and no error ends it, and if it cannot
+/// start, the caller frees in its place. Handing over allocates nothing, so it works while memory runs out.
+///
+/// Ordering
+/// 1. **What is freed was handed over whole.** The push is a volatile compare-and-set, the take a volatile
+///    get-and-set of the same word.
+/// 2. **None is forgotten.** The thread gives its place back first, and looks at the stack again after that; who
+///    pushes looks for a thread after the push.
 final class Unmapper {
 
-    /// Something to be freed.
-    interface Freeable {
+    /// Something to be freed. It is in one list at a time.
+    abstract static class Freeable {
 
-        /// Frees it.
+        private Freeable next;
+
+        /// Frees it, or what is left of it when it was asked before.
         ///
-        /// @throws IllegalStateException if a system call of the JDK is in the memory; asked again later
-        void free();
+        /// @throws RuntimeException if it cannot be freed now: asked again later, as after any error
+        abstract void free();
     }
 
-    private static final long RETRY_NANOS = 5_000_000;
+    /// Ends mappings.
+    static final Unmapper MAPPINGS = new Unmapper("bulla-unmapper");
+    /// Closes descriptors that came from another process.
+    static final Unmapper FOREIGN = new Unmapper("bulla-discarder");
+
+    /// With more than these waiting, whoever takes another one frees one first. A process may have 65,530 mappings
+    /// and often 1,024 descriptors.
+    static final int MANY = 512;
+
+    private static final long SHORTEST_PAUSE_NANOS = 5_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 320_000_000;
     private static final long IDLE_NANOS = 1_000_000_000;
 
-    private static final LinkedTransferQueue<Freeable> JOBS = new LinkedTransferQueue<>();
-    // volatile: a guess of whether waiting is worth it
-    private static final AtomicLong WAITING = new AtomicLong();
-    // volatile: whoever sets it starts the thread; the thread looks for jobs again after it has taken it back
-    private static final AtomicBoolean RUNNING = new AtomicBoolean();
+    private final String name;
+    private final Consumer<Thread> starting;
+    // volatile: ordering 1
+    private final AtomicReference<Freeable> pushed = new AtomicReference<>();
+    // volatile: a guess of whether helping or waiting is worth it
+    private final AtomicInteger waiting = new AtomicInteger();
+    // volatile: ordering 2; who changes it from null starts the thread
+    private final AtomicReference<Thread> thread = new AtomicReference<>();
+    // both under the lock: taken and not freed yet, oldest first; failed, to be asked again
+    private Freeable taken;
+    private Freeable failed;
 
-    private Unmapper() {}
+    private Unmapper(String name) {
+        this(name, Thread::start);
+    }
 
-    /// Frees something soon. Does not block.
-    static void later(Freeable one) {
-        WAITING.incrementAndGet();
-        JOBS.add(one);
-        start();
+    /// @param starting starts a thread, and may fail
+    Unmapper(String name, Consumer<Thread> starting) {
+        this.name = name;
+        this.starting = starting;
+    }
+
+    /// Frees something soon: the thread does, or the caller if there can be no thread. Does not block otherwise,
+    /// and cannot fail.
+    void later(Freeable one) {
+        waiting.incrementAndGet();
+        push(one);
+        if (!runs()) {
+            while (help()) {}
+        }
+    }
+
+    /// What was handed over and is not freed.
+    int waiting() {
+        return waiting.get();
+    }
+
+    /// For whoever takes more of what is freed here: frees some itself while too many wait.
+    void keepUp() {
+        if (waiting.get() > MANY) {
+            runs();
+            while (waiting.get() > MANY && help()) {}
+        }
+    }
+
+    /// For whoever was refused what is freed here: frees all that waits.
+    ///
+    /// @return false if nothing was freed
+    boolean freeAll() {
+        if (waiting.get() == 0) {
+            return false;
+        }
+        runs();
+        boolean freed = false;
+        for (int i = waiting.get(); i > 0 && help(); i--) {
+            freed = true;
+        }
+        return freed;
     }
 
     /// Waits until something more was freed, for those who need the memory.
     ///
     /// @param deadline on the clock of `System.nanoTime`
     /// @return false if nothing waits, or the time is over
-    static boolean awaitFreed(long deadline) {
-        long before = WAITING.get();
-        while (before > 0 && System.nanoTime() < deadline) {
-            if (WAITING.get() < before) {
+    boolean awaitFreed(long deadline) {
+        int before = waiting.get();
+        if (before > 0) {
+            runs();
+        }
+        while (before > 0 && System.nanoTime() - deadline < 0) {
+            if (waiting.get() < before || help()) {
                 return true;
             }
-            Thread.onSpinWait();
+            // another thread is freeing the last ones, or a system call holds them
             Thread.yield();
         }
         return false;
     }
 
-    private static void start() {
-        if (RUNNING.compareAndSet(false, true)) {
-            Thread.ofPlatform().daemon().name("bulla-unmapper").start(Unmapper::run);
-        }
+    private void push(Freeable one) {
+        Freeable below;
+        do {
+            below = pushed.get();
+            one.next = below;
+            // volatile: ordering 1
+        } while (!pushed.compareAndSet(below, one));
     }
 
-    private static void run() {
-        Queue<Freeable> busy = new ArrayDeque<>();
-        try {
-            while (true) {
-                Freeable next = JOBS.poll(busy.isEmpty() ? IDLE_NANOS : RETRY_NANOS, TimeUnit.NANOSECONDS);
-                if (next != null) {
-                    free(next, busy);
-                } else if (busy.isEmpty()) {
-                    break;
-                } else {
-                    for (int i = busy.size(); i > 0; i--) {
-                        free(busy.remove(), busy);
-                    }
-                }
+    /// @return false if nothing waits but what has failed, or it fails now
+    private boolean help() {
+        Freeable one = take();
+        return one != null && free(one);
+    }
+
+    private synchronized Freeable take() {
+        if (taken == null) {
+            // volatile: ordering 1
+            Freeable newest = pushed.getAndSet(null);
+            while (newest != null) {
+                Freeable older = newest.next;
+                newest.next = taken;
+                taken = newest;
+                newest = older;
             }
-        } catch (InterruptedException nobodyElsesThread) {
-            JOBS.addAll(busy);
         }
-        RUNNING.set(false);
-        if (!JOBS.isEmpty()) {
-            start();
+        Freeable one = taken;
+        if (one != null) {
+            taken = one.next;
+            one.next = null;
         }
+        return one;
     }
 
-    private static void free(Freeable one, Queue<Freeable> busy) {
+    private boolean free(Freeable one) {
         try {
             one.free();
-            WAITING.decrementAndGet();
-        } catch (IllegalStateException inUse) {
-            busy.add(one);
+        } catch (Throwable notNow) {
+            synchronized (this) {
+                one.next = failed;
+                failed = one;
+            }
+            if (thread.get() != Thread.currentThread()) {
+                // a helper asks once; that there is one who asks again
+                runs();
+            }
+            return false;
+        }
+        waiting.decrementAndGet();
+        return true;
+    }
+
+    private synchronized boolean hasFailed() {
+        return failed != null;
+    }
+
+    private synchronized boolean hasWork() {
+        return pushed.get() != null || taken != null || failed != null;
+    }
+
+    /// Those that failed are asked again, after those that wait.
+    private synchronized void again() {
+        while (failed != null) {
+            Freeable one = failed;
+            failed = one.next;
+            push(one);
+        }
+    }
+
+    /// Wakes the thread, or starts one.
+    ///
+    /// @return false if there can be none
+    private boolean runs() {
+        Thread current = thread.get();
+        // one that an error ended outside its loop has left its name here
+        if (current != null && current.getState() != Thread.State.TERMINATED) {
+            LockSupport.unpark(current);
+            return true;
+        }
+        try {
+            Thread next = new Thread(outermost(), this::run, name, 0, false);
+            next.setDaemon(true);
+            next.setPriority(Thread.NORM_PRIORITY);
+            next.setContextClassLoader(null);
+            if (thread.compareAndSet(current, next)) {
+                try {
+                    starting.accept(next);
+                } catch (Throwable refused) {
+                    thread.compareAndSet(next, null);
+                    throw refused;
+                }
+            }
+            return true;
+        } catch (Throwable noThread) {
+            return false;
+        }
+    }
+
+    private static ThreadGroup outermost() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent();
+        }
+        return group;
+    }
+
+    private void run() {
+        long pause = SHORTEST_PAUSE_NANOS;
+        long idleSince = System.nanoTime();
+        while (true) {
+            Freeable one = take();
+            if (one != null) {
+                pause = free(one) ? SHORTEST_PAUSE_NANOS : pause;
+                idleSince = System.nanoTime();
+                continue;
+            }
+            boolean someFailed = hasFailed();
+            if (!someFailed && System.nanoTime() - idleSince > IDLE_NANOS) {
+                // volatile: ordering 2
+                thread.set(null);
+                if (!hasWork() || !thread.compareAndSet(null, Thread.currentThread())) {
+                    return;
+                }
+                continue;
+            }
+            // an interrupt would make every pause end at once; it is nobody's business here
+            Thread.interrupted();
+            LockSupport.parkNanos(this, someFailed ? pause : IDLE_NANOS);
+            if (someFailed) {
+                pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+                again();
+            }
         }
     }
 }

@@ -22,11 +22,16 @@ final class UnnotifiedCalls {
         this.next = first;
     }
 
-    /// The next successful call is one of `send`.
-    void add(SocketSend send) {
+    /// Makes sure that the next call can be added.
+    void makeRoom() {
         if (size() == slots.length) {
             grow();
         }
+    }
+
+    /// The next successful call is one of `send`.
+    void add(SocketSend send) {
+        makeRoom();
         slots[slot(next++)] = send;
     }
 

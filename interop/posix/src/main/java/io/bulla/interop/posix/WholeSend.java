@@ -13,25 +13,39 @@ final class WholeSend {
     /// @param bytes whose memory the caller holds
     static void send(PosixSocket socket, IoVec bytes) throws PosixException {
         Call call = Call.current();
+        boolean partly = false;
         int region = 0;
         long inRegion = 0;
-        while (region < bytes.regionCount()) {
-            int count = 0;
-            long skipped = inRegion;
-            for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
-                MemorySegment memory = bytes.region(i);
-                if (!memory.isNative() || !memory.scope().isAlive()) {
-                    throw unreachable(i, memory);
+        try {
+            while (region < bytes.regionCount()) {
+                int count = fillScratch(call, bytes, region, inRegion);
+                inRegion += sendScratch(socket, call, count);
+                partly = true;
+                while (region < bytes.regionCount()
+                        && inRegion >= bytes.region(region).byteSize()) {
+                    inRegion -= bytes.region(region++).byteSize();
                 }
-                call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
-                skipped = 0;
             }
-            inRegion += sendScratch(socket, call, count);
-            while (region < bytes.regionCount()
-                    && inRegion >= bytes.region(region).byteSize()) {
-                inRegion -= bytes.region(region++).byteSize();
+        } catch (Throwable failure) {
+            if (partly) {
+                socket.breakStream(failure);
             }
+            throw failure;
         }
+    }
+
+    private static int fillScratch(Call call, IoVec bytes, int region, long inRegion) {
+        int count = 0;
+        long skipped = inRegion;
+        for (int i = region; i < bytes.regionCount() && count < Call.SCRATCH_ENTRIES; i++) {
+            MemorySegment memory = bytes.region(i);
+            if (!memory.isNative() || !memory.scope().isAlive()) {
+                throw unreachable(i, memory);
+            }
+            call.entry(count++, memory.address() + skipped, memory.byteSize() - skipped);
+            skipped = 0;
+        }
+        return count;
     }
 
     private static long sendScratch(PosixSocket socket, Call call, int count) throws PosixException {
@@ -45,7 +59,7 @@ final class WholeSend {
                 if (result != -Libc.EAGAIN) {
                     throw socket.failed("sendmsg", result);
                 }
-                call.poll(fd, Libc.POLLOUT, -1);
+                socket.awaitReady(fd, Libc.POLLOUT);
             }
         } finally {
             socket.descriptor().leave();

@@ -2,6 +2,7 @@
 package io.bulla.interop.posix;
 
 import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -67,38 +68,58 @@ public final class ZeroCopySocket implements AutoCloseable {
             socket.descriptor().leave();
             throw PosixException.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
         }
-        ZeroCopySocket sender = new ZeroCopySocket(socket, fd);
-        OPEN.add(sender);
-        return sender;
+        try {
+            ZeroCopySocket sender = new ZeroCopySocket(socket, fd);
+            OPEN.add(sender);
+            return sender;
+        } catch (Throwable failure) {
+            socket.descriptor().leave();
+            throw failure;
+        }
     }
 
     /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted. If it fails on
-    /// the way, the memory comes back as after a success: when the kernel has done with what it took.
+    /// the way, the memory comes back as after a success: when the kernel has done with what it took. The stream
+    /// is broken then: the connection is aborted, and every later send is refused with the reason.
     ///
     /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
-    /// @throws PosixException if the socket is closed, or the system refuses
+    /// @throws PosixException if the socket is closed or its stream broken, or the system refuses
     /// @throws IllegalArgumentException if a region lies on the heap
     public SocketSend send(SealedBuffer handle) throws PosixException {
         SocketSend send = new SocketSend(socket, handle);
         sending.lock();
         try {
-            while (!send.isEnded()) {
-                if (!call(send)) {
-                    Call.current().poll(fd, Libc.POLLOUT, -1);
-                }
-            }
-        } finally {
+            push(send);
+        } catch (Throwable failure) {
             if (!send.isEnded()) {
                 send.giveUp(Errno.ECANCELED.number());
             }
+            if (send.hasBegun()) {
+                socket.breakStream(failure);
+            }
+            throw failure;
+        } finally {
             sending.unlock();
         }
-        if (send.failure() != null) {
-            throw send.failure();
-        }
         return send;
+    }
+
+    private void push(SocketSend send) throws PosixException {
+        if (!closed.get()) {
+            socket.descriptor().checkNotBroken("send");
+        }
+        while (!send.isEnded()) {
+            if (!call(send)) {
+                socket.awaitReady(fd, Libc.POLLOUT);
+            }
+        }
+        PosixException failure = send.failure();
+        if (failure != null) {
+            socket.breakStream(failure);
+            throw failure;
+        }
     }
 
     /// Takes up the notifications that are there.
@@ -216,16 +237,19 @@ public final class ZeroCopySocket implements AutoCloseable {
             return true;
         }
         Call call = Call.current();
+        // first what may fail
+        calls.makeRoom();
+        MemorySegment window = send.window();
         send.begin(SendPath.ZEROCOPY);
         int flags = Libc.MSG_DONTWAIT | MSG_ZEROCOPY;
-        long result = call.sendmsg(fd, send.window(), send.windowEntries(), flags);
+        long result = call.sendmsg(fd, window, send.windowEntries(), flags);
         boolean zeroCopy = true;
         if (result == -Errno.ENOBUFS.number()) {
             send.kernel.notTaken(false);
             send.begin(SendPath.SENDMSG);
             zeroCopy = false;
             plainCalls++;
-            result = call.sendmsg(fd, send.window(), send.windowEntries(), Libc.MSG_DONTWAIT);
+            result = call.sendmsg(fd, window, send.windowEntries(), Libc.MSG_DONTWAIT);
         }
         if (result > 0) {
             if (zeroCopy) {

@@ -292,6 +292,25 @@ class OutboxTest {
         assertArrayEquals(random(100), receive(fixture.peer, 100));
     }
 
+    /// The ring would be the carrier's, which ends when it has been idle; the kernel cancels what it has asked for.
+    @ParameterizedTest
+    @EnumSource(names = "ZEROCOPY", mode = EnumSource.Mode.EXCLUDE)
+    void virtualThreadIsRefusedByName(SendPath path) throws InterruptedException {
+        outbox = Outbox.open(path);
+        CompletableFuture<Throwable> refused = new CompletableFuture<>();
+        Thread.ofVirtual().name("fibre").start(() -> {
+            try {
+                Outbox.open(path).close();
+                refused.complete(new AssertionError("opened"));
+            } catch (Throwable failure) {
+                refused.complete(failure);
+            }
+        });
+        Throwable failure = refused.join();
+        assertTrue(failure instanceof WrongThreadException, failure::toString);
+        assertEquals("an outbox belongs to a platform thread: caller=fibre virtual=true", failure.getMessage());
+    }
+
     @Test
     void oneSocketsPathIsNoOutboxs() {
         outbox = Outbox.open();

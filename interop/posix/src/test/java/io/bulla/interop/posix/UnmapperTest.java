@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.posix;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+
+/// The thread that frees does so whatever happens to it, and to whoever hands over.
+class UnmapperTest {
+
+    private static final int PATIENCE_SECONDS = 30;
+    private static final int CLONE3 = 435;
+
+    private final AtomicInteger freed = new AtomicInteger();
+    private final AtomicReference<Thread> by = new AtomicReference<>();
+    // asked while it lives
+    private volatile ThreadGroup group;
+
+    private final class One extends Unmapper.Freeable {
+
+        private int failures;
+
+        private One(int failures) {
+            this.failures = failures;
+        }
+
+        @Override
+        void free() {
+            if (failures-- > 0) {
+                throw failures % 2 == 0 ? new OutOfMemoryError("as it comes") : new StackOverflowError();
+            }
+            group = Thread.currentThread().getThreadGroup();
+            by.set(Thread.currentThread());
+            freed.incrementAndGet();
+        }
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - end < 0, "not within " + PATIENCE_SECONDS + " s");
+            Thread.sleep(2);
+        }
+    }
+
+    @Test
+    void everyErrorIsSurvivedAndTheThingAskedAgain() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        unmapper.later(new One(3));
+        unmapper.later(new One(0));
+        await(() -> freed.get() == 2);
+        await(() -> unmapper.waiting() == 0);
+    }
+
+    @Test
+    void interruptsAreIgnored() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        for (int i = 1; i <= 20; i++) {
+            int all = i;
+            unmapper.later(new One(i % 3));
+            Thread thread = by.get();
+            if (thread != null) {
+                thread.interrupt();
+            }
+            await(() -> freed.get() == all);
+        }
+        await(() -> unmapper.waiting() == 0);
+    }
+
+    @Test
+    void callerFreesWhereNoThreadCanStart() {
+        Unmapper unmapper = new Unmapper("test-unmapper", _ -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
+        unmapper.later(new One(0));
+        assertEquals(1, freed.get());
+        assertEquals(Thread.currentThread(), by.get());
+        assertEquals(0, unmapper.waiting());
+    }
+
+    @Test
+    void threadIsStartedOnceItCan() throws InterruptedException {
+        AtomicInteger refusals = new AtomicInteger(2);
+        Unmapper unmapper = new Unmapper("test-unmapper", thread -> {
+            if (refusals.getAndDecrement() > 0) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            thread.start();
+        });
+        // fails in the caller's hands, and nobody is there to ask again
+        unmapper.later(new One(1));
+        assertEquals(1, unmapper.waiting());
+        unmapper.later(new One(0));
+        await(() -> unmapper.waiting() == 0);
+        assertEquals(2, freed.get());
+    }
+
+    /// The kernel refuses the thread, in the middle of a user's `close()`.
+    @Test
+    void budgetComesBackWhereTheSystemHasNoThread() throws Exception {
+        await(() -> Thread.getAllStackTraces().keySet().stream()
+                .noneMatch(thread -> thread.getName().equals("bulla-unmapper")));
+        MemoryBudget budget = new MemoryBudget(1 << 20);
+        MemfdSource source = MemfdSource.create(budget, null);
+        CompletableFuture<Boolean> filtered = new CompletableFuture<>();
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        SealedBuffer buffer =
+                BufferBuilder.create(source).put(new byte[10_000]).seal();
+        // sealing has ended a mapping by itself
+        Thread.ofPlatform().start(() -> {
+            try {
+                filtered.complete(Capabilities.forbid(CLONE3));
+                buffer.close();
+                closed.complete(null);
+            } catch (Throwable failure) {
+                closed.completeExceptionally(failure);
+            }
+        });
+        Assumptions.assumeTrue(filtered.get(), "cannot filter system calls here");
+        closed.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        await(() -> budget.used() == 0);
+        BufferBuilder.create(source).put(new byte[10_000]).seal().close();
+        await(() -> budget.used() == 0);
+    }
+
+    @Test
+    void threadBelongsToNoCaller() throws Exception {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        ThreadGroup callers = new ThreadGroup("caller's");
+        ClassLoader loader = new ClassLoader(null) {};
+        Thread caller = new Thread(callers, () -> unmapper.later(new One(0)), "caller");
+        caller.setContextClassLoader(loader);
+        caller.start();
+        caller.join();
+        await(() -> freed.get() == 1);
+        assertNotSame(callers, group);
+        assertNull(group.getParent());
+        assertNotSame(loader, by.get().getContextClassLoader());
+        assertTrue(by.get().isDaemon());
+        callers.interrupt();
+        unmapper.later(new One(0));
+        await(() -> freed.get() == 2);
+    }
+
+    @Test
+    void threadEndsWhenIdleAndComesBack() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        unmapper.later(new One(0));
+        await(() -> freed.get() == 1);
+        Thread first = by.get();
+        await(() -> !first.isAlive());
+        unmapper.later(new One(0));
+        await(() -> freed.get() == 2);
+        assertNotSame(first, by.get());
+    }
+
+    /// Without it a caller that is faster than the thread fills the process.
+    @Test
+    void whoTakesMoreFreesWhatWaits() throws InterruptedException {
+        CountDownLatch stuck = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        unmapper.later(new Unmapper.Freeable() {
+            @Override
+            void free() {
+                begun.countDown();
+                try {
+                    stuck.await();
+                } catch (InterruptedException _) {
+                    // ends with the test
+                }
+            }
+        });
+        begun.await();
+        for (int i = 0; i < 3 * Unmapper.MANY; i++) {
+            unmapper.keepUp();
+            unmapper.later(new One(0));
+            assertTrue(unmapper.waiting() <= Unmapper.MANY + 1);
+        }
+        assertTrue(unmapper.freeAll());
+        assertEquals(1, unmapper.waiting());
+        assertFalse(unmapper.freeAll());
+        stuck.countDown();
+        await(() -> unmapper.waiting() == 0);
+        assertEquals(3 * Unmapper.MANY, freed.get());
+    }
+}
