@@ -57,7 +57,9 @@ public final class Bulla implements Runnable {
                     return 2;
                 })
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
-                    err.println("bulla: " + firstLine(failure));
+                    if (!Children.wasInterrupted()) {
+                        err.println("bulla: " + firstLine(failure));
+                    }
                     if (bulla.debug) {
                         failure.printStackTrace(err);
                     }

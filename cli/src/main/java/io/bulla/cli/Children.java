@@ -7,8 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /// Processes that a command starts: JVMs with another program of this jar's. None outlives this, however it ends:
 /// they are killed by `close()`, which a shutdown hook calls too. They have to end by themselves when what
@@ -16,6 +17,9 @@ import java.util.stream.Stream;
 final class Children implements AutoCloseable {
 
     private static final int GRACE_MILLIS = 2000;
+    private static final String INTERRUPTED = "interrupted";
+    /// By SIGHUP, SIGINT and SIGTERM.
+    private static final Set<Integer> ENDED_BY_SIGNAL = Set.of(128 + 1, 128 + 2, 128 + 15);
     private static final String ARCHIVE = "-XX:SharedArchiveFile=";
 
     /// Of each process of this kind: little memory, a quick start.
@@ -30,9 +34,12 @@ final class Children implements AutoCloseable {
             "-Xlog:aot*=off",
             "--enable-native-access=ALL-UNNAMED");
 
+    // volatile: seen by the thread whose failure is but a consequence
+    private static volatile boolean endingBySignal;
+
     private final int timeoutSeconds;
     private final long deadline;
-    private final Path folder;
+    private final TrialFolder folder;
     private final Runnable onEnd;
     private final Thread hook;
     private final Thread watch = Thread.ofVirtual().unstarted(this::watch);
@@ -40,6 +47,7 @@ final class Children implements AutoCloseable {
     private final List<Process> processes = new ArrayList<>();
     // volatile: set beside the thread that talks, which then knows why its connections are closed
     private volatile String ended;
+    private final CountDownLatch interrupted = new CountDownLatch(1);
 
     /// @param name of the folder for what they say
     /// @param onEnd closes what connects them to this process; called first, perhaps by another thread
@@ -47,15 +55,20 @@ final class Children implements AutoCloseable {
         this.timeoutSeconds = timeoutSeconds;
         this.deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
         this.onEnd = onEnd;
-        this.folder = Files.createTempDirectory(name);
-        this.hook = new Thread(() -> end("interrupted"), name + "-end");
+        this.folder = TrialFolder.create(name);
+        this.hook = new Thread(this::interrupted, name + "-end");
         Runtime.getRuntime().addShutdownHook(hook);
         watch.start();
     }
 
+    /// Whether a signal ends this process: what fails from now on fails for that reason, which is said elsewhere.
+    static boolean wasInterrupted() {
+        return endingBySignal;
+    }
+
     /// A folder that is there until the end.
     Path folder() {
-        return folder;
+        return folder.path();
     }
 
     /// Starts one more.
@@ -112,6 +125,9 @@ final class Children implements AutoCloseable {
             if (!process.waitFor(GRACE_MILLIS, TimeUnit.MILLISECONDS)) {
                 return new IOException("process " + (index + 1) + " does not answer: " + failure.getMessage(), failure);
             }
+            if (ENDED_BY_SIGNAL.contains(process.exitValue()) && interruptedToo()) {
+                return new IOException(ended, failure);
+            }
             String said = Files.readString(errors(index)) + Files.readString(output(index));
             return new IOException(
                     "process " + (index + 1) + " died: status=" + process.exitValue() + " said=["
@@ -123,6 +139,12 @@ final class Children implements AutoCloseable {
             Thread.currentThread().interrupt();
             return new IOException("interrupted", interrupted);
         }
+    }
+
+    /// A signal from the keyboard reaches every process of the group, and the children are often the first to end of
+    /// it: whether this process has got it, too.
+    private boolean interruptedToo() throws InterruptedException {
+        return interrupted.await(GRACE_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     /// The same error with the reason, if the end has come meanwhile.
@@ -149,11 +171,11 @@ final class Children implements AutoCloseable {
     }
 
     private Path output(int index) {
-        return folder.resolve("out-" + index);
+        return folder.path().resolve("out-" + index);
     }
 
     private Path errors(int index) {
-        return folder.resolve("err-" + index);
+        return folder.path().resolve("err-" + index);
     }
 
     private void watch() {
@@ -163,6 +185,16 @@ final class Children implements AutoCloseable {
         } catch (InterruptedException inTime) {
             // as it should be
         }
+    }
+
+    /// The shutdown hook.
+    private void interrupted() {
+        if (ended == null) {
+            ended = INTERRUPTED;
+        }
+        endingBySignal = true;
+        interrupted.countDown();
+        end(INTERRUPTED);
     }
 
     private synchronized void end(String why) {
@@ -175,22 +207,11 @@ final class Children implements AutoCloseable {
             for (Process process : processes) {
                 process.waitFor();
             }
-            delete();
-        } catch (InterruptedException interrupted) {
+            folder.close();
+        } catch (InterruptedException ofTheCaller) {
             Thread.currentThread().interrupt();
         } catch (IOException somethingStays) {
-            System.err.println("bulla: cannot remove " + folder);
-        }
-    }
-
-    private void delete() throws IOException {
-        if (Files.exists(folder)) {
-            try (Stream<Path> files = Files.list(folder)) {
-                for (Path file : files.toList()) {
-                    Files.delete(file);
-                }
-            }
-            Files.delete(folder);
+            System.err.println("bulla: cannot remove " + folder.path());
         }
     }
 }

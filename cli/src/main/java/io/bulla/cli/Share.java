@@ -37,6 +37,7 @@ final class Share {
     private static final long FORMAT = 0;
     // the threads of that many new JVMs come to rest
     private static final int QUIET_MILLIS = 300;
+    private static final long READ_BYTES = 1 << 20;
 
     /// What came of it.
     ///
@@ -105,7 +106,9 @@ final class Share {
     private static SealedBuffer read(Path file, MemorySource source) throws IOException {
         try (FileChannel channel = open(file);
                 BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, channel.size()))) {
-            return builder.readFully(channel, channel.size()).seal();
+            // to its end: a file of the kernel's says that it has no bytes, and one that grows has more than it said
+            while (builder.readFrom(channel, READ_BYTES) >= 0) {}
+            return builder.seal();
         }
     }
 

@@ -38,7 +38,17 @@ final class ShareReceiver {
             }
         } catch (IOException | RuntimeException failure) {
             System.err.println(failure.getMessage());
+            removeIfOrphan(Path.of(args[0]).getParent());
             System.exit(1);
+        }
+    }
+
+    /// The process that made the folder is gone if it was killed: then nobody else removes it.
+    private static void removeIfOrphan(Path folder) {
+        try {
+            TrialFolder.removeIfOrphan(folder);
+        } catch (IOException anotherWasFaster) {
+            // another child, or the process itself after all
         }
     }
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -134,6 +135,90 @@ class ShareTest {
             assertFalse(child.isAlive());
         }
         assertTrue(Files.readString(folder.resolve("out")).lines().count() <= 1);
+    }
+
+    /// A file of the kernel's says that it has no bytes.
+    @Test
+    void fileIsReadToItsEndWhateverItsSizeSays() throws IOException {
+        Path version = Path.of("/proc/version");
+        assertEquals(0, Files.size(version));
+        long bytes = Files.readAllBytes(version).length;
+        for (String send : new String[] {"seal", "copy"}) {
+            assertEquals(0, run("share", "--processes=1", "--send=" + send, version.toString()), () -> err);
+            assertTrue(out.contains("share: processes=1 bytes=" + bytes + " verified=1 "), out);
+        }
+    }
+
+    private Process started(String... before) throws Exception {
+        List<String> command = new ArrayList<>(List.of(before));
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Bulla.class.getName(),
+                "share",
+                "--processes=4",
+                "--rounds=100",
+                file.toString()));
+        Process bulla = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve("out").toFile())
+                .start();
+        while (bulla.children().count() < 4 && bulla.isAlive()) {
+            Thread.sleep(5);
+        }
+        return bulla;
+    }
+
+    @Test
+    void killedParentLeavesNoFolder() throws Exception {
+        Process bulla = started();
+        List<ProcessHandle> children = bulla.children().toList();
+        assertEquals(4, children.size(), () -> said());
+        bulla.destroyForcibly().waitFor();
+        for (ProcessHandle child : children) {
+            child.onExit().get(60, TimeUnit.SECONDS);
+        }
+        assertEquals(List.of(), foldersOfBulla());
+    }
+
+    /// Killed before it had a child that could do so.
+    @Test
+    void nextOneRemovesTheFolderOfADeadProcessAndNoOther() throws IOException {
+        Path dead = Files.createTempDirectory("bulla-share");
+        Files.createFile(dead.resolve("lock"));
+        Files.createFile(dead.resolve("out-0"));
+        Path tmp = Path.of(System.getProperty("java.io.tmpdir"));
+        Path notOurs = Files.createDirectory(tmp.resolve("bulla-sharex" + System.nanoTime()));
+        try {
+            assertEquals(0, run("share", "--processes=1", file.toString()), () -> err);
+            assertFalse(Files.exists(dead));
+            assertTrue(Files.exists(notOurs));
+        } finally {
+            Files.delete(notOurs);
+        }
+    }
+
+    /// As from the keyboard: every process gets it, and the children are often the first to end.
+    @Test
+    void signalToTheGroupIsSaidAsAnInterruption() throws Exception {
+        Process bulla = started("setsid", "env", "--default-signal=INT");
+        assertEquals(4, bulla.children().count(), () -> said());
+        long group = bulla.pid();
+        assertEquals(
+                0, new ProcessBuilder("kill", "-INT", "--", "-" + group).start().waitFor());
+        assertTrue(bulla.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(128 + 2, bulla.exitValue());
+        assertEquals("bulla: interrupted\n", said());
+    }
+
+    private String said() {
+        try {
+            return Files.readString(folder.resolve("out"));
+        } catch (IOException unreadable) {
+            return unreadable.toString();
+        }
     }
 
     @Test

@@ -35,8 +35,7 @@ final class Mapping extends Unmapper.Freeable {
         return of(fd, offset, bytes, false, guard == Guard.SHARED);
     }
 
-    private static Mapping of(int fd, long offset, long bytes, boolean writable, boolean shared)
-            throws PosixException {
+    private static Mapping of(int fd, long offset, long bytes, boolean writable, boolean shared) throws PosixException {
         long address = Memfd.map(fd, offset, bytes, writable, shared);
         if (address == -Errno.ENOMEM.number() && Unmapper.MAPPINGS.freeAll()) {
             // mappings that wait to be ended count, too
@@ -80,7 +79,8 @@ final class Mapping extends Unmapper.Freeable {
     /// @throws IllegalStateException if a system call of the JDK is in the memory right now; try again later
     void close() {
         arena.close();
-        if (Memfd.unmap(address, bytes) < 0) {
+        // again at once, for the want may be over: a file that is mapped for writing cannot be sealed
+        if (Memfd.unmap(address, bytes) < 0 && Memfd.unmap(address, bytes) < 0) {
             Unmapper.MAPPINGS.later(this);
         }
     }

@@ -22,8 +22,8 @@ final class Seam {
         ///
         /// @param call its name
         /// @param arguments of the call, behind the place for the error number
-        /// @return 0 to make the call; an error number to refuse it; the negative of one to make it, and then say
-        ///     that it failed so, as `close` does
+        /// @return 0 to make the call; an error number to refuse it; the negative of one to make it and then
+        ///     say that it failed so, as `close` does
         int before(String call, Object[] arguments);
     }
 
@@ -52,8 +52,7 @@ final class Seam {
         }
         try {
             MethodHandles.Lookup here = MethodHandles.lookup();
-            MethodHandle watched =
-                    here.findStatic(Seam.class, "watched", MethodType.methodType(boolean.class));
+            MethodHandle watched = here.findStatic(Seam.class, "watched", MethodType.methodType(boolean.class));
             MethodHandle asked = here.findStatic(
                     Seam.class,
                     "asked",

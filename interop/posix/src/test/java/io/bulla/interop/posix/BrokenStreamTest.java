@@ -45,11 +45,13 @@ class BrokenStreamTest {
     private static void refuseSendmsgFrom(int nth) {
         Thread self = Thread.currentThread();
         int[] count = new int[1];
-        Seam.watch((call, _) -> call.equals("sendmsg") && Thread.currentThread() == self && ++count[0] >= nth ? ENOBUFS : 0);
+        Seam.watch((call, _) ->
+                call.equals("sendmsg") && Thread.currentThread() == self && ++count[0] >= nth ? ENOBUFS : 0);
     }
 
     private void assertBroken(PosixException refused) {
-        assertTrue(refused.getMessage().contains(": Broken pipe: errno=32 socket=broken first=["), refused.getMessage());
+        assertTrue(
+                refused.getMessage().contains(": Broken pipe: errno=32 socket=broken first=["), refused.getMessage());
         assertTrue(refused.getMessage().contains("No buffer space available: errno=105"), refused.getMessage());
         assertFalse(fixture.sender.isOpen());
         assertEquals(0, fixture.handles.open());

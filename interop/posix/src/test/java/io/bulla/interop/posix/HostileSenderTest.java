@@ -217,8 +217,8 @@ class HostileSenderTest {
         begun.await();
         long most = 0;
         long mostMapped = 0;
-        try (SharedSeal seal = SharedSeal.of(
-                BufferBuilder.create(source).put(new byte[5]).seal(), 0, source)) {
+        try (SharedSeal seal =
+                SharedSeal.of(BufferBuilder.create(source).put(new byte[5]).seal(), 0, source)) {
             for (int i = 0; i < 3 * Unmapper.MANY; i++) {
                 seal.sendTo(pair[0]);
                 SharedSeal.receiveFrom(pair[1], MIB).close();

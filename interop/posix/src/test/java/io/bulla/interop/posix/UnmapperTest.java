@@ -118,8 +118,7 @@ class UnmapperTest {
         MemfdSource source = MemfdSource.create(budget, null);
         CompletableFuture<Boolean> filtered = new CompletableFuture<>();
         CompletableFuture<Void> closed = new CompletableFuture<>();
-        SealedBuffer buffer =
-                BufferBuilder.create(source).put(new byte[10_000]).seal();
+        SealedBuffer buffer = BufferBuilder.create(source).put(new byte[10_000]).seal();
         // sealing has ended a mapping by itself
         Thread.ofPlatform().start(() -> {
             try {
