@@ -74,7 +74,11 @@ final class ShareCommand implements Callable<Integer> {
             throw Usage.error(
                     spec, "--fail-process is not a process: fail-process=" + failProcess + " processes=" + processes);
         }
-        Share.Outcome outcome = Share.run(this);
+        Share.Outcome outcome;
+        try (Interruption _ = new Interruption(
+                spec.commandLine().getErr(), "share", () -> "processes=" + processes + " file=" + file)) {
+            outcome = Share.run(this);
+        }
         PrintWriter out = spec.commandLine().getOut();
         out.printf(
                 Locale.ROOT,

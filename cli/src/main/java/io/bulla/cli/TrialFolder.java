@@ -31,8 +31,8 @@ final class TrialFolder implements AutoCloseable {
     static TrialFolder create(String name) throws IOException {
         Path path = Files.createTempDirectory(name);
         try {
-            FileChannel channel = FileChannel.open(
-                    path.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+            FileChannel channel =
+                    FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             try {
                 if (channel.tryLock() == null) {
                     throw new IOException("cannot lock a file of this process's own: path=" + path);

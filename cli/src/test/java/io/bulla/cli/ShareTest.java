@@ -210,7 +210,7 @@ class ShareTest {
                 0, new ProcessBuilder("kill", "-INT", "--", "-" + group).start().waitFor());
         assertTrue(bulla.waitFor(60, TimeUnit.SECONDS));
         assertEquals(128 + 2, bulla.exitValue());
-        assertEquals("bulla: interrupted\n", said());
+        assertEquals("bulla: interrupted: share processes=4 file=" + file + "\n", said());
     }
 
     private String said() {

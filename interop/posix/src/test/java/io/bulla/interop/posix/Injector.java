@@ -91,10 +91,8 @@ final class Injector implements Seam.Watcher {
             return 0;
         }
         int[] errnos = ERRNOS.get(call);
-        if (errnos == null) {
-            throw new AssertionError("no error numbers for a system call: call=" + call + ": add it to Injector");
-        }
-        if (errnos.length == 0 || failed != null || ++count != nth) {
+        // a call of the tests' own has none; that every one of the code has some is a test of its own
+        if (errnos == null || errnos.length == 0 || failed != null || ++count != nth) {
             return 0;
         }
         failed = call;
