@@ -343,8 +343,11 @@ public final class PosixSocket implements AutoCloseable {
     ///
     /// @param first what went wrong
     void breakStream(Throwable first) {
-        descriptor.breakWith(first.getMessage());
-        abort();
+        // one that its owner has closed lets no call in anyway, and says so
+        if (isOpen()) {
+            descriptor.breakWith(first.getMessage());
+            abort();
+        }
     }
 
     Descriptor descriptor() {
