@@ -10,21 +10,28 @@ import java.util.stream.Stream;
 ///
 /// @param name of the file and of the printed lines
 /// @param title above the picture
+/// @param sight one sentence: what to see
 /// @param axis what the places are
 /// @param unit of the costs
 /// @param shape how it is drawn
 /// @param places on the axis
-/// @param lines one for each design
-record Curve(String name, String title, String axis, String unit, Shape shape, double[] places, List<Line> lines) {
+/// @param lines one for each design, Bulla's first
+record Curve(
+        String name,
+        String title,
+        String sight,
+        String axis,
+        String unit,
+        Shape shape,
+        double[] places,
+        List<Line> lines) {
 
     /// How a picture is drawn.
     enum Shape {
-        /// Both axes by factors.
-        LOGARITHMIC,
-        /// Both axes by differences.
-        LINEAR,
-        /// A bar for each design at each place, its height by factors.
-        BARS
+        /// A group of bars for each place, each bar a multiple of the first design's cost there.
+        RATIOS,
+        /// A line for each design over time; places are milliseconds.
+        TIMES
     }
 
     /// One design.

@@ -36,24 +36,27 @@ final class Curves {
     private static Curve countThreads() {
         return new Curve(
                 "count-threads",
-                "Share and close of one buffer by every thread",
+                "Share and close one buffer, all threads at once",
+                "With one thread the plain counter is cheaper; from two threads on, Bulla's spread count takes a fraction of what"
+                        + " a single counter takes.",
                 "threads",
                 "ns",
-                Shape.LINEAR,
+                Shape.RATIOS,
                 THREADS,
                 List.of(
                         at(THREADS, "Bulla", n -> count("shareThenClose", n)),
-                        at(THREADS, "one word, getAndAdd and CAS", n -> count("oneWord", n)),
+                        at(THREADS, "one counter", n -> count("oneWord", n)),
                         at(THREADS, "Netty retainedDuplicate", n -> count("nettyRetainedDuplicate", n))));
     }
 
     private static Curve fanOutSizes() {
         return new Curve(
                 "fan-out-sizes",
-                "One message queued for 64 peers and let go by all, no kernel",
+                "Queue one message for 64 peers and complete all sends, without a kernel",
+                "Bulla takes the same time at every size; a copy for each peer takes longer the larger the message is.",
                 "bytes of the message",
                 "ns",
-                Shape.LOGARITHMIC,
+                Shape.RATIOS,
                 SIZES,
                 List.of(
                         at(SIZES, "Bulla shares", size -> fanOut("shared", size, 64)),
@@ -66,10 +69,11 @@ final class Curves {
         double size = 1 << 16;
         return new Curve(
                 "fan-out-peers",
-                "A message of 64 KiB queued for some peers and let go by all, no kernel",
+                "Queue 64 KiB for some peers and complete all sends, without a kernel",
+                "Sharing wins already with one peer, because even a single copy takes longer than a handle.",
                 "peers",
                 "ns",
-                Shape.LOGARITHMIC,
+                Shape.RATIOS,
                 PEERS,
                 List.of(
                         at(PEERS, "Bulla shares", peers -> fanOut("shared", size, peers)),
@@ -82,14 +86,15 @@ final class Curves {
         double[] sizes = {1 << 10, 1 << 16, 1 << 18, 1 << 22};
         return new Curve(
                 "unix-fan-out",
-                "One message through 64 unix sockets, with the kernel's two copies",
+                "Send one message through 64 unix sockets",
+                "Bulla stays close to the kernel's own copies at every size; the program's own copies cost more from 64 KiB on.",
                 "bytes of the message",
                 "ns",
-                Shape.BARS,
+                Shape.RATIOS,
                 sizes,
                 List.of(
-                        at(sizes, "the kernel's copies alone", size -> unix("baseline", size)),
                         at(sizes, "Bulla shares", size -> unix("shared", size)),
+                        at(sizes, "the kernel's copies alone", size -> unix("baseline", size)),
                         at(sizes, "pooled copies", size -> unix("copiedPooled", size)),
                         at(sizes, "malloc and copy", size -> unix("copied", size))));
     }
@@ -97,14 +102,15 @@ final class Curves {
     private static Curve packCounts() {
         return new Curve(
                 "pack-counts",
-                "int32 packed, an item of so many",
-                "numbers in the item",
+                "Pack one item of int32 numbers",
+                "OPAL DSS costs about a copy plus the item's head; PMIx codes each number and pays for that per number.",
+                "numbers",
                 "ns",
-                Shape.LOGARITHMIC,
+                Shape.RATIOS,
                 COUNTS,
                 List.of(
-                        at(COUNTS, "OPAL DSS", n -> ints("pack", "OPAL_DSS", n)),
-                        at(COUNTS, "PMIx, flex128", n -> ints("pack", "PMIX_4", n)),
+                        at(COUNTS, "Bulla, OPAL DSS", n -> ints("pack", "OPAL_DSS", n)),
+                        at(COUNTS, "Bulla, PMIx flex128", n -> ints("pack", "PMIX_4", n)),
                         at(COUNTS, "a copy of the bytes", n -> ints("copyIn", "OPAL_DSS", n))));
     }
 
@@ -112,14 +118,15 @@ final class Curves {
         double[] sizes = {1 << 12, 1 << 16, 1 << 20, 1 << 22, 1 << 24};
         return new Curve(
                 "hand-over-sizes",
-                "One message to 64 processes, until all have it",
+                "Hand one message to 64 processes, until all have it",
+                "The descriptor takes the same time at every size; the socket takes longer with every byte.",
                 "bytes of the message",
                 "ms",
-                Shape.LOGARITHMIC,
+                Shape.RATIOS,
                 sizes,
                 List.of(
-                        at(sizes, "the seal, as a descriptor", size -> HandOver.of("seal", (int) size)),
-                        at(sizes, "the bytes, through a socket", size -> HandOver.of("copy", (int) size))));
+                        at(sizes, "Bulla, as a descriptor", size -> HandOver.of("seal", (int) size)),
+                        at(sizes, "the bytes, by a socket", size -> HandOver.of("copy", (int) size))));
     }
 
     private static Curve memoryOverTime() {
@@ -129,9 +136,10 @@ final class Curves {
         return new Curve(
                 "memory-over-time",
                 "Resident memory: 1 MiB to 64 slow peers ten times a second for 3 s, then nothing",
+                "Bulla's line stays near the bottom: one message in memory, where copies hold one for each peer.",
                 "milliseconds",
                 "MiB",
-                Shape.LINEAR,
+                Shape.TIMES,
                 times,
                 List.of(
                         resident(times, "Bulla shares", "shares"),

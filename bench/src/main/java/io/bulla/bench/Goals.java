@@ -28,7 +28,7 @@ import picocli.CommandLine.ParameterException;
 public final class Goals implements Callable<Integer> {
 
     private static final Map<String, List<Goal>> GROUPS = groups();
-    private static final String CURVES = "curves";
+    static final String CURVES = "curves";
     static final String FAN_OUT = "fanout";
     private static final int ROUNDS = 5;
 
@@ -80,15 +80,13 @@ public final class Goals implements Callable<Integer> {
             description = "A group, or the goals and curves whose names start with this.")
     private String only = "";
 
-    @Option(
-            names = "--goals",
-            description = "The goals, no curves and no tables: what is measured unless --full is said.")
+    @Option(names = "--goals", description = "The goals, no curves and no tables: the default.")
     private boolean goalsOnly;
 
     @Option(names = "--full", description = "The goals, the tables of fan-outs, and the curves.")
     private boolean full;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "Rounds: 5, or 1 with --quick, unless said.")
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds; by default 5, or 1 with --quick.")
     private int rounds;
 
     @Option(
@@ -107,12 +105,12 @@ public final class Goals implements Callable<Integer> {
             description = "Keeps the raw numbers in bench/results, and writes docs/scoreboard.md and its pictures.")
     private boolean publish;
 
-    @Option(names = "--redraw", description = "Measures nothing: writes the page and the pictures from bench/results.")
+    @Option(names = "--redraw", description = "Measures nothing: writes the pages and the pictures from bench/results.")
     private boolean redraw;
 
     @Option(
             names = "--check-pages",
-            description = "Measures nothing: status 1 if a page says something else than bench/results.")
+            description = "Measures nothing: status 1 if a page or a picture says something else than bench/results.")
     private boolean checkPages;
 
     @Option(
@@ -141,13 +139,13 @@ public final class Goals implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Scoreboard scoreboard = new Scoreboard(Path.of(System.getProperty("bulla.root", ".")));
+        Scoreboard scoreboard = new Scoreboard(Path.of(System.getProperty("bulla.root", ".")), GROUPS, Curves.all());
         if (redraw) {
-            scoreboard.write(GROUPS, Curves.all());
+            scoreboard.write();
             return 0;
         }
         if (checkPages) {
-            List<Path> stale = scoreboard.stale(GROUPS, Curves.all());
+            List<Path> stale = scoreboard.stale();
             System.out.println("pages: stale=" + stale.size() + (stale.isEmpty() ? "" : " " + stale));
             return stale.isEmpty() ? 0 : 1;
         }
@@ -248,7 +246,7 @@ public final class Goals implements Callable<Integer> {
         if (!curves.isEmpty()) {
             results.only(curves.stream().flatMap(Curve::cases)).write(scoreboard.file(CURVES));
         }
-        scoreboard.write(GROUPS, Curves.all());
+        scoreboard.write();
     }
 
     /// Status 1 if a goal is missed by more than twice, or there is a number where there should be none.

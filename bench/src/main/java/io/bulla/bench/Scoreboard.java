@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench;
 
+import io.bulla.bench.oob.SoakRecord;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.MathContext;
@@ -8,81 +9,170 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/// Writes `docs/scoreboard.md` and its pictures from what lies in `bench/results`: every goal, every curve; and
-/// the figures of `docs/performance.md`.
+/// Writes what is published from what lies in `bench/results`: `docs/scoreboard.md` with every goal and every
+/// curve, the pictures, and the figures of the pages that have words of their own.
 final class Scoreboard {
 
     private static final int DIGITS = 3;
 
-    private final Path results;
-    private final Path docs;
-    private boolean drawing;
+    private final Path root;
+    private final Map<String, List<Goal>> groups;
+    private final List<Curve> curves;
 
     /// @param root of the project
-    Scoreboard(Path root) {
-        results = root.resolve("bench/results");
-        docs = root.resolve("docs");
+    Scoreboard(Path root, Map<String, List<Goal>> groups, List<Curve> curves) {
+        this.root = root;
+        this.groups = groups;
+        this.curves = curves;
     }
 
     Path file(String group) {
-        return results.resolve(group + ".json");
+        return root.resolve("bench/results").resolve(group + ".json");
     }
 
     /// Writes the pages and the pictures.
-    void write(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
-        drawing = true;
-        for (Map.Entry<Path, String> page : pages(groups, curves).entrySet()) {
-            Files.writeString(page.getKey(), page.getValue());
+    void write() throws IOException {
+        Path pictures = Files.createDirectories(pictures());
+        for (Path old : unknown(published())) {
+            Files.delete(old);
         }
+        for (Map.Entry<Path, String> each : published().entrySet()) {
+            Files.writeString(each.getKey(), each.getValue());
+        }
+        System.out.println("pages: pictures=" + Files.list(pictures).count());
     }
 
-    /// Pages that say something else than the raw numbers do. Draws nothing.
-    List<Path> stale(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
-        List<Path> stale = new ArrayList<>();
-        for (Map.Entry<Path, String> page : pages(groups, curves).entrySet()) {
-            if (!Files.readString(page.getKey()).equals(page.getValue())) {
-                stale.add(page.getKey());
+    /// Pages and pictures that say something else than the raw numbers do.
+    List<Path> stale() throws IOException {
+        Map<Path, String> published = published();
+        List<Path> stale = new ArrayList<>(unknown(published));
+        for (Map.Entry<Path, String> each : published.entrySet()) {
+            if (!Files.exists(each.getKey()) || !Files.readString(each.getKey()).equals(each.getValue())) {
+                stale.add(each.getKey());
             }
         }
-        return stale;
+        return stale.stream().map(root::relativize).sorted().toList();
     }
 
-    private Map<Path, String> pages(Map<String, List<Goal>> groups, List<Curve> curves) throws IOException {
+    private Path pictures() {
+        return root.resolve("docs/pictures");
+    }
+
+    /// Pictures that nothing draws.
+    private List<Path> unknown(Map<Path, String> published) throws IOException {
+        try (Stream<Path> all = Files.list(pictures())) {
+            return all.filter(each -> !published.containsKey(each)).toList();
+        }
+    }
+
+    private Map<String, Results> results() throws IOException {
+        Map<String, Results> results = new LinkedHashMap<>();
+        for (String group : groups.keySet()) {
+            if (Files.exists(file(group))) {
+                results.put(group, Results.read(file(group)));
+            }
+        }
+        if (Files.exists(file(Goals.CURVES))) {
+            results.put(Goals.CURVES, Results.read(file(Goals.CURVES)));
+        }
+        return results;
+    }
+
+    /// The text of each file that is drawn or written.
+    private Map<Path, String> published() throws IOException {
+        Map<String, Results> results = results();
+        List<Picture> drawn = drawn(results);
+        Map<Path, String> files = new LinkedHashMap<>();
+        drawn.forEach(picture -> files.put(pictures().resolve(picture.name() + ".svg"), picture.svg()));
+        files.put(root.resolve("docs/scoreboard.md"), scoreboard(results));
+        for (Path page : pagesWithFigures()) {
+            FigurePage words = new FigurePage(Files.readAllLines(page), pathTo(pictures(), page));
+            drawn.forEach(words::add);
+            groups.forEach((group, goals) -> {
+                if (results.containsKey(group)) {
+                    words.add(group, goals, results.get(group));
+                }
+            });
+            files.put(page, words.withFigures());
+        }
+        return files;
+    }
+
+    private static String pathTo(Path folder, Path page) {
+        return page.getParent().relativize(folder).toString().replace('\\', '/');
+    }
+
+    private List<Path> pagesWithFigures() throws IOException {
+        try (Stream<Path> details = Files.list(root.resolve("docs/performance"))) {
+            return Stream.concat(
+                            Stream.of(root.resolve("README.md"), root.resolve("docs/performance.md")),
+                            details.filter(each -> each.toString().endsWith(".md"))
+                                    .sorted())
+                    .toList();
+        }
+    }
+
+    private List<Picture> drawn(Map<String, Results> results) throws IOException {
+        List<Picture> drawn = new ArrayList<>();
+        drawn.add(new Picture(Overview.NAME, Overview.TITLE, Overview.SIGHT, new Overview(groups, results).svg()));
+        if (results.containsKey(Goals.FAN_OUT)) {
+            Results measured = results.get(Goals.FAN_OUT);
+            FanOutMatrix.all().forEach(matrix -> drawn.add(Picture.of(matrix.bars(), measured)));
+        }
+        if (results.containsKey(Goals.CURVES)) {
+            Results measured = results.get(Goals.CURVES);
+            curves.stream()
+                    .filter(curve -> curve.cases().anyMatch(each -> measured.of(each) != null))
+                    .forEach(curve -> drawn.add(Picture.of(curve, measured)));
+        }
+        if (Files.exists(file("soak"))) {
+            drawn.add(new Picture(
+                    "soak",
+                    SoakRecord.TITLE,
+                    "Every line returns to 1 after each peak: nothing grows from the first minute to the last.",
+                    SoakRecord.read(file("soak")).svg()));
+        }
+        return drawn;
+    }
+
+    private String scoreboard(Map<String, Results> results) {
         StringBuilder page = new StringBuilder("""
                 # Scoreboard
 
-                Written by `./bench/run --full --publish` from [the raw numbers](../bench/results); not to be edited. What the
+                Written by `./bench/run --redraw` from [the raw numbers](../bench/results); not to be edited. What the
                 goals are, and why some are missed: [performance.md](performance.md). A ratio is the median of the ratios of
-                the rounds; what we do stands on the left, and less is better.
+                the rounds; what Bulla does stands on the left, and less is better. In the pictures a bar says how many times
+                as long a rival takes.
 
                 """);
-        Path words = docs.resolve("performance.md");
-        PerformancePage performance = new PerformancePage(Files.readAllLines(words));
-        for (Map.Entry<String, List<Goal>> group : groups.entrySet()) {
-            Path file = file(group.getKey());
-            if (Files.exists(file)) {
-                Results measured = Results.read(file);
-                goals(page, group.getKey(), group.getValue(), measured);
-                performance.add(group.getKey(), group.getValue(), measured);
-                if (group.getKey().equals(Goals.FAN_OUT)) {
-                    fanOuts(page, measured);
-                }
+        page.append("Contents: ");
+        groups.keySet().stream()
+                .filter(results::containsKey)
+                .forEach(group -> page.append("[goals: ")
+                        .append(group)
+                        .append("](#goals-")
+                        .append(group)
+                        .append("), "));
+        page.append("[curves](#curves), [a model](#a-model-not-a-measurement)\n\n");
+        groups.forEach((group, goals) -> {
+            if (results.containsKey(group)) {
+                goals(page, group, goals, results.get(group));
             }
-        }
-        if (Files.exists(file("curves"))) {
-            Results measured = Results.read(file("curves"));
+        });
+        if (results.containsKey(Goals.CURVES)) {
+            Results measured = results.get(Goals.CURVES);
             page.append("## Curves\n\n`").append(measured.machine()).append("`\n\n");
-            for (Curve curve : curves) {
-                curve(page, curve, measured);
-            }
+            curves.forEach(curve -> curve(page, curve, measured));
             page.append(new Model(measured).page());
         }
-        return Map.of(docs.resolve("scoreboard.md"), page.toString().strip() + "\n", words, performance.withFigures());
+        return page.toString().strip() + "\n";
     }
 
     private static void goals(StringBuilder page, String group, List<Goal> goals, Results measured) {
@@ -107,10 +197,13 @@ final class Scoreboard {
                                     wish(goal, measured)));
         }
         page.append('\n');
+        if (group.equals(Goals.FAN_OUT)) {
+            fanOuts(page, measured);
+        }
     }
 
     private static String side(Case side, Results measured) {
-        return "`" + side.name() + "` " + rounded(measured.median(side)) + " " + side.unit();
+        return "`" + side.name() + "` " + Drawing.value(side, measured);
     }
 
     /// What was wanted, and whether it was had.
@@ -121,43 +214,30 @@ final class Scoreboard {
         return "≤ " + goal.wish() + (goal.ratio(measured) <= goal.wanted() ? ", met" : ", **missed**");
     }
 
-    private void fanOuts(StringBuilder page, Results measured) throws IOException {
-        page.append("Until every peer has the message; a ratio under 1 says that ours takes less than that rival.\n\n");
+    private static void fanOuts(StringBuilder page, Results measured) {
+        page.append(
+                "Until every peer has the message. In the tables a ratio under 1 says that ours takes less than that"
+                        + " rival; a place without a unit counts bytes.\n\n");
         for (FanOutMatrix matrix : FanOutMatrix.all()) {
             page.append("### ").append(matrix.title()).append("\n\n");
-            picture(page, matrix.bars(), measured);
-            page.append("\n\n").append(matrix.page(measured));
+            page.append(Picture.of(matrix.bars(), measured).markdown("pictures"));
+            page.append("\n").append(matrix.page(measured));
         }
     }
 
-    private void picture(StringBuilder page, Curve curve, Results measured) throws IOException {
-        if (drawing) {
-            Pictures.draw(curve, measured, docs.resolve("pictures"));
-        }
-        page.append("![")
-                .append(curve.title())
-                .append("](pictures/")
-                .append(curve.name())
-                .append(".png)");
-    }
-
-    private void curve(StringBuilder page, Curve curve, Results measured) throws IOException {
+    private static void curve(StringBuilder page, Curve curve, Results measured) {
         if (curve.cases().allMatch(each -> measured.of(each) == null)) {
             return;
         }
         page.append("### ").append(curve.title()).append("\n\n");
-        picture(page, curve, measured);
-        page.append("\n\n| ").append(curve.axis()).append(" | ");
+        page.append(Picture.of(curve, measured).markdown("pictures"));
+        page.append("\n| ").append(curve.axis()).append(" | ");
         page.append(Arrays.stream(curve.places()).mapToObj(Scoreboard::number).collect(Collectors.joining(" | ")));
         page.append(" |\n|---|").append("---|".repeat(curve.places().length)).append('\n');
         for (Curve.Line line : curve.lines()) {
-            page.append("| ")
-                    .append(line.label())
-                    .append(", ")
-                    .append(curve.unit())
-                    .append(" | ");
+            page.append("| ").append(line.label()).append(" | ");
             page.append(line.cases().stream()
-                    .map(each -> rounded(measured.median(each)))
+                    .map(each -> Drawing.value(each, measured))
                     .collect(Collectors.joining(" | ")));
             page.append(" |\n");
         }

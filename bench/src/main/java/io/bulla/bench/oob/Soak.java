@@ -5,6 +5,7 @@ import io.bulla.bench.Goals;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.refcount.LeaseTally;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ public final class Soak implements Callable<Integer> {
     private static final int END_SECONDS = 30;
     private static final int MIB_SHIFT = 20;
 
-    @Parameters(paramLabel = "MINUTES", defaultValue = "10", description = "How long; 10 unless said.")
+    @Parameters(paramLabel = "MINUTES", defaultValue = "10", description = "How long; by default 10.")
     private double minutes;
 
     @Option(names = "--publish", description = "Keeps the samples in bench/results, and the picture in docs.")
@@ -70,7 +71,7 @@ public final class Soak implements Callable<Integer> {
         if (publish) {
             Path root = Path.of(System.getProperty("bulla.root", "."));
             record.write(root.resolve("bench/results/soak.json"));
-            record.draw(root.resolve("docs/pictures/soak.png"));
+            Files.writeString(root.resolve("docs/pictures/soak.svg"), record.svg());
         }
         return flat && over && failures == 0 && handles.open() == 0 ? 0 : 1;
     }

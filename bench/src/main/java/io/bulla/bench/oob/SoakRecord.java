@@ -4,25 +4,27 @@ package io.bulla.bench.oob;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.bulla.bench.Medians;
-import io.bulla.bench.Pictures;
-import java.awt.BasicStroke;
+import io.bulla.bench.pictures.Lines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.style.markers.SeriesMarkers;
+import java.util.stream.Stream;
 
 /// What a soak has seen.
 ///
 /// @param machine where, with what, of which commit
 /// @param samples in order
-record SoakRecord(String machine, List<SoakSample> samples) {
+public record SoakRecord(String machine, List<SoakSample> samples) {
 
-    private static final float STROKE = 2;
+    /// Above the picture.
+    public static final String TITLE = "What a process under full load holds, as a multiple of what it held at first";
+
+    private static final double SECONDS_PER_MINUTE = 60;
 
     /// Something that must not grow: the median of the last third of the samples may be so many times that of the
     /// first third. What is open only from send to acknowledgement goes up and down with the load.
@@ -31,8 +33,8 @@ record SoakRecord(String machine, List<SoakSample> samples) {
         DESCRIPTORS("descriptors", 1, SoakSample::descriptors),
         THREADS("threads", 1.05, SoakSample::threads),
         HANDLES("handles", 1.25, SoakSample::handles),
-        SOURCE("source", 1.25, SoakSample::sourceBytes),
-        HEAP("heap", 1.1, SoakSample::heapBytes);
+        SOURCE("the source's memory", 1.25, SoakSample::sourceBytes),
+        HEAP("heap after a collection", 1.1, SoakSample::heapBytes);
 
         private final String label;
         private final double most;
@@ -78,6 +80,11 @@ record SoakRecord(String machine, List<SoakSample> samples) {
         return Math.max(1, samples.size() / 3);
     }
 
+    /// @throws IOException if the file is not there, or is no record
+    public static SoakRecord read(Path file) throws IOException {
+        return new ObjectMapper().readValue(file.toFile(), SoakRecord.class);
+    }
+
     void write(Path file) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(
@@ -85,22 +92,19 @@ record SoakRecord(String machine, List<SoakSample> samples) {
                 new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValueAsString(this) + "\n");
     }
 
-    /// Each as a multiple of its median in the first third, so that all are seen in one picture.
-    void draw(Path file) throws IOException {
-        XYChart chart = Pictures.lines(
-                "What a process under full load holds, as multiples of what it held at first", "seconds", "times");
-        chart.getStyler().setYAxisMin(0.0).setYAxisMax(2.0);
-        double[] seconds = samples.stream().mapToDouble(SoakSample::seconds).toArray();
-        for (Held held : Held.values()) {
-            double first = first(held);
-            double[] times = held.all(samples);
-            for (int i = 0; i < times.length; i++) {
-                times[i] /= first;
-            }
-            chart.addSeries(held.label, seconds, times)
-                    .setMarker(SeriesMarkers.NONE)
-                    .setLineStyle(new BasicStroke(STROKE));
-        }
-        Pictures.save(chart, file);
+    /// A picture: each as a multiple of its median in the first third, so that all are seen on one axis.
+    public String svg() {
+        double[] minutes = samples.stream()
+                .mapToDouble(sample -> sample.seconds() / SECONDS_PER_MINUTE)
+                .toArray();
+        List<Lines.Line> lines = Stream.of(Held.values())
+                .map(held -> new Lines.Line(held.label, minutes, multiples(held)))
+                .toList();
+        return new Lines(TITLE, "minutes", "times", lines).svg();
+    }
+
+    private double[] multiples(Held held) {
+        double first = first(held);
+        return Arrays.stream(held.all(samples)).map(each -> each / first).toArray();
     }
 }

@@ -9,32 +9,41 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// Keeps the figures of `docs/performance.md` those of the published runs. The words stay as they are:
+/// Keeps the figures of a page those of the published runs. The words stay as they are:
 ///
 /// - a row of a table that begins with a goal's name gets the goal's sides, ratio and wish;
 /// - the line behind `<!-- run: GROUP -->` says where the group was measured, and how often;
 /// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers;
-/// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed.
-final class PerformancePage {
+/// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed;
+/// - those between `<!-- picture: NAME -->` and `<!-- end -->` are the picture and what to see in it.
+final class FigurePage {
 
     private static final Pattern ROW = Pattern.compile("(\\| (?:- )?`([a-z0-9.-]+)`[^|]*\\|).*");
     private static final Pattern RUN = Pattern.compile("<!-- run: (\\w+) -->");
     private static final String FAN_OUT = "<!-- fan-out -->";
     private static final String MISSED = "<!-- missed -->";
     private static final String END = "<!-- end -->";
-    private static final double KIBI = 1 << 10;
-    private static final double THOUSAND = 1e3;
 
     private final List<String> page;
+    private final String pictures;
     private final Map<String, String> rows = new HashMap<>();
     private final Map<String, String> runs = new HashMap<>();
     private final Map<String, List<String>> tables = new HashMap<>();
 
     /// @param page its lines, as they are
-    PerformancePage(List<String> page) {
+    /// @param pictures the folder of the pictures, seen from the page
+    FigurePage(List<String> page, String pictures) {
         this.page = page;
+        this.pictures = pictures;
         tables.put(FAN_OUT, new ArrayList<>(FanOutMatrix.ratiosHead()));
         tables.put(MISSED, new ArrayList<>(List.of("| missed | of | ratio | wanted |", "|---|---|---|---|")));
+    }
+
+    /// A picture that the page may show.
+    void add(Picture picture) {
+        tables.put(
+                "<!-- picture: " + picture.name() + " -->",
+                picture.markdown(pictures).lines().toList());
     }
 
     /// A group whose numbers are there.
@@ -85,7 +94,7 @@ final class PerformancePage {
             }
         }
         if (replaced) {
-            throw new IllegalStateException("performance.md has a table without " + END);
+            throw new IllegalStateException("a page has a table without " + END);
         }
         return String.join("\n", lines) + "\n";
     }
@@ -103,30 +112,9 @@ final class PerformancePage {
         return String.format(
                 Locale.ROOT,
                 " %s | %s | %s | %s |",
-                human(measured.median(goal.ours()), goal.ours().unit()),
-                human(measured.median(goal.rival()), goal.rival().unit()),
+                Units.human(measured.median(goal.ours()), goal.ours().unit()),
+                Units.human(measured.median(goal.rival()), goal.rival().unit()),
                 Scoreboard.rounded(goal.ratio(measured)),
                 Scoreboard.wish(goal, measured));
-    }
-
-    /// A number in three digits, in the unit that suits it.
-    private static String human(double number, String unit) {
-        return switch (unit) {
-            case "ns" -> scaled(number, THOUSAND, "ns", "µs", "ms", "s");
-            case "us" -> scaled(number, THOUSAND, "µs", "ms", "s");
-            case "ms" -> scaled(number, THOUSAND, "ms", "s");
-            case "bytes" -> scaled(number, KIBI, "B", "KiB", "MiB", "GiB");
-            default -> Scoreboard.rounded(number) + " " + unit;
-        };
-    }
-
-    private static String scaled(double number, double step, String... units) {
-        double left = number;
-        int unit = 0;
-        while (left >= step && unit < units.length - 1) {
-            left /= step;
-            unit++;
-        }
-        return Scoreboard.rounded(left) + " " + units[unit];
     }
 }
