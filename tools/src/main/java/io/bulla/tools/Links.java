@@ -48,7 +48,7 @@ final class Links {
         return checked;
     }
 
-    /// Links to other sites, which nobody looks up.
+    /// Links to other sites, which are not looked up.
     int external() {
         return external;
     }

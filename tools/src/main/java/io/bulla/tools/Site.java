@@ -2,13 +2,16 @@
 package io.bulla.tools;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Properties;
 import java.util.stream.Stream;
 
 /// The documents as a site: `Site ROOT OUT` renders every Markdown file of the root and of `docs/` beside the
@@ -19,7 +22,12 @@ import java.util.stream.Stream;
 /// .../main/java/X.java --> api/.../X.html         any other file     --> copied to the same place
 /// a folder             --> index.html in it, a list of its files
 /// ```
+///
+/// Each page has the [groups][Group] of all pages beside it, and a search: `search-index.js` has every section's text.
 public final class Site {
+
+    private static final String HIGHLIGHT = "/META-INF/resources/webjars/highlightjs/%s/highlight.min.js";
+    private static final String HIGHLIGHT_VERSION = "/META-INF/maven/org.webjars/highlightjs/pom.properties";
 
     private final Path root;
     private final Path out;
@@ -45,20 +53,47 @@ public final class Site {
 
     private boolean make() throws IOException {
         List<Page> pages = pages(root);
+        Layout layout = new Layout(Group.of(pages));
+        List<String> rows = new ArrayList<>();
         for (Page page : pages) {
             Path target = out.resolve(page.target());
             Files.createDirectories(target.getParent());
-            Files.writeString(target, page.html(pages, destination -> resolve(page, destination)));
+            String text = page.html(destination -> resolve(page, destination));
+            Files.writeString(target, layout.around(page, text));
+            Section.of(text).forEach(section -> rows.add(section.row(page)));
         }
+        Files.writeString(
+                out.resolve("search-index.js"), "window.BULLA_SECTIONS=[\n" + String.join(",\n", rows) + "\n];\n");
+        brought("site.css", "site.css");
+        brought("search.js", "search.js");
+        brought(HIGHLIGHT.formatted(highlightVersion()), "highlight.js");
         copyPictures();
         Links links = Links.of(out, pages);
         links.broken().forEach(System.err::println);
-        System.out.println("site: pages=" + pages.size() + " links=" + links.checked() + " external=" + links.external()
-                + " broken=" + links.broken().size());
+        System.out.println("site: pages=" + pages.size() + " sections=" + rows.size() + " links=" + links.checked()
+                + " external=" + links.external() + " broken=" + links.broken().size());
         return links.broken().isEmpty();
     }
 
-    /// What a stranger reads first, then the other documents, then decisions and changes.
+    /// A file of this program's, or of a library's.
+    private void brought(String resource, String name) throws IOException {
+        try (InputStream in = Site.class.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new NoSuchFileException(resource);
+            }
+            Files.copy(in, out.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
+    private static String highlightVersion() throws IOException {
+        Properties names = new Properties();
+        try (InputStream in = Site.class.getResourceAsStream(HIGHLIGHT_VERSION)) {
+            names.load(in);
+        }
+        return names.getProperty("version");
+    }
+
+    /// All documents: README and getting started, the other documents, then decisions and changes.
     static List<Page> pages(Path root) throws IOException {
         List<Path> documents =
                 new ArrayList<>(List.of(root.resolve("README.md"), root.resolve("docs/getting-started.md")));
@@ -115,11 +150,15 @@ public final class Site {
 
     /// A page that lists a folder's files, which are copied beside it.
     private Path listed(Path folder, Path there) {
-        StringBuilder list = new StringBuilder("<!doctype html>\n<meta charset=\"utf-8\">\n<ul>\n");
+        StringBuilder list =
+                new StringBuilder("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Files</title>\n<ul>\n");
         try (Stream<Path> files = Files.list(folder)) {
+            Files.createDirectories(there);
             for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
-                String name = file.getFileName().toString();
-                copied(file, there.resolve(name));
+                String name = Path.of(Page.targetOf(root, file)).getFileName().toString();
+                if (!name.endsWith(".html")) {
+                    copied(file, there.resolve(name));
+                }
                 list.append("<li><a href=\"" + name + "\">" + name + "</a></li>\n");
             }
             return Files.writeString(there.resolve("index.html"), list.append("</ul>\n"));

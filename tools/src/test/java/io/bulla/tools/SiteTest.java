@@ -69,7 +69,7 @@ class SiteTest {
 
     @Test
     void documentsBecomePagesThatLeadToEachOtherAndToTheApi() throws IOException, InterruptedException {
-        assertEquals(List.of("site: pages=5 links=36 external=1 broken=0"), made(0));
+        assertEquals(List.of("site: pages=5 sections=6 links=61 external=1 broken=0"), made(0));
         String home = Files.readString(out.resolve("index.html"));
         assertTrue(home.contains("<a href=\"docs/getting-started.html#a-place-for-x_1\">one</a>"), home);
         assertTrue(home.contains("<a href=\"api/p/T.html\">code</a>"), home);
@@ -82,6 +82,47 @@ class SiteTest {
         assertTrue(Files.readString(out.resolve("m/src/results/index.html")).contains("href=\"raw.csv\""));
         assertEquals("1,2", Files.readString(out.resolve("m/src/results/raw.csv")));
         assertEquals("class U {}", Files.readString(out.resolve("m/src/test/java/p/U.java")));
+    }
+
+    @Test
+    void everySectionCanBeFoundAtItsPlace() throws IOException, InterruptedException {
+        made(0);
+        List<String> rows = Files.readAllLines(out.resolve("search-index.js"));
+        assertTrue(
+                rows.contains(
+                        "[\"One\",\"A place, for x_1\",\"docs/getting-started.html#a-place-for-x_1\",\"a b c\"],"),
+                rows::toString);
+        for (String script : List.of("search-index.js", "search.js", "highlight.js")) {
+            assertTrue(Files.readString(out.resolve("docs/adr/two.html")).contains("src=\"../../" + script + "\""));
+            assertTrue(Files.size(out.resolve(script)) > 0);
+        }
+    }
+
+    @Test
+    void pagesStandInGroups() throws IOException, InterruptedException {
+        write(root.resolve("docs/new.md"), "# New\n");
+        made(0);
+        String two = Files.readString(out.resolve("docs/adr/two.html"));
+        List<String> sidebar = two.lines()
+                .filter(line -> line.startsWith("<h2>") || line.startsWith("<a ") && !line.contains("brand"))
+                .map(line -> line.replaceAll("<[^>]*>", ""))
+                .toList();
+        assertEquals(
+                List.of(
+                        "Start",
+                        "Overview",
+                        "One",
+                        "Concepts",
+                        "New",
+                        "Reference",
+                        "API",
+                        "Decisions",
+                        "Two",
+                        "Project",
+                        "Changes &amp; more",
+                        "Help"),
+                sidebar);
+        assertTrue(two.contains("<a class=\"now\" href=\"../../docs/adr/two.html\">Two</a>"), two);
     }
 
     @Test
