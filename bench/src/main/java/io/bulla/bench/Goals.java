@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench;
 
-import com.sun.management.OperatingSystemMXBean;
+import io.bulla.bench.goals.Case;
+import io.bulla.bench.goals.FanOutGoals;
+import io.bulla.bench.goals.FootprintGoals;
+import io.bulla.bench.goals.FormatGoals;
+import io.bulla.bench.goals.Goal;
+import io.bulla.bench.goals.LifetimeGoals;
+import io.bulla.bench.goals.OobGoals;
+import io.bulla.bench.goals.PosixGoals;
+import io.bulla.bench.goals.Results;
+import io.bulla.bench.goals.Rounds;
+import io.bulla.bench.numbers.Machine;
+import io.bulla.bench.pages.Curve;
+import io.bulla.bench.pages.Curves;
+import io.bulla.bench.pages.FanOutMatrix;
+import io.bulla.bench.pages.Scoreboard;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -28,8 +39,6 @@ import picocli.CommandLine.ParameterException;
 public final class Goals implements Callable<Integer> {
 
     private static final Map<String, List<Goal>> GROUPS = groups();
-    static final String CURVES = "curves";
-    static final String FAN_OUT = "fanout";
     private static final int ROUNDS = 5;
 
     /// Goals that a change of shape would miss by far: a loop that is no longer turned into vector
@@ -131,7 +140,7 @@ public final class Goals implements Callable<Integer> {
         groups.put("lifetime", LifetimeGoals.all());
         groups.put("posix", PosixGoals.all());
         groups.put("formats", FormatGoals.all());
-        groups.put(FAN_OUT, FanOutGoals.all());
+        groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());
         groups.put("footprint", FootprintGoals.all());
         groups.put("oob", OobGoals.all());
         return groups;
@@ -156,7 +165,7 @@ public final class Goals implements Callable<Integer> {
         if (goals.isEmpty() && curves.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "no such goal: --only=" + only + " (" + known() + ")");
         }
-        String machine = machine();
+        String machine = Machine.line();
         System.out.println(machine);
         long start = System.nanoTime();
         List<Case> cases = Stream.of(
@@ -192,7 +201,10 @@ public final class Goals implements Callable<Integer> {
         if (full && goalsOnly) {
             throw new ParameterException(spec.commandLine(), "--goals leaves out the curves that --full adds");
         }
-        if (publish && (guard || quick || !only.isEmpty() && !GROUPS.containsKey(only) && !only.equals(CURVES))) {
+        if (publish
+                && (guard
+                        || quick
+                        || !only.isEmpty() && !GROUPS.containsKey(only) && !only.equals(Scoreboard.CURVES))) {
             throw new ParameterException(
                     spec.commandLine(), "only whole groups at full length are published: --only=" + only);
         }
@@ -221,16 +233,16 @@ public final class Goals implements Callable<Integer> {
             return List.of();
         }
         return Curves.all().stream()
-                .filter(curve -> only.equals(CURVES) || starts(curve.name()))
+                .filter(curve -> only.equals(Scoreboard.CURVES) || starts(curve.name()))
                 .toList();
     }
 
     private List<FanOutMatrix> chosenMatrices() {
-        return !guard && (only.equals(FAN_OUT) || full && only.isEmpty()) ? FanOutMatrix.all() : List.of();
+        return !guard && (only.equals(Scoreboard.FAN_OUT) || full && only.isEmpty()) ? FanOutMatrix.all() : List.of();
     }
 
     private boolean starts(String name) {
-        return !GROUPS.containsKey(only) && !only.equals(CURVES) && name.startsWith(only);
+        return !GROUPS.containsKey(only) && !only.equals(Scoreboard.CURVES) && name.startsWith(only);
     }
 
     private static void publish(
@@ -238,13 +250,13 @@ public final class Goals implements Callable<Integer> {
             throws IOException {
         for (Map.Entry<String, List<Goal>> group : goals.entrySet()) {
             Stream<Case> cases = group.getValue().stream().flatMap(Goal::cases);
-            if (group.getKey().equals(FAN_OUT)) {
+            if (group.getKey().equals(Scoreboard.FAN_OUT)) {
                 cases = Stream.concat(cases, FanOutMatrix.all().stream().flatMap(FanOutMatrix::cases));
             }
             results.only(cases).write(scoreboard.file(group.getKey()));
         }
         if (!curves.isEmpty()) {
-            results.only(curves.stream().flatMap(Curve::cases)).write(scoreboard.file(CURVES));
+            results.only(curves.stream().flatMap(Curve::cases)).write(scoreboard.file(Scoreboard.CURVES));
         }
         scoreboard.write();
     }
@@ -269,42 +281,8 @@ public final class Goals implements Callable<Integer> {
                                         + group.getValue().stream()
                                                 .map(Goal::name)
                                                 .collect(Collectors.joining(" "))),
-                        Stream.of(CURVES + ": "
+                        Stream.of(Scoreboard.CURVES + ": "
                                 + Curves.all().stream().map(Curve::name).collect(Collectors.joining(" "))))
                 .collect(Collectors.joining("; "));
-    }
-
-    /// Where this runs, and of which commit.
-    public static String machine() throws IOException {
-        Path cpus = Path.of("/proc/cpuinfo");
-        String model = Files.isReadable(cpus)
-                ? Files.readAllLines(cpus).stream()
-                        .filter(line -> line.startsWith("model name"))
-                        .map(line -> line.replaceFirst("[^:]*:\\s*", ""))
-                        .findFirst()
-                        .orElse("unknown")
-                : "unknown";
-        return String.format(
-                Locale.ROOT,
-                "machine=\"%s\" cpus=%d load=%.1f memory=%dGiB jdk=%s os=\"%s %s\" tcp=%s commit=%s",
-                model,
-                Runtime.getRuntime().availableProcessors(),
-                system().getSystemLoadAverage(),
-                system().getTotalMemorySize() >> 30,
-                Runtime.version(),
-                System.getProperty("os.name"),
-                System.getProperty("os.version"),
-                congestionControl(),
-                System.getProperty("bulla.commit", "unknown"));
-    }
-
-    /// Decides, even on the loopback, how much of a large message is on its way at a time.
-    private static String congestionControl() throws IOException {
-        Path setting = Path.of("/proc/sys/net/ipv4/tcp_congestion_control");
-        return Files.isReadable(setting) ? Files.readString(setting).strip() : "unknown";
-    }
-
-    private static OperatingSystemMXBean system() {
-        return (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.fanout;
 
-import io.bulla.bench.Medians;
+import io.bulla.bench.numbers.Medians;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

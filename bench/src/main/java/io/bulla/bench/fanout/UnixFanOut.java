@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.fanout;
 
-import io.bulla.bench.CMemory;
+import io.bulla.bench.programs.CMemory;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.NativeIoVecCursor;

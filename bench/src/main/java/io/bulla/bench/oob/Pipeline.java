@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.oob;
 
-import io.bulla.bench.Medians;
+import io.bulla.bench.numbers.Medians;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 

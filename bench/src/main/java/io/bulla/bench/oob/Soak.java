@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.oob;
 
-import io.bulla.bench.Goals;
+import io.bulla.bench.numbers.Machine;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.refcount.LeaseTally;
@@ -45,7 +45,7 @@ public final class Soak implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        String machine = Goals.machine();
+        String machine = Machine.line();
         System.out.println(machine);
         LeaseTally handles = new LeaseTally();
         MemoryBudget budget = new MemoryBudget(Runtime.getRuntime().maxMemory());

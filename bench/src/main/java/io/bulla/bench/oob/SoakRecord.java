@@ -3,7 +3,7 @@ package io.bulla.bench.oob;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import io.bulla.bench.Medians;
+import io.bulla.bench.numbers.Medians;
 import io.bulla.bench.pictures.Lines;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.oob;
 
-import io.bulla.bench.Medians;
+import io.bulla.bench.numbers.Medians;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;

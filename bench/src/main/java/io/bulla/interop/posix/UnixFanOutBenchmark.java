@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import io.bulla.bench.CMemory;
 import io.bulla.bench.fanout.UnixPeers;
+import io.bulla.bench.programs.CMemory;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;

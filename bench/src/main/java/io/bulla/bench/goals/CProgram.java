@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.goals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/// A program in C beside the Java cases. `bench/run` builds it, and tells by system properties where it is or why
+/// there is none.
+enum CProgram {
+    /// The C libraries of the formats.
+    FORMATS("c_formats");
+
+    private static final int NO_LIBRARY = 3;
+
+    private final String file;
+
+    CProgram(String file) {
+        this.file = file;
+    }
+
+    /// Nanoseconds per operation: the median of the windows.
+    double run(String argument, long millis, int windows) throws IOException, InterruptedException, Case.Skipped {
+        Path program = Path.of(System.getProperty("bulla.c", "bench/target/c"), file);
+        if (!Files.isExecutable(program)) {
+            throw new Case.Skipped(System.getProperty("bulla.c.missing", "program not built: " + program));
+        }
+        ProgramOutput output = ProgramOutput.of(
+                List.of(program.toString(), argument, Long.toString(millis), Integer.toString(windows)));
+        if (output.status() == NO_LIBRARY) {
+            throw new Case.Skipped(output.lastLine());
+        }
+        if (output.status() != 0) {
+            throw new IOException(
+                    "program failed: program=" + file + " case=" + argument + " status=" + output.status());
+        }
+        return Double.parseDouble(output.lastLine());
+    }
+}

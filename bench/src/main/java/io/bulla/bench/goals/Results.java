@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.goals;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.bulla.bench.numbers.Medians;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/// What was measured in one run, as it is kept in `bench/results`.
+///
+/// @param machine where, with what, of which commit
+/// @param cases by name
+/// @param skipped why the others have no numbers, by name
+public record Results(String machine, Map<String, Measured> cases, Map<String, String> skipped) {
+
+    private static final ObjectMapper JSON = new ObjectMapper()
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+            .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES);
+
+    /// The numbers of one case.
+    ///
+    /// @param unit of each
+    /// @param rounds one number for each round
+    record Measured(String unit, double[] rounds) {
+
+        public double median() {
+            return Medians.of(rounds);
+        }
+    }
+
+    public static Results read(Path file) throws IOException {
+        return JSON.readValue(file.toFile(), Results.class);
+    }
+
+    public void write(Path file) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, JSON.writeValueAsString(this) + "\n");
+    }
+
+    /// The same without other cases.
+    public Results only(Stream<Case> some) {
+        Set<String> names = some.map(Case::name).collect(Collectors.toSet());
+        Map<String, Measured> kept = new LinkedHashMap<>(cases);
+        kept.keySet().retainAll(names);
+        Map<String, String> without = new LinkedHashMap<>(skipped);
+        without.keySet().retainAll(names);
+        return new Results(machine, kept, without);
+    }
+
+    /// The numbers of a case, or `null` if there are none.
+    public double[] of(Case each) {
+        Measured measured = cases.get(each.name());
+        return measured == null ? null : measured.rounds();
+    }
+
+    /// Not a number if there is none.
+    public double median(Case each) {
+        double[] rounds = of(each);
+        return rounds == null ? Double.NaN : Medians.of(rounds);
+    }
+
+    /// Why there are no numbers.
+    public String whySkipped(Case each) {
+        return skipped.getOrDefault(each.name(), "not measured");
+    }
+}
