@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+/// What a client asks of its server: the first item of each request, and of each event.
+///
+/// Source of the numbers: PMIx 4.2, `pmix_globals.h`, `pmix_cmd_t`.
+enum Command {
+    INIT(0),
+    ABORT(1),
+    COMMIT(2),
+    FENCE(3),
+    GET(4),
+    FINALIZE(5),
+    PUBLISH(6),
+    LOOKUP(7),
+    UNPUBLISH(8),
+    NOTIFY(12),
+    REGISTER_EVENTS(13),
+    DEREGISTER_EVENTS(14);
+
+    private final byte code;
+
+    Command(int code) {
+        this.code = (byte) code;
+    }
+
+    byte code() {
+        return code;
+    }
+
+    /// For messages.
+    String text() {
+        return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import io.bulla.iovec.IoVec;
+import io.bulla.pack.App;
+import io.bulla.pack.Compressed;
+import io.bulla.pack.DataArray;
+import io.bulla.pack.DataType;
+import io.bulla.pack.Endpoint;
+import io.bulla.pack.Info;
+import io.bulla.pack.Kval;
+import io.bulla.pack.Limits;
+import io.bulla.pack.NestedBuffer;
+import io.bulla.pack.Pdata;
+import io.bulla.pack.Query;
+import io.bulla.pack.Value;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/// Values that borrow nothing: each view of a message's bytes becomes a copy, what is compressed is inflated.
+final class Detached {
+
+    private Detached() {}
+
+    static Value value(Value value, Limits limits) {
+        return switch (value.type()) {
+            case COMPRESSED_STRING -> Value.of(Compressed.text((IoVec) value.data(), limits));
+            case COMPRESSED_BYTE_OBJECT ->
+                new Value(DataType.BYTE_OBJECT, vec(Compressed.bytes((IoVec) value.data(), limits)));
+            default -> {
+                Object data = data(value.data(), limits);
+                yield data == value.data() ? value : new Value(value.type(), data);
+            }
+        };
+    }
+
+    static IoVec vec(byte[] own) {
+        return IoVec.of(MemorySegment.ofArray(own));
+    }
+
+    static byte[] bytes(IoVec vec) {
+        byte[] bytes = new byte[Math.toIntExact(vec.byteSize())];
+        vec.copyTo(0, MemorySegment.ofArray(bytes), bytes.length);
+        return bytes;
+    }
+
+    private static Object data(Object data, Limits limits) {
+        return switch (data) {
+            case IoVec bytes -> vec(bytes(bytes));
+            case Value inner -> value(inner, limits);
+            case Info info -> info(info, limits);
+            case Kval pair -> new Kval(pair.key(), value(pair.value(), limits));
+            case Pdata told -> new Pdata(told.proc(), told.key(), value(told.value(), limits));
+            case NestedBuffer buffer -> new NestedBuffer(buffer.described(), vec(bytes(buffer.bytes())));
+            case Endpoint end -> new Endpoint(end.uuid(), end.osName(), vec(bytes(end.address())));
+            case Query query -> new Query(query.keys(), infos(query.qualifiers(), limits));
+            case App app ->
+                new App(
+                        app.command(),
+                        app.arguments(),
+                        app.environment(),
+                        app.directory(),
+                        app.maxProcesses(),
+                        infos(app.info(), limits));
+            case DataArray array -> array(array, limits);
+            case null, default -> data;
+        };
+    }
+
+    private static DataArray array(DataArray array, Limits limits) {
+        // numbers and names are values already, and may be many
+        return array.values().stream().noneMatch(Detached::borrows)
+                ? array
+                : new DataArray(
+                        array.type(),
+                        array.values().stream().map(one -> data(one, limits)).toList());
+    }
+
+    private static boolean borrows(Object data) {
+        return data instanceof IoVec || data instanceof io.bulla.pack.Composite;
+    }
+
+    private static Info info(Info info, Limits limits) {
+        return new Info(info.key(), info.flags(), value(info.value(), limits));
+    }
+
+    private static List<Info> infos(List<Info> infos, Limits limits) {
+        return infos.stream().map(info -> info(info, limits)).toList();
+    }
+}

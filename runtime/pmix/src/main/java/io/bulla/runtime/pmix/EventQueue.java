@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/// Hands events to listeners, one at a time and in order, on a virtual thread that lives while there are some. The
+/// thread that reads never waits for a listener: what is over the bound is dropped and counted.
+final class EventQueue {
+
+    /// A listener and its codes.
+    record Listener(Set<PmixStatus> codes, Consumer<PmixEvent> listener) {}
+
+    private final int most;
+    private final ReentrantLock lock = new ReentrantLock();
+    // under the lock
+    private final ArrayDeque<PmixEvent> waiting = new ArrayDeque<>();
+    private final List<Listener> listeners = new ArrayList<>();
+    private boolean running;
+    private long dropped;
+
+    EventQueue(int most) {
+        this.most = most;
+    }
+
+    void add(Listener listener) {
+        lock.lock();
+        try {
+            listeners.add(listener);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /// @return codes that no other listener is for
+    Set<PmixStatus> remove(Listener listener) {
+        lock.lock();
+        try {
+            listeners.remove(listener);
+            Set<PmixStatus> alone = new HashSet<>(listener.codes());
+            listeners.forEach(other -> alone.removeAll(other.codes()));
+            return alone;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void put(PmixEvent event) {
+        boolean start;
+        lock.lock();
+        try {
+            if (waiting.size() >= most) {
+                dropped++;
+                return;
+            }
+            waiting.add(event);
+            start = !running;
+            running = true;
+        } finally {
+            lock.unlock();
+        }
+        if (start) {
+            Thread.ofVirtual().name("bulla-pmix-events").start(this::run);
+        }
+    }
+
+    /// An event that could not be read.
+    void drop() {
+        lock.lock();
+        try {
+            dropped++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long dropped() {
+        lock.lock();
+        try {
+            return dropped;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void run() {
+        while (true) {
+            PmixEvent event;
+            List<Listener> told;
+            lock.lock();
+            try {
+                event = waiting.poll();
+                running = event != null;
+                if (event == null) {
+                    return;
+                }
+                told = List.copyOf(listeners);
+            } finally {
+                lock.unlock();
+            }
+            for (Listener one : told) {
+                tell(one, event);
+            }
+        }
+    }
+
+    private static void tell(Listener one, PmixEvent event) {
+        if (one.codes().contains(event.status())) {
+            try {
+                one.listener().accept(event);
+            } catch (Throwable failure) {
+                System.getLogger(PmixClient.class.getName())
+                        .log(
+                                System.Logger.Level.WARNING,
+                                "a listener for PMIx events failed: status=" + event.status(),
+                                failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import io.bulla.pack.Kval;
+import io.bulla.pack.Proc;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/// What this process has put, and what it knows of the others.
+final class Exchange implements AutoCloseable {
+
+    private final Server server;
+    private final Proc self;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    // under the lock
+    private final JobData data;
+    private final Map<String, Outgoing.Put> puts = new LinkedHashMap<>();
+    private final Set<String> uncommitted = new LinkedHashSet<>();
+
+    Exchange(Server server) {
+        this.server = server;
+        this.self = server.environment().proc();
+        this.data = new JobData(
+                self, server.environment().format(), server.options().limits());
+    }
+
+    /// Asks what the server knows of the job.
+    void init() throws PmixException, InterruptedException {
+        try (Answer answer = server.ask(Command.INIT, server.outgoing().plain(Command.INIT))) {
+            PmixStatus refusal = answer.refusal();
+            if (refusal != null) {
+                server.check(answer, refusal);
+            }
+            take(answer, () -> data.takeInit(answer));
+        }
+    }
+
+    void put(PmixScope scope, Kval pair) {
+        server.outgoing().check(pair);
+        locked(() -> {
+            uncommitted.add(pair.key());
+            puts.put(pair.key(), new Outgoing.Put(scope, pair));
+        });
+    }
+
+    void commit() throws PmixException, InterruptedException {
+        Map<String, Outgoing.Put> handed = new LinkedHashMap<>();
+        locked(() -> uncommitted.forEach(key -> handed.put(key, puts.get(key))));
+        if (handed.isEmpty()) {
+            return;
+        }
+        server.order(Command.COMMIT, server.outgoing().commit(handed.values()));
+        // not what was put meanwhile
+        locked(() -> handed.forEach((key, put) -> {
+            if (puts.get(key) == put) {
+                uncommitted.remove(key);
+            }
+        }));
+    }
+
+    Optional<PmixValue> get(Proc proc, String key, Duration wait) throws PmixException, InterruptedException {
+        PmixValue here = known(proc, key);
+        if (here != null) {
+            return Optional.of(here);
+        }
+        Call call = server.begin(Command.GET, server.outgoing().get(proc, key, Server.seconds(wait)));
+        return got(call, proc, key, server.plus(wait));
+    }
+
+    Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key) throws PmixException, InterruptedException {
+        Map<Proc, PmixValue> values = new LinkedHashMap<>();
+        List<Proc> rest = List.copyOf(new LinkedHashSet<>(procs));
+        long deadline = System.nanoTime() + Session.nanos(server.options().deadline());
+        // so that others can ask too
+        int most = Math.max(1, server.options().pending() / 2);
+        for (int from = 0; from < rest.size(); from += most) {
+            getSome(rest.subList(from, Math.min(rest.size(), from + most)), key, deadline, values);
+        }
+        return values;
+    }
+
+    private void getSome(List<Proc> procs, String key, long deadline, Map<Proc, PmixValue> values)
+            throws PmixException, InterruptedException {
+        List<Call> asked = new ArrayList<>();
+        try {
+            for (Proc proc : procs) {
+                asked.add(
+                        known(proc, key) != null
+                                ? null
+                                : server.begin(Command.GET, server.outgoing().get(proc, key, 0)));
+            }
+            for (Proc proc : procs) {
+                Call call = asked.removeFirst();
+                Duration left = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+                Optional<PmixValue> value =
+                        call == null ? Optional.ofNullable(known(proc, key)) : got(call, proc, key, left);
+                value.ifPresent(found -> values.put(proc, found));
+            }
+        } finally {
+            asked.stream().filter(call -> call != null).forEach(server.session()::giveUp);
+        }
+    }
+
+    private Optional<PmixValue> got(Call call, Proc proc, String key, Duration deadline)
+            throws PmixException, InterruptedException {
+        try (Answer answer = server.answer(call, deadline)) {
+            PmixStatus status = answer.status();
+            if (status.equals(PmixStatus.NOT_FOUND) || status.equals(PmixStatus.TIMEOUT)) {
+                return Optional.empty();
+            }
+            server.check(answer, status);
+            take(answer, () -> data.takeGet(answer));
+        }
+        return Optional.ofNullable(known(proc, key));
+    }
+
+    /// What is known here of a key.
+    ///
+    /// @return `null` if the server would have to be asked
+    PmixValue known(Proc proc, String key) {
+        lock.lock();
+        try {
+            Outgoing.Put own = proc.equals(self) ? puts.get(key) : null;
+            return own != null ? new PmixValue(own.pair().value()) : data.find(proc, key);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    Map<String, PmixValue> all(Proc proc) {
+        lock.lock();
+        try {
+            return data.all(proc);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void forget(Proc proc) {
+        locked(() -> data.forget(proc));
+    }
+
+    @Override
+    public void close() {
+        locked(data::close);
+    }
+
+    private void take(Answer answer, Runnable step) throws PmixException {
+        answer.read(() -> {
+            locked(step);
+            return null;
+        });
+    }
+
+    private void locked(Runnable step) {
+        lock.lock();
+        try {
+            step.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.pack.DataArray;
+import io.bulla.pack.DataType;
+import io.bulla.pack.Info;
+import io.bulla.pack.Kval;
+import io.bulla.pack.Limits;
+import io.bulla.pack.Proc;
+import io.bulla.pack.Unpacker;
+import io.bulla.pack.WireFormat;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/// What the server has said of the job and its processes. One thread at a time.
+///
+/// ```
+/// answer to INIT   STRING name space | KVAL* of the job
+///                  a KVAL pmix.pblob: BYTE_OBJECT of PROC_RANK | KVAL* of that rank
+/// answer to GET    STATUS | BYTE_OBJECT*, each of PROC | KVAL*
+/// ```
+final class JobData implements AutoCloseable {
+
+    private static final String OF_ONE_RANK = "pmix.pblob";
+    private static final String OF_ONE_NODE = "pmix.node.arr";
+    private static final String HOST = "pmix.hname";
+
+    private final WireFormat format;
+    private final Limits limits;
+    private final Proc self;
+    private final Proc job;
+    private final Map<Proc, Deque<PackedData>> known = new HashMap<>();
+    private boolean closed;
+
+    JobData(Proc self, WireFormat format, Limits limits) {
+        this.self = self;
+        this.job = new Proc(self.namespace(), Proc.WILDCARD);
+        this.format = format;
+        this.limits = limits;
+    }
+
+    Proc job() {
+        return job;
+    }
+
+    /// Takes in the answer to INIT, whole or not at all.
+    ///
+    /// @throws RuntimeException if it cannot be read
+    void takeInit(Answer answer) {
+        Unpacker items = answer.items();
+        String namespace = items.unpackString();
+        if (!self.namespace().equals(namespace)) {
+            throw new IllegalArgumentException(
+                    "data of another job: wanted=" + self.namespace() + " found=" + namespace);
+        }
+        Map<Proc, PackedData> fresh = new LinkedHashMap<>();
+        boolean whole = false;
+        try {
+            fresh.put(job, PackedData.restOf(answer.body(), items, limits, format));
+            while (items.remaining() > 0) {
+                Kval pair = items.unpack(Kval.class);
+                if (pair.key().equals(OF_ONE_RANK) && pair.value().data() instanceof IoVec bytes) {
+                    takeRank(fresh, answer.body(), items.position() - bytes.byteSize(), bytes.byteSize());
+                }
+            }
+            whole = true;
+        } finally {
+            settle(fresh, whole);
+        }
+    }
+
+    private void takeRank(Map<Proc, PackedData> fresh, SealedBuffer message, long start, long length) {
+        try (SealedBuffer slice = message.slice(start, length)) {
+            Unpacker inside = Unpacker.of(slice, format, limits);
+            Proc proc = new Proc(self.namespace(), inside.unpackInt(DataType.PROC_RANK));
+            replace(fresh, proc, PackedData.restOf(slice, inside, limits, format));
+        }
+    }
+
+    /// Takes in the answer to GET behind its status, whole or not at all.
+    ///
+    /// @throws RuntimeException if it cannot be read
+    void takeGet(Answer answer) {
+        Map<Proc, PackedData> fresh = new LinkedHashMap<>();
+        boolean whole = false;
+        try {
+            Unpacker items = answer.items();
+            while (items.remaining() > 0) {
+                long length = items.unpackByteObject().byteSize();
+                try (SealedBuffer slice = answer.body().slice(items.position() - length, length)) {
+                    Unpacker inside = Unpacker.of(slice, format, limits);
+                    Proc proc = inside.unpack(Proc.class);
+                    replace(fresh, proc, PackedData.restOf(slice, inside, limits, format));
+                }
+            }
+            whole = true;
+        } finally {
+            settle(fresh, whole);
+        }
+    }
+
+    private static void replace(Map<Proc, PackedData> fresh, Proc proc, PackedData data) {
+        PackedData former = fresh.put(proc, data);
+        if (former != null) {
+            former.close();
+        }
+    }
+
+    private void settle(Map<Proc, PackedData> fresh, boolean whole) {
+        if (!whole || closed) {
+            fresh.values().forEach(PackedData::close);
+            return;
+        }
+        fresh.forEach((proc, data) ->
+                known.computeIfAbsent(proc, none -> new ArrayDeque<>()).addFirst(data));
+    }
+
+    /// The newest value of a key of a process, or of the job.
+    ///
+    /// @return `null` if it is not known
+    PmixValue find(Proc proc, String key) {
+        for (PackedData data : known.getOrDefault(proc, new ArrayDeque<>())) {
+            PmixValue value = data.find(key);
+            if (value != null) {
+                return value;
+            }
+        }
+        return proc.equals(job) ? ofThisNode(key) : null;
+    }
+
+    /// What the server says of each host stands in an array of its own.
+    private PmixValue ofThisNode(String key) {
+        if (key.equals(HOST)) {
+            return null;
+        }
+        PmixValue host = find(self, HOST);
+        PmixValue[] found = new PmixValue[1];
+        for (PackedData data : known.getOrDefault(job, new ArrayDeque<>())) {
+            data.forEach(pair -> {
+                if (pair.key().equals(OF_ONE_NODE) && pair.value().data() instanceof DataArray node) {
+                    PmixValue value = in(node, key);
+                    if (value != null && (host == null || host.equals(in(node, HOST)))) {
+                        found[0] = value;
+                    }
+                }
+            });
+        }
+        return found[0];
+    }
+
+    private PmixValue in(DataArray node, String key) {
+        for (Object one : node.values()) {
+            if (one instanceof Info info && info.key().equals(key)) {
+                return new PmixValue(Detached.value(info.value(), limits));
+            }
+        }
+        return null;
+    }
+
+    /// All that is said of a process, or of the job, but what is said of single ranks.
+    Map<String, PmixValue> all(Proc proc) {
+        Map<String, PmixValue> all = new LinkedHashMap<>();
+        List<PackedData> oldestFirst = new ArrayList<>(known.getOrDefault(proc, new ArrayDeque<>())).reversed();
+        for (PackedData data : oldestFirst) {
+            data.forEach(pair -> {
+                if (!pair.key().equals(OF_ONE_RANK)) {
+                    all.put(pair.key(), new PmixValue(Detached.value(pair.value(), limits)));
+                }
+            });
+        }
+        return all;
+    }
+
+    /// Forgets what was said of a process.
+    void forget(Proc proc) {
+        Deque<PackedData> former = known.remove(proc);
+        if (former != null) {
+            former.forEach(PackedData::close);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        List.copyOf(known.keySet()).forEach(this::forget);
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.DataType;
+import io.bulla.pack.Pdata;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/// Values under names that the server keeps for all of its jobs.
+record Names(Server server) {
+
+    void publish(Map<String, PmixValue> values, PmixRange range, PmixPersistence persistence)
+            throws PmixException, InterruptedException {
+        int user = server.ids().user();
+        server.order(Command.PUBLISH, server.outgoing().publish(user, values, range, persistence));
+    }
+
+    Map<String, PmixPublished> lookup(Set<String> keys, PmixRange range, Duration wait)
+            throws PmixException, InterruptedException {
+        int user = server.ids().user();
+        SealedBuffer request = server.outgoing().lookup(user, List.copyOf(keys), range, Server.seconds(wait));
+        try (Answer answer = server.ask(Command.LOOKUP, request, server.plus(wait))) {
+            PmixStatus status = answer.status();
+            if (status.equals(PmixStatus.NOT_FOUND) || status.equals(PmixStatus.TIMEOUT)) {
+                return Map.of();
+            }
+            // some of them are there
+            if (!status.equals(PmixStatus.PARTIAL_SUCCESS)) {
+                server.check(answer, status);
+            }
+            return answer.read(() -> found(answer));
+        }
+    }
+
+    private Map<String, PmixPublished> found(Answer answer) {
+        Map<String, PmixPublished> found = new LinkedHashMap<>();
+        long count = answer.items().unpackLong(DataType.SIZE);
+        if (count != 0) {
+            for (Pdata one : answer.items().unpackAll(Pdata.class)) {
+                PmixValue value = new PmixValue(
+                        Detached.value(one.value(), server.options().limits()));
+                found.put(one.key(), new PmixPublished(one.proc(), one.key(), value));
+            }
+        }
+        return found;
+    }
+
+    void unpublish(Set<String> keys, PmixRange range) throws PmixException, InterruptedException {
+        server.order(Command.UNPUBLISH, server.outgoing().unpublish(server.ids().user(), List.copyOf(keys), range));
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.pmix;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.Kval;
+import io.bulla.pack.Limits;
+import io.bulla.pack.Unpacker;
+import io.bulla.pack.WireFormat;
+import java.util.function.Consumer;
+
+/// Keys and values of one process, packed as they came: `KVAL*` and nothing else. They are read through when one is
+/// asked for: as objects they would take many times their bytes.
+///
+/// @param bytes a slice of the message that they came in
+record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implements AutoCloseable {
+
+    /// What is left of a message, which stays the caller's; it is read through once.
+    ///
+    /// @throws io.bulla.pack.UnpackException if there is anything but keys and values
+    static PackedData restOf(SealedBuffer message, Unpacker at, Limits limits, WireFormat format) {
+        PackedData data = new PackedData(message.slice(at.position(), at.remaining()), format, limits);
+        try {
+            // a value that cannot be kept would fail who asks for it
+            data.forEach(pair -> Detached.value(pair.value(), limits));
+            return data;
+        } catch (Throwable failure) {
+            data.close();
+            throw failure;
+        }
+    }
+
+    /// Reads through all of them, in their order.
+    void forEach(Consumer<Kval> each) {
+        Unpacker items = Unpacker.of(bytes, format, limits);
+        while (items.remaining() > 0) {
+            each.accept(items.unpack(Kval.class));
+        }
+    }
+
+    /// The last value of a key.
+    ///
+    /// @return `null` if the key is not here
+    PmixValue find(String key) {
+        Kval[] found = new Kval[1];
+        forEach(pair -> {
+            if (pair.key().equals(key)) {
+                found[0] = pair;
+            }
+        });
+        return found[0] == null ? null : new PmixValue(Detached.value(found[0].value(), limits));
+    }
+
+    @Override
+    public void close() {
+        bytes.close();
+    }
+}
