@@ -15,9 +15,11 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.ChannelGroupFuture;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.channels.ServerSocketChannel;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
 final class Acceptor {
@@ -48,9 +50,8 @@ final class Acceptor {
 
     /// Binds, and from then on accepts.
     Channel listen(InetSocketAddress bind) throws IOException {
-        ChannelFuture bound = new ServerBootstrap()
+        ServerBootstrap server = new ServerBootstrap()
                 .group(nodeLoop.eventLoop(), nodeLoop.eventLoop())
-                .channel(settings.transport().server())
                 .handler(admission)
                 .childOption(ChannelOption.ALLOCATOR, settings.allocator())
                 .childOption(ChannelOption.TCP_NODELAY, true)
@@ -60,9 +61,11 @@ final class Acceptor {
                     protected void initChannel(Channel fresh) {
                         accept(fresh);
                     }
-                })
-                .bind(bind)
-                .awaitUninterruptibly();
+                });
+        ServerSocketChannel given = settings.listener();
+        ChannelFuture bound =
+                given == null ? server.channel(settings.transport().server()).bind(bind) : adopt(server, given);
+        bound.awaitUninterruptibly();
         if (!bound.isSuccess()) {
             throw new IOException(
                     "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
@@ -70,6 +73,15 @@ final class Acceptor {
                     bound.cause());
         }
         return bound.channel();
+    }
+
+    /// It is active already, and would accept before there is a handler for what it accepts.
+    private ChannelFuture adopt(ServerBootstrap server, ServerSocketChannel given) {
+        return server.channelFactory(() -> new NioServerSocketChannel(given))
+                .option(ChannelOption.AUTO_READ, false)
+                .register()
+                .addListener((ChannelFuture registered) -> nodeLoop.eventLoop()
+                        .execute(() -> registered.channel().config().setAutoRead(true)));
     }
 
     private void accept(Channel fresh) {

@@ -13,6 +13,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.BiConsumer;
@@ -30,6 +31,7 @@ public final class OobNodeBuilder {
     private Routing routing = new Radix(4);
     private SendPolicy policy = SendPolicy.SHARED;
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    private ServerSocketChannel listener;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private EventLoopGroup loops;
@@ -203,6 +205,16 @@ public final class OobNodeBuilder {
         return this;
     }
 
+    /// A socket that listens already, in place of [#bind]: for a node whose address has to be known to others before
+    /// its rank is. Who connects meanwhile waits in the system's queue. Only for [Transport#NIO].
+    ///
+    /// @param socket bound and listening; the node's from [#start] on, which closes it if it fails
+    /// @return this builder
+    public OobNodeBuilder listener(ServerSocketChannel socket) {
+        this.listener = Objects.requireNonNull(socket, "socket");
+        return this;
+    }
+
     /// Who is told of a peer that has failed: it cannot be reached, says goodbye, or has begun anew.
     ///
     /// @param listener gets the rank and the reason, once per failure; runs as handlers do
@@ -277,17 +289,28 @@ public final class OobNodeBuilder {
     /// @throws NullPointerException if memory, directory or security is missing
     /// @throws IllegalArgumentException if a bound is outside
     public OobNode start() throws IOException {
-        Settings settings = settings();
-        settings.security().checkRank(rank);
-        settings.security().checkAddress(bind);
-        if (loops != null) {
-            return new OobNode(settings, loops, null, bind);
+        boolean started = false;
+        try {
+            Settings settings = settings();
+            InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
+            settings.security().checkRank(rank);
+            settings.security().checkAddress(address);
+            EventLoopGroup own = loops != null ? null : new MultiThreadIoEventLoopGroup(1, transport.loops());
+            OobNode node = new OobNode(settings, own == null ? loops : own, own, address);
+            started = true;
+            return node;
+        } finally {
+            if (!started && listener != null) {
+                listener.close();
+            }
         }
-        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
-        return new OobNode(settings, own, own, bind);
     }
 
     Settings settings() {
+        if (listener != null && !transport.equals(Transport.NIO)) {
+            throw new IllegalArgumentException(
+                    "a socket that listens already is for Transport.NIO: transport=" + transport);
+        }
         checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
         checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
         checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
@@ -299,6 +322,7 @@ public final class OobNodeBuilder {
                 Objects.requireNonNull(directory, "a node needs a peer directory"),
                 Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
                 connections,
+                listener,
                 transport,
                 routing,
                 policy,

@@ -6,9 +6,12 @@ import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
+import java.nio.channels.ServerSocketChannel;
 import java.util.function.BiConsumer;
 
 /// What a node was made of, checked.
+///
+/// @param listener `null` if the node binds itself
 record Settings(
         int rank,
         int size,
@@ -16,6 +19,7 @@ record Settings(
         PeerDirectory directory,
         Security security,
         ConnectionLimits connections,
+        ServerSocketChannel listener,
         Transport transport,
         Routing routing,
         SendPolicy policy,

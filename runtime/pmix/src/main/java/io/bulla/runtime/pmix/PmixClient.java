@@ -191,7 +191,7 @@ public final class PmixClient implements AutoCloseable {
                 }
             }
         }
-        return ranks.contains(rank()) ? List.copyOf(ranks) : List.of(rank());
+        return ranks.contains(rank()) ? ranks.stream().sorted().toList() : List.of(rank());
     }
 
     /// Keeps a value for others. They see it after [#commit()].

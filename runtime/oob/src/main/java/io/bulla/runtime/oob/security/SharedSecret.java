@@ -106,6 +106,20 @@ public final class SharedSecret implements Security {
         return seen.cardinality();
     }
 
+    /// A secret that the nodes got by other means than a file.
+    ///
+    /// @param secret at least [#LEAST] bytes, the same on every node; what is needed of it is copied
+    /// @param self this node; nodes of other jobs with the same secret are refused
+    /// @return a security for that node
+    /// @throws IllegalArgumentException if the secret is too short
+    /// @throws IOException if this machine has no TLS 1.3
+    public static SharedSecret of(byte[] secret, PeerIdentity self) throws IOException {
+        if (secret.length < LEAST) {
+            throw new IllegalArgumentException("secret is too short: bytes=" + secret.length + " least=" + LEAST);
+        }
+        return new SharedSecret(self, ProofKeys.of(secret, self.job()));
+    }
+
     @Override
     public void checkRank(int rank) throws IOException {
         self.checkRank(rank);

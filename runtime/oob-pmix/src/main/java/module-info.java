@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Nodes that find each other through the PMIx server of their launcher.
+module io.bulla.runtime.oob.pmix {
+    requires transitive io.bulla.runtime.oob;
+    requires transitive io.bulla.runtime.pmix;
+
+    exports io.bulla.runtime.oob.pmix;
+}
