@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Security;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -13,6 +15,14 @@ interface Crew extends AutoCloseable {
 
     /// How the root is protected.
     Security rootSecurity() throws IOException;
+
+    /// Starts the root.
+    ///
+    /// @param builder of all but where it listens and where the others are
+    /// @throws IOException if it cannot listen
+    default OobNode startRoot(OobNodeBuilder builder) throws IOException {
+        return builder.directory(this::addressOf).bind(rootBind()).start();
+    }
 
     /// Starts them, where that is not somebody else's business.
     ///
@@ -31,6 +41,9 @@ interface Crew extends AutoCloseable {
 
     /// For the first line.
     String describe();
+
+    /// What they are told when there is nothing more to come.
+    default void dismiss(OobNode root) {}
 
     @Override
     void close() throws IOException;

@@ -32,7 +32,8 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         description = {
             "Runs one node, which verifies what `bulla xcast --peers` broadcasts, and hands it on to its children.",
-            "It runs until it is told to end, as by Ctrl-C."
+            "It runs until it is told to end, as by Ctrl-C.",
+            "With --pmix it is a rank of a launcher's job, which says all the rest: mpirun -n 4 ./bulla node --pmix."
         })
 final class NodeCommand implements Callable<Integer> {
 
@@ -46,17 +47,14 @@ final class NodeCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(
-            names = "--rank",
-            paramLabel = "RANK",
-            required = true,
-            description = "This node's rank, 1 on; 0 is `bulla xcast`.")
-    int rank;
+    @Option(names = "--rank", paramLabel = "RANK", description = "This node's rank, 1 on; 0 is `bulla xcast`.")
+    Integer givenRank;
+
+    private int rank;
 
     @Option(
             names = "--peers",
             paramLabel = "FILE",
-            required = true,
             description = "Where all nodes are: a line `rank host:port` for each. -: the lines come on standard input,"
                     + " up to an empty one, and the input's end ends the node.")
     Path peersFile;
@@ -69,6 +67,15 @@ final class NodeCommand implements Callable<Integer> {
             paramLabel = "HOST:PORT",
             description = "Where to listen, if not where the peers file says; port 0 is a free one.")
     String bind;
+
+    @Option(
+            names = "--pmix",
+            description = "A rank of a launcher's job, and where the others are: in place of --rank and --peers."
+                    + " Without a security, the ranks share a secret that the first one makes.")
+    boolean pmix;
+
+    @Option(names = "--verbose", description = "With --pmix: every rank says what it does, not the first one alone.")
+    boolean verbose;
 
     @ArgGroup(exclusive = false, validate = false, order = 30, heading = "%nSecurity: exactly one%n")
     final SecurityOptions security = new SecurityOptions();
@@ -84,8 +91,15 @@ final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        Usage.atLeast(spec, "--rank", 1, rank);
         tree.check(spec);
+        if (pmix) {
+            return callInJob();
+        }
+        if (givenRank == null || peersFile == null) {
+            throw Usage.error(spec, "a node needs --rank and --peers, or --pmix under a launcher");
+        }
+        rank = givenRank;
+        Usage.atLeast(spec, "--rank", 1, rank);
         Security protection = security.of(spec, rank);
         boolean fromInput = peersFile.equals(STANDARD_INPUT);
         PeersFile known = fromInput ? null : PeersFile.read(peersFile);
@@ -104,6 +118,24 @@ final class NodeCommand implements Callable<Integer> {
                 peers = known;
             }
             run(Recipient.start(builder, meters, die ? NodeCommand::dies : null, this::saw), meters, protection);
+        }
+        return 0;
+    }
+
+    private int callInJob() throws Exception {
+        if (givenRank != null || peersFile != null || nodes != null || bind != null) {
+            throw Usage.error(
+                    spec, "the launcher says where nodes are: not with --pmix: --rank, --peers, --nodes, --bind");
+        }
+        try (PmixJob job = PmixJob.join(spec, security);
+                Meters meters = tree.meters()) {
+            rank = job.rank();
+            new PmixReceiver(job, meters, tree, line -> {
+                        if (verbose || rank == 0) {
+                            say("%s", line);
+                        }
+                    })
+                    .run();
         }
         return 0;
     }

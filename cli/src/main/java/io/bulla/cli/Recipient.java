@@ -17,6 +17,7 @@ import java.util.function.Consumer;
 /// origin --LAUNCH, down the tree--> node --VERDICT, directly--> origin
 /// origin --ASK, directly----------> node --COUNTS, directly---> origin
 /// origin --PING, directly---------> node, if it lives
+/// origin --END, directly----------> node, which need not wait for more
 /// ```
 final class Recipient implements AutoCloseable {
 
@@ -25,6 +26,7 @@ final class Recipient implements AutoCloseable {
     static final int ASK = 3;
     static final int COUNTS = 4;
     static final int PING = 5;
+    static final int END = 6;
 
     /// Told of each message, after its sender is.
     interface Witness {
@@ -45,16 +47,26 @@ final class Recipient implements AutoCloseable {
         this.witness = witness;
     }
 
-    /// Starts a node that does this.
+    /// Makes a node do this.
     ///
     /// @param death what to do instead when the message is there, to see what a failure looks like; or `null`
+    static Recipient of(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
+        Recipient recipient = new Recipient(node, meters, death, witness);
+        node.receive(PING, message -> {});
+        node.receive(LAUNCH, recipient::launched);
+        node.receive(ASK, recipient::asked);
+        return recipient;
+    }
+
+    /// Starts a node that does this, as [#of].
     static Recipient start(OobNodeBuilder builder, Meters meters, Consumer<OobNode> death, Witness witness)
             throws IOException {
-        Recipient recipient = new Recipient(builder.start(), meters, death, witness);
-        recipient.node.receive(PING, message -> {});
-        recipient.node.receive(LAUNCH, recipient::launched);
-        recipient.node.receive(ASK, recipient::asked);
-        return recipient;
+        return of(builder.start(), meters, death, witness);
+    }
+
+    /// What to do when the origin says that this was all.
+    void onEnd(Runnable step) {
+        node.receive(END, message -> step.run());
     }
 
     OobNode node() {

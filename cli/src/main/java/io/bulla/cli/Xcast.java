@@ -83,12 +83,9 @@ final class Xcast implements AutoCloseable {
     void start() throws IOException, InterruptedException {
         try {
             security = crew.rootSecurity();
-            root = parts.node(ROOT, nodes + 1, security)
-                    .directory(crew::addressOf)
-                    .bind(crew.rootBind())
+            root = crew.startRoot(parts.node(ROOT, nodes + 1, security)
                     .loops(loops)
-                    .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage())))
-                    .start();
+                    .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
             root.receive(Recipient.VERDICT, this::judged);
             root.receive(Recipient.COUNTS, message -> events.add(new Counted(ControlMessage.Counts.of(message))));
             crew.start(root.address());
@@ -164,6 +161,7 @@ final class Xcast implements AutoCloseable {
             stats.close();
         }
         if (root != null) {
+            crew.dismiss(root);
             root.close();
         }
         try {

@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
         description = {
             "Packs files into one sealed buffer and broadcasts it to many nodes down a tree, over TCP.",
             "Every node hands the bytes that it received on to its children while it unpacks and verifies them.",
-            "The nodes are in this process, or each in one of its own, or those of a peers file, with `bulla node`."
+            "The nodes are in this process, or each in one of its own, or those of a peers file, with `bulla node`.",
+            "With --pmix they are the ranks that a launcher started: mpirun -n 4 ./bulla xcast --pmix FILE."
         })
 final class XcastCommand implements Callable<Integer> {
 
@@ -46,7 +47,7 @@ final class XcastCommand implements Callable<Integer> {
             exclusive = false,
             validate = false,
             order = 20,
-            heading = "%nWhere to: one of --nodes, --processes, --peers%n")
+            heading = "%nWhere to: one of --nodes, --processes, --peers, --pmix%n")
     final Where where = new Where();
 
     @ArgGroup(exclusive = false, validate = false, order = 30, heading = "%nSecurity:%n")
@@ -107,6 +108,13 @@ final class XcastCommand implements Callable<Integer> {
         Path peersFile;
 
         @Option(
+                names = "--pmix",
+                description =
+                        "The ranks of a launcher's job, each started with --pmix: mpirun, prterun, srun --mpi=pmix."
+                                + " The first one sends, the others receive and verify.")
+        boolean pmix;
+
+        @Option(
                 names = "--port",
                 paramLabel = "PORT",
                 defaultValue = "0",
@@ -150,16 +158,50 @@ final class XcastCommand implements Callable<Integer> {
                 defaultValue = "0",
                 description = "Node that dies when the message reaches it, to see what a failure looks like. 0: none.")
         int failNode = 0;
+
+        @Option(
+                names = "--verbose",
+                description = "With --pmix: every rank says what it does, not the first one alone.")
+        boolean verbose;
     }
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "Files to send, each less than 2 GiB.")
     List<Path> files;
 
     private PeersFile peers;
+    private PmixJob job;
 
     @Override
     public Integer call() throws Exception {
         check();
+        if (where.pmix) {
+            return callInJob();
+        }
+        return send();
+    }
+
+    /// The first rank sends, the others receive.
+    private int callInJob() throws Exception {
+        try (PmixJob joined = PmixJob.join(spec, protection.peers)) {
+            joined.checkNotAlone();
+            if (joined.rank() == 0) {
+                job = joined;
+                return send();
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            try (Meters meters = tree.meters()) {
+                new PmixReceiver(joined, meters, tree, line -> {
+                            if (run.verbose) {
+                                out.println("node: rank=" + joined.rank() + " " + line);
+                            }
+                        })
+                        .run();
+            }
+            return 0;
+        }
+    }
+
+    private int send() throws Exception {
         LaunchMessage.payloadBytes(tree.limit, files);
         what.variables();
         PrintWriter out = spec.commandLine().getOut();
@@ -178,6 +220,9 @@ final class XcastCommand implements Callable<Integer> {
 
     /// Nodes besides the root.
     int nodes() {
+        if (job != null) {
+            return job.size() - 1;
+        }
         if (peers != null) {
             return peers.size() - 1;
         }
@@ -186,6 +231,9 @@ final class XcastCommand implements Callable<Integer> {
 
     /// What the options ask for.
     Crew crew(NodeParts parts, EventLoopGroup loops) throws IOException {
+        if (job != null) {
+            return new PmixCrew(job, parts.meters(), tree.peerTimeout);
+        }
         if (peers != null) {
             return new RemoteCrew(peers, protection.peers.of(spec, 0));
         }
@@ -198,13 +246,15 @@ final class XcastCommand implements Callable<Integer> {
     }
 
     private void check() throws IOException {
-        if (Stream.of(where.inProcess != null, where.processes != null, where.peersFile != null)
+        if (Stream.of(where.inProcess != null, where.processes != null, where.peersFile != null, where.pmix)
                         .filter(yes -> yes)
                         .count()
                 > 1) {
-            throw Usage.error(spec, "only one can be: --nodes, --processes or --peers");
+            throw Usage.error(spec, "only one can be: --nodes, --processes, --peers or --pmix");
         }
-        if (where.peersFile != null) {
+        if (where.pmix) {
+            checkStartedElsewhere("--pmix");
+        } else if (where.peersFile != null) {
             checkRemote();
         } else {
             if (protection.peers.isGiven()) {
@@ -226,11 +276,15 @@ final class XcastCommand implements Callable<Integer> {
         }
     }
 
-    private void checkRemote() throws IOException {
+    private void checkStartedElsewhere(String option) {
         if (protection.tls || where.port != 0 || run.failNode != 0) {
             throw Usage.error(
-                    spec, "--tls, --port and --fail-node are for nodes that this command starts: not with --peers");
+                    spec, "--tls, --port and --fail-node are for nodes that this command starts: not with " + option);
         }
+    }
+
+    private void checkRemote() throws IOException {
+        checkStartedElsewhere("--peers");
         protection.peers.of(spec, 0);
         peers = PeersFile.read(where.peersFile);
         if (peers.size() < 2) {

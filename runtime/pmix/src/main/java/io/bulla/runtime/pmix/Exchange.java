@@ -35,7 +35,7 @@ final class Exchange implements AutoCloseable {
 
     /// Asks what the server knows of the job.
     void init() throws PmixException, InterruptedException {
-        try (Answer answer = server.ask(Command.INIT, server.outgoing().plain(Command.INIT))) {
+        try (Answer answer = server.ask(Command.INIT, () -> server.outgoing().plain(Command.INIT))) {
             PmixStatus refusal = answer.refusal();
             if (refusal != null) {
                 server.check(answer, refusal);
@@ -58,7 +58,7 @@ final class Exchange implements AutoCloseable {
         if (handed.isEmpty()) {
             return;
         }
-        server.order(Command.COMMIT, server.outgoing().commit(handed.values()));
+        server.order(Command.COMMIT, () -> server.outgoing().commit(handed.values()));
         // not what was put meanwhile
         locked(() -> handed.forEach((key, put) -> {
             if (puts.get(key) == put) {
@@ -72,7 +72,8 @@ final class Exchange implements AutoCloseable {
         if (here != null) {
             return Optional.of(here);
         }
-        Call call = server.begin(Command.GET, server.outgoing().get(proc, key, Server.seconds(wait)));
+        int seconds = Server.seconds(wait);
+        Call call = server.begin(Command.GET, () -> server.outgoing().get(proc, key, seconds));
         return got(call, proc, key, server.plus(wait));
     }
 
@@ -96,7 +97,7 @@ final class Exchange implements AutoCloseable {
                 asked.add(
                         known(proc, key) != null
                                 ? null
-                                : server.begin(Command.GET, server.outgoing().get(proc, key, 0)));
+                                : server.begin(Command.GET, () -> server.outgoing().get(proc, key, 0)));
             }
             for (Proc proc : procs) {
                 Call call = asked.removeFirst();

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /// The fences that this process has begun and the server has not answered. A second one of the same members beside
 /// them would be counted for the first one.
@@ -38,9 +39,8 @@ final class Fences {
         }
         // the server tells fences apart by their members in their order
         List<Proc> inOrder = whole.stream().sorted(MEMBERS).toList();
-        SealedBuffer request = server.outgoing().fence(inOrder, collect);
         Call call = new Call(Command.FENCE, () -> close(whole));
-        begin(call, whole, request);
+        begin(call, whole, () -> server.outgoing().fence(inOrder, collect));
         try (Answer answer = server.answer(call, deadline)) {
             PmixStatus status = answer.status();
             if (status.equals(PmixStatus.PARTIAL_SUCCESS)) {
@@ -51,7 +51,7 @@ final class Fences {
         }
     }
 
-    private void begin(Call call, Set<Proc> whole, SealedBuffer request) throws PmixException {
+    private void begin(Call call, Set<Proc> whole, Supplier<SealedBuffer> request) throws PmixException {
         boolean first;
         lock.lock();
         try {
@@ -60,7 +60,6 @@ final class Fences {
             lock.unlock();
         }
         if (!first) {
-            request.close();
             throw new PmixException(
                     PmixStatus.BAD_PARAMETER,
                     "a fence of the same members is not answered yet: process=" + self + " members="
@@ -68,7 +67,7 @@ final class Fences {
         }
         boolean begun = false;
         try {
-            server.session().begin(call, request);
+            server.begin(call, request);
             begun = true;
         } finally {
             if (!begun) {

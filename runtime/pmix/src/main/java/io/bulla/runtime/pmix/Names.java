@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /// Values under names that the server keeps for all of its jobs.
 record Names(Server server) {
@@ -16,13 +17,15 @@ record Names(Server server) {
     void publish(Map<String, PmixValue> values, PmixRange range, PmixPersistence persistence)
             throws PmixException, InterruptedException {
         int user = server.ids().user();
-        server.order(Command.PUBLISH, server.outgoing().publish(user, values, range, persistence));
+        server.order(Command.PUBLISH, () -> server.outgoing().publish(user, values, range, persistence));
     }
 
     Map<String, PmixPublished> lookup(Set<String> keys, PmixRange range, Duration wait)
             throws PmixException, InterruptedException {
         int user = server.ids().user();
-        SealedBuffer request = server.outgoing().lookup(user, List.copyOf(keys), range, Server.seconds(wait));
+        List<String> all = List.copyOf(keys);
+        int seconds = Server.seconds(wait);
+        Supplier<SealedBuffer> request = () -> server.outgoing().lookup(user, all, range, seconds);
         try (Answer answer = server.ask(Command.LOOKUP, request, server.plus(wait))) {
             PmixStatus status = answer.status();
             if (status.equals(PmixStatus.NOT_FOUND) || status.equals(PmixStatus.TIMEOUT)) {
@@ -50,6 +53,6 @@ record Names(Server server) {
     }
 
     void unpublish(Set<String> keys, PmixRange range) throws PmixException, InterruptedException {
-        server.order(Command.UNPUBLISH, server.outgoing().unpublish(server.ids().user(), List.copyOf(keys), range));
+        server.order(Command.UNPUBLISH, () -> server.outgoing().unpublish(server.ids().user(), List.copyOf(keys), range));
     }
 }

@@ -337,7 +337,7 @@ public final class PmixClient implements AutoCloseable {
         events.add(entry);
         boolean taken = false;
         try {
-            server.order(Command.REGISTER_EVENTS, server.outgoing().register(entry.codes()));
+            server.order(Command.REGISTER_EVENTS, () -> server.outgoing().register(entry.codes()));
             taken = true;
         } finally {
             if (!taken) {
@@ -360,7 +360,12 @@ public final class PmixClient implements AutoCloseable {
         Set<PmixStatus> codes = events.remove(entry);
         if (!codes.isEmpty()) {
             // servers do not answer this one
-            session.tell(server.outgoing().deregister(codes));
+            try {
+                session.checkMayCall(Command.DEREGISTER_EVENTS);
+                session.tell(server.outgoing().deregister(codes));
+            } catch (PmixException | IllegalStateException left) {
+                // so no events come any more
+            }
         }
     }
 
@@ -372,7 +377,7 @@ public final class PmixClient implements AutoCloseable {
     /// @throws PmixException if the server does not take it, or does not answer in time
     /// @throws InterruptedException if the wait is interrupted
     public void abort(int status, String text) throws PmixException, InterruptedException {
-        server.order(Command.ABORT, server.outgoing().abort(status, text));
+        server.order(Command.ABORT, () -> server.outgoing().abort(status, text));
     }
 
     /// When the connection to the server is lost: the launcher has gone, or broke the protocol.
@@ -416,7 +421,7 @@ public final class PmixClient implements AutoCloseable {
         boolean interrupted = false;
         try {
             if (session.finish()) {
-                server.ask(Command.FINALIZE, server.outgoing().plain(Command.FINALIZE), deadline)
+                server.ask(Command.FINALIZE, () -> server.outgoing().plain(Command.FINALIZE), deadline)
                         .close();
             }
         } catch (InterruptedException hurry) {

@@ -4,6 +4,7 @@ package io.bulla.runtime.pmix;
 import io.bulla.buffer.SealedBuffer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /// The server, as one asks it: a request, and its answer or its "no" in time.
 ///
@@ -14,21 +15,35 @@ record Server(PmixEnvironment environment, PmixOptions options, Session session,
 
     /// Asks, and waits no longer than usual.
     ///
-    /// @param request taken over
+    /// @param request packs it
     /// @return to be closed
-    Answer ask(Command command, SealedBuffer request) throws PmixException, InterruptedException {
+    Answer ask(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
         return ask(command, request, options.deadline());
     }
 
-    Answer ask(Command command, SealedBuffer request, Duration deadline) throws PmixException, InterruptedException {
+    Answer ask(Command command, Supplier<SealedBuffer> request, Duration deadline)
+            throws PmixException, InterruptedException {
         return answer(begin(command, request), deadline);
     }
 
     /// Asks, and goes on.
-    Call begin(Command command, SealedBuffer request) throws PmixException {
+    Call begin(Command command, Supplier<SealedBuffer> request) throws PmixException {
         Call call = new Call(command, null);
-        session.begin(call, request);
+        begin(call, request);
         return call;
+    }
+
+    /// Asks, unless this client has left, whose memory is gone.
+    void begin(Call call, Supplier<SealedBuffer> request) throws PmixException {
+        session.checkMayCall(call.command());
+        SealedBuffer packed;
+        try {
+            packed = request.get();
+        } catch (IllegalStateException memoryIsClosed) {
+            session.checkMayCall(call.command());
+            throw memoryIsClosed;
+        }
+        session.begin(call, packed);
     }
 
     /// Waits for an answer.
@@ -39,7 +54,7 @@ record Server(PmixEnvironment environment, PmixOptions options, Session session,
     }
 
     /// Asks for something that is done or not.
-    void order(Command command, SealedBuffer request) throws PmixException, InterruptedException {
+    void order(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
         try (Answer answer = ask(command, request)) {
             check(answer, answer.status());
         }

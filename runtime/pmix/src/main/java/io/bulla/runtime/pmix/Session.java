@@ -120,6 +120,16 @@ final class Session {
         }
     }
 
+    /// @throws PmixException if the session takes no such call now
+    void checkMayCall(Command command) throws PmixException {
+        lock.lock();
+        try {
+            check(command);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /// Sends a question.
     ///
     /// @param body taken over, whatever happens
@@ -129,7 +139,7 @@ final class Session {
         boolean idle;
         lock.lock();
         try {
-            checkMayCall(call.command());
+            check(call.command());
             call.tag = freeTag();
             calls.put(call.tag, call);
             unsent.add(new Frame(call, call.tag, body));
@@ -263,7 +273,7 @@ final class Session {
         }
     }
 
-    private void checkMayCall(Command command) throws PmixException {
+    private void check(Command command) throws PmixException {
         boolean may = state == State.JOINED || state == State.FINALIZING && command == Command.FINALIZE;
         if (!may) {
             throw ending != null

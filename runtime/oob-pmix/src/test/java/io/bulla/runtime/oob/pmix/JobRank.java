@@ -165,9 +165,8 @@ final class JobRank {
         new Random(7).nextBytes(content);
         if (node.rank() == 0) {
             try (SealedBuffer payload = bytes(content)) {
-                BroadcastResult result = node.broadcast(PAYLOAD, payload)
-                        .toCompletableFuture()
-                        .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                BroadcastResult result =
+                        node.broadcast(PAYLOAD, payload).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
                 if (result.reached() != others) {
                     throw new IllegalStateException("reached " + result + " of " + others);
                 }
