@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An immutable value of bytes: the one place where ownership and regions meet.
-@SuppressWarnings("requires-automatic")
+@SuppressWarnings("module") // those that an export names are built later
 module io.bulla.buffer {
     requires transitive io.bulla.refcount;
     requires transitive io.bulla.iovec;
@@ -8,8 +8,9 @@ module io.bulla.buffer {
     requires static java.management;
     requires static jdk.management;
     requires static jdk.jfr;
-    // its interfaces, for BuilderDirectBuffer alone
-    requires static org.agrona;
 
     exports io.bulla.buffer;
+    exports io.bulla.buffer.internal to
+            io.bulla.pack,
+            io.bulla.interop.agrona;
 }

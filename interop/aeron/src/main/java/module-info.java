@@ -4,6 +4,7 @@
 module io.bulla.interop.aeron {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.iovec;
+    requires io.bulla.interop.agrona;
     requires transitive io.aeron.client;
     requires transitive org.agrona;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.iovec.IoVec;
 import java.io.EOFException;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -30,6 +30,10 @@ import java.util.Optional;
 /// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
 /// `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
+
+    static {
+        BuilderAccess.offer(new RegionAccess());
+    }
 
     private BufferBuilder(MemorySource source, long firstCapacity) {
         super(source, firstCapacity);
@@ -200,50 +204,6 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putString(String text, Charset charset) {
         return put(text.getBytes(charset));
-    }
-
-    /// Writes the low bytes of a value, the lowest first.
-    ///
-    /// @param value its higher bytes are left out
-    /// @param length in bytes, 0 to 8
-    /// @return this builder
-    /// @throws IllegalArgumentException if `length` is outside
-    /// @throws IllegalStateException as [#putByte(byte)]
-    public BufferBuilder putLow(long value, int length) {
-        if (length < 0 || length > Long.BYTES) {
-            throw new IllegalArgumentException("a long has eight bytes: length=" + length);
-        }
-        if (capacity - used >= Long.BYTES) {
-            memory.set(BigEndian.LITTLE_LONG, used, value);
-            used += length;
-            return this;
-        }
-        for (int i = 0; i < length; i++) {
-            putByte((byte) (value >>> 8 * i));
-        }
-        return this;
-    }
-
-    /// Writes text of ASCII characters, a byte each, and a zero byte behind it; or nothing at all, if a character
-    /// is another one or U+0000. Text that is not ASCII costs an array on the heap.
-    ///
-    /// @param text any text
-    /// @return whether it was written
-    /// @throws IllegalStateException as [#putByte(byte)]
-    public boolean tryPutAscii(String text) {
-        int length = text.length();
-        long at = used;
-        // text that turns out to be another has been written by then, in no more bytes than it has characters
-        if (capacity - at < length + (long) Long.BYTES) {
-            return tryPutCharacters(text);
-        }
-        MemorySegment to = memory;
-        to.setString(at, text, StandardCharsets.ISO_8859_1);
-        if (!Ascii.isPlain(to, at, length)) {
-            return tryPutCharacters(text);
-        }
-        used = at + length + 1;
-        return true;
     }
 
     /// Writes values of two bytes each.
@@ -463,23 +423,5 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     @Override
     public String toString() {
         return "BufferBuilder[" + regions() + "]";
-    }
-
-    private boolean tryPutCharacters(String text) {
-        checkWriting();
-        if (!Ascii.isPlain(text)) {
-            return false;
-        }
-        long start = byteSize();
-        try {
-            for (int i = 0; i < text.length(); i++) {
-                putByte((byte) text.charAt(i));
-            }
-            putByte((byte) 0);
-            return true;
-        } catch (Throwable failure) {
-            dropAfter(start, failure);
-            throw failure;
-        }
     }
 }

@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
-import java.util.Locale;
 import java.util.Objects;
 
 /// The regions that a builder writes to, in order: where the next byte goes, and what happens when there is no
@@ -71,9 +70,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final String regions() {
-        int before = Part.count(earlier);
-        return "byteSize=" + written() + " " + state.name().toLowerCase(Locale.ROOT) + " regions="
-                + (region == null ? before : before + 1) + " room=" + (capacity - used);
+        int count = region == null ? 0 : 1;
+        for (Part part = earlier; part != null; part = part.previous()) {
+            count++;
+        }
+        return state == State.WRITING
+                ? "byteSize=" + written() + " regions=" + count + " room=" + (capacity - used)
+                : state.end + " byteSize=" + endedWith;
     }
 
     final long reserve(int bytes) {

@@ -46,29 +46,8 @@ class BulkPutTest {
     }
 
     @Test
-    void lowBytesComeLowestFirst() {
-        byte[] expected = new byte[8 * 9 / 2 * 40];
-        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
-            int at = 0;
-            for (int round = 0; round < 40; round++) {
-                for (int length = 1; length <= 8; length++) {
-                    builder.putLow(0x0807060504030201L, length);
-                    for (int i = 1; i <= length; i++) {
-                        expected[at++] = (byte) i;
-                    }
-                }
-            }
-            assertBytes(expected, builder);
-        }
-    }
-
-    @Test
     void rangesAreChecked() {
         try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
-            assertEquals(
-                    "a long has eight bytes: length=9",
-                    assertThrows(IllegalArgumentException.class, () -> builder.putLow(1, 9))
-                            .getMessage());
             assertThrows(IndexOutOfBoundsException.class, () -> builder.putInts(new int[3], 2, 2));
             assertThrows(IndexOutOfBoundsException.class, () -> builder.putLongs(new long[3], -1, 2));
             assertThrows(IndexOutOfBoundsException.class, () -> builder.putShorts(new short[3], 0, 4));

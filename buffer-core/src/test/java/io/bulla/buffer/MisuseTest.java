@@ -33,7 +33,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -516,28 +515,6 @@ class MisuseTest {
         refused(() -> builder.readFrom(Channels.newChannel(new ByteArrayInputStream(new byte[1])), 1));
         refused(() -> builder.readFully(Channels.newChannel(new ByteArrayInputStream(new byte[1])), 1));
         refused(() -> builder.truncate(0));
-    }
-
-    @Test
-    void directBufferUsedAfterSeal() {
-        BufferBuilder builder = BufferBuilder.create(source);
-        BuilderDirectBuffer sink = BuilderDirectBuffer.of(builder);
-        sink.putInt(0, 1);
-        try (SealedBuffer buffer = builder.seal()) {
-            refused(() -> sink.putInt(0, 2));
-            refused(() -> sink.setMemory(0, 4, (byte) 2));
-            refused(() -> sink.checkLimit(8));
-            assertEquals(1, buffer.iovec().get(ValueLayout.JAVA_INT_UNALIGNED, 0));
-        }
-    }
-
-    @Test
-    void directBufferWrapped() {
-        try (BufferBuilder builder = BufferBuilder.create(source).putInt(1)) {
-            BuilderDirectBuffer sink = BuilderDirectBuffer.of(builder);
-            refused(() -> new UnsafeBuffer(sink));
-            refused(() -> new UnsafeBuffer(0, 0).wrap(sink));
-        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ReadableByteChannel;
+import java.util.Objects;
 
 /// A stream and a channel over a vector, with a position of its own. Closing it gives nothing back.
 final class VecInputStream extends InputStream implements ReadableByteChannel {
@@ -39,6 +40,9 @@ final class VecInputStream extends InputStream implements ReadableByteChannel {
         if (closed) {
             throw new ClosedChannelException();
         }
+        if (target.isReadOnly()) {
+            throw new IllegalArgumentException("read into a read-only buffer: remaining=" + target.remaining());
+        }
         int read = read(MemorySegment.ofBuffer(target));
         if (read > 0) {
             target.position(target.position() + read);
@@ -48,6 +52,7 @@ final class VecInputStream extends InputStream implements ReadableByteChannel {
 
     @Override
     public long transferTo(OutputStream out) throws IOException {
+        Objects.requireNonNull(out, "out");
         byte[] step = new byte[(int) Math.min(STEP, remaining())];
         long start = position;
         while (remaining() > 0) {

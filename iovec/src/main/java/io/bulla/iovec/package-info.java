@@ -7,8 +7,6 @@
 /// - [IoVecCursor][io.bulla.iovec.IoVecCursor] is one send's progress through it, for NIO;
 ///   [NativeIoVecCursor][io.bulla.iovec.NativeIoVecCursor] the same for system calls, through a
 ///   [NativeIoVec][io.bulla.iovec.NativeIoVec], the `struct iovec[]` image that all sends share.
-/// - [SealedDirectBuffer][io.bulla.iovec.SealedDirectBuffer] is a vector as Agrona's read interface, most of
-///   which is [DirectReads][io.bulla.iovec.DirectReads]. They alone need Agrona.
 /// - [CopyTally][io.bulla.iovec.CopyTally] counts the copies that an `IoVec` was asked to make, so that a program
 ///   can show that it makes none.
 /// - [Generation][io.bulla.iovec.Generation] is a stamp that makes stale views throw.

@@ -98,6 +98,21 @@ class IoVecTest {
         assertThrows(NullPointerException.class, () -> vector.getInt(0, null));
     }
 
+    @Test
+    void emptyVectorRefusesWhatAnotherOneDoes() {
+        for (IoVec vector : new IoVec[] {IoVec.empty(), cut(7)}) {
+            assertThrows(
+                    NullPointerException.class, () -> vector.asInputStream().transferTo(null));
+            assertEquals(
+                    "read into a read-only buffer: remaining=4",
+                    assertThrows(
+                                    IllegalArgumentException.class,
+                                    () -> vector.asChannel()
+                                            .read(ByteBuffer.allocate(4).asReadOnlyBuffer()))
+                            .getMessage());
+        }
+    }
+
     @ParameterizedTest
     @MethodSource("vectors")
     void rangesOutsideAreRefusedWithTheirNumbers(IoVec vector) {

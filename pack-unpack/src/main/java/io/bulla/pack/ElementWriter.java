@@ -77,7 +77,7 @@ final class ElementWriter {
             checkText(text.length() + 1L);
             long start = out.byteSize();
             number(Wire.INT32, text.length() + 1L);
-            if (out.tryPutAscii(text)) {
+            if (InPlace.tryPutAscii(out, text)) {
                 return;
             }
             out.truncate(start);

@@ -130,9 +130,10 @@ final class Flex128 implements Encoding {
             out.putByte((byte) value);
         } else if (value >>> 56 == 0) {
             int length = leastLength(value);
-            out.putLow(spread(value) | flags(length), length);
+            InPlace.putLittleEndian(out, spread(value) | flags(length), length);
         } else {
-            out.putLow(spread(value & -1L >>> 8) | FLAGS, Long.BYTES).putByte((byte) (value >>> 56));
+            InPlace.putLittleEndian(out, spread(value & -1L >>> 8) | FLAGS, Long.BYTES);
+            out.putByte((byte) (value >>> 56));
         }
     }
 

@@ -5,9 +5,9 @@ import io.aeron.DirectBufferVector;
 import io.aeron.Publication;
 import io.aeron.logbuffer.BufferClaim;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.iovec.CopyTally;
 import io.bulla.iovec.IoVec;
-import io.bulla.iovec.SealedDirectBuffer;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
 

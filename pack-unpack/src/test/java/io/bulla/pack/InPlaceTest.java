@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.pack;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,15 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
 import java.io.ByteArrayOutputStream;
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// ASCII is written with a zero behind it, wherever a region ends; anything else leaves the builder as it was.
-class TryPutAsciiTest {
+/// ASCII is written with a zero behind it, wherever a region ends; anything else leaves the builder as it was. Numbers
+/// are
+/// written in as many bytes as were asked for.
+class InPlaceTest {
 
     private static final int LONGEST = 70;
 
@@ -35,7 +40,7 @@ class TryPutAsciiTest {
         ByteArrayOutputStream expected = new ByteArrayOutputStream();
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, firstCapacity)) {
             for (int length = 0; length <= LONGEST; length++) {
-                assertTrue(builder.tryPutAscii(ascii(length)), "length=" + length);
+                assertTrue(InPlace.tryPutAscii(builder, ascii(length)), "length=" + length);
                 expected.writeBytes((ascii(length) + "\0").getBytes(StandardCharsets.US_ASCII));
             }
             assertBytes(expected.toByteArray(), builder);
@@ -53,7 +58,7 @@ class TryPutAsciiTest {
                     try (BufferBuilder builder = BufferBuilder.ofCapacity(source, firstCapacity)) {
                         builder.putByte((byte) 1);
                         String where = "odd=" + (int) odd + " length=" + length + " at=" + at;
-                        assertFalse(builder.tryPutAscii(text.toString()), where);
+                        assertFalse(InPlace.tryPutAscii(builder, text.toString()), where);
                         assertEquals(1, builder.byteSize(), where);
                     }
                 }
@@ -65,7 +70,7 @@ class TryPutAsciiTest {
     void twoByteTextThatEndsInU0000IsRefused() {
         try (BufferBuilder builder = BufferBuilder.create(source)) {
             builder.putByte((byte) 1);
-            assertFalse(builder.tryPutAscii("abcdefg\u00e9\0"));
+            assertFalse(InPlace.tryPutAscii(builder, "abcdefg\u00e9\0"));
             assertEquals(1, builder.byteSize());
         }
     }
@@ -73,8 +78,8 @@ class TryPutAsciiTest {
     @Test
     void questionMarksAreWritten() {
         try (BufferBuilder builder = BufferBuilder.create(source)) {
-            assertTrue(builder.tryPutAscii("what, and why?"));
-            assertTrue(builder.tryPutAscii("?"));
+            assertTrue(InPlace.tryPutAscii(builder, "what, and why?"));
+            assertTrue(InPlace.tryPutAscii(builder, "?"));
             assertBytes("what, and why?\0?\0".getBytes(StandardCharsets.US_ASCII), builder);
         }
     }
@@ -82,8 +87,8 @@ class TryPutAsciiTest {
     @Test
     void refusedTextBecomesNoPartOfWhatFollows() {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, 1 << 10)) {
-            assertFalse(builder.tryPutAscii("\u20ac".repeat(100)));
-            assertTrue(builder.tryPutAscii("ab"));
+            assertFalse(InPlace.tryPutAscii(builder, "\u20ac".repeat(100)));
+            assertTrue(InPlace.tryPutAscii(builder, "ab"));
             assertBytes(new byte[] {'a', 'b', 0}, builder);
         }
     }
@@ -96,7 +101,7 @@ class TryPutAsciiTest {
                 .build();
         try (BufferBuilder builder = BufferBuilder.ofCapacity(small, 64)) {
             builder.putByte((byte) 1);
-            assertThrows(IllegalStateException.class, () -> builder.tryPutAscii("a".repeat(1 << 18)));
+            assertThrows(IllegalStateException.class, () -> InPlace.tryPutAscii(builder, "a".repeat(1 << 18)));
             assertEquals(1, builder.byteSize());
         }
     }
@@ -107,15 +112,50 @@ class TryPutAsciiTest {
         builder.putByte((byte) 1).seal().close();
         assertEquals(
                 "builder already sealed: byteSize=1",
-                assertThrows(IllegalStateException.class, () -> builder.tryPutAscii("a"))
+                assertThrows(IllegalStateException.class, () -> InPlace.tryPutAscii(builder, "a"))
                         .getMessage());
+    }
+
+    @Test
+    void lowBytesComeLowestFirst() {
+        byte[] expected = new byte[8 * 9 / 2 * 40];
+        try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            int at = 0;
+            for (int round = 0; round < 40; round++) {
+                for (int length = 1; length <= 8; length++) {
+                    InPlace.putLittleEndian(builder, 0x0807060504030201L, length);
+                    for (int i = 1; i <= length; i++) {
+                        expected[at++] = (byte) i;
+                    }
+                }
+            }
+            assertBytes(expected, builder);
+        }
+    }
+
+    @Test
+    void numberHasAtMostEightBytes() {
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
+            for (int length : new int[] {-1, 9}) {
+                assertEquals(
+                        "a long has eight bytes: length=" + length,
+                        assertThrows(IllegalArgumentException.class, () -> InPlace.putLittleEndian(builder, 1, length))
+                                .getMessage());
+            }
+            assertEquals(0, builder.byteSize());
+        }
+    }
+
+    @Test
+    void sealedBuilderTakesNoNumber() {
+        BufferBuilder builder = BufferBuilder.create(source);
+        builder.putByte((byte) 1).seal().close();
+        assertThrows(IllegalStateException.class, () -> InPlace.putLittleEndian(builder, 1, 4));
     }
 
     private static void assertBytes(byte[] expected, BufferBuilder builder) {
         try (SealedBuffer buffer = builder.seal()) {
-            byte[] actual = new byte[(int) buffer.byteSize()];
-            buffer.iovec().copyTo(0, MemorySegment.ofArray(actual), actual.length);
-            assertArrayEquals(expected, actual);
+            assertArrayEquals(expected, buffer.toByteArray());
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.iovec;
+package io.bulla.interop.agrona;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.bulla.iovec.IoVec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -174,7 +175,8 @@ class SealedDirectBufferTest {
         } catch (IndexOutOfBoundsException | NegativeArraySizeException outside) {
             return "outside";
         } catch (NumberFormatException noNumber) {
-            return "no number";
+            // the words are Agrona's, too, with the text that was there
+            return noNumber.getMessage();
         }
     }
 

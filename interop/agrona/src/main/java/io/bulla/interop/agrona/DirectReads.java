@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.iovec;
+package io.bulla.interop.agrona;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
 import org.agrona.AsciiEncoding;
+import org.agrona.AsciiNumberFormatException;
 import org.agrona.DirectBuffer;
 
 /// What follows, of Agrona's read interface, from a few absolute reads of bytes and whole numbers: text, fractions,
 /// comparison. What it reads cannot be wrapped around something else.
 ///
 /// For classes of one's own memory that Agrona's codecs should read; [SealedDirectBuffer] is one.
-@SuppressWarnings("exports")
 public interface DirectReads extends DirectBuffer {
 
     @Override
@@ -107,13 +108,13 @@ public interface DirectReads extends DirectBuffer {
     @Override
     default int parseNaturalIntAscii(int index, int length) {
         boundsCheck(index, length);
-        return AsciiEncoding.parseIntAscii(natural(index, length), 0, length);
+        return natural(latin1(index, length), digits -> AsciiEncoding.parseIntAscii(digits, 0, length));
     }
 
     @Override
     default long parseNaturalLongAscii(int index, int length) {
         boundsCheck(index, length);
-        return AsciiEncoding.parseLongAscii(natural(index, length), 0, length);
+        return natural(latin1(index, length), digits -> AsciiEncoding.parseLongAscii(digits, 0, length));
     }
 
     @Override
@@ -234,9 +235,16 @@ public interface DirectReads extends DirectBuffer {
         return new String(bytes(index, length), StandardCharsets.ISO_8859_1);
     }
 
-    /// Digits only: a sign is an error here.
-    private String natural(int index, int length) {
-        String text = latin1(index, length);
-        return text.startsWith("-") ? "x" + text.substring(1) : text;
+    /// Digits only: a sign is an error here, in Agrona's words.
+    private static <T> T natural(String text, Function<String, T> parse) {
+        if (!text.startsWith("-")) {
+            return parse.apply(text);
+        }
+        String noDigit = "x" + text.substring(1);
+        try {
+            return parse.apply(noDigit);
+        } catch (AsciiNumberFormatException e) {
+            throw new AsciiNumberFormatException(e.getMessage().replace(noDigit, text));
+        }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.interop.agrona;
 
-import io.bulla.iovec.DirectReads;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,11 +18,18 @@ import org.agrona.MutableDirectBuffer;
 /// last fields were left out calls it with its limit. Its capacity is what was written, so that nothing behind that
 /// can be read or sealed.
 ///
-/// There is no address: an Agrona buffer wrapped around this one could write after the seal, so that is refused. It
-/// loads without any JVM flag.
+/// There is no address: an Agrona buffer wrapped around this one could write after the seal, so that is refused. What
+/// Agrona's own buffers do by address with another one is refused with it, and has a twin that works:
 ///
-/// Agrona is an optional dependency of this module: a program that uses this class requires it by itself.
-@SuppressWarnings("exports")
+/// | refused | instead |
+/// |---|---|
+/// | `unsafeBuffer.putBytes(i, builderBuffer, from, n)` | `builderBuffer.getBytes(from, unsafeBuffer, i, n)` |
+/// | `unsafeBuffer.compareTo(builderBuffer)` | `builderBuffer.compareTo(unsafeBuffer)`, with the opposite sign |
+/// | `unsafeBuffer.wrap(builderBuffer)` | a [SealedDirectBuffer] of what was sealed |
+///
+/// Two of them are equal if they hold the same bytes at that moment, as Agrona's buffers are.
+///
+/// It loads without any JVM flag.
 public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -30,6 +38,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ByteOrder NATIVE = ByteOrder.nativeOrder();
+    private static final BuilderAccess<BufferBuilder> ACCESS = BuilderAccess.of(BufferBuilder.class);
     private static final int CHUNK = 4096;
     private static final MemorySegment ZEROS =
             MemorySegment.ofArray(new byte[CHUNK]).asReadOnly();
@@ -39,7 +48,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
 
     private BuilderDirectBuffer(BufferBuilder builder) {
         this.builder = builder;
-        this.start = builder.checkedSize();
+        this.start = ACCESS.checkedSize(builder);
     }
 
     /// The bytes behind those that were written.
@@ -62,7 +71,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     /// @throws IllegalStateException if they are more than an `int` counts, or fewer than when this buffer was made
     @Override
     public int capacity() {
-        long bytes = builder.checkedSize() - start;
+        long bytes = ACCESS.checkedSize(builder) - start;
         if (bytes < 0 || bytes > Integer.MAX_VALUE) {
             throw new IllegalStateException(
                     "no DirectBuffer over this: written=" + (start + bytes) + " start=" + start);
@@ -86,7 +95,8 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     /// @throws UnsupportedOperationException always
     @Override
     public long addressOffset() {
-        throw new UnsupportedOperationException("a builder's bytes have no address");
+        throw new UnsupportedOperationException(
+                "a builder's bytes have no address: copy them with its getBytes(index, target, targetIndex, length)");
     }
 
     @Override
@@ -246,6 +256,23 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         }
     }
 
+    /// Equal to another one of this class with the same bytes.
+    ///
+    /// @throws IllegalStateException if one of the two builders is sealed or abandoned
+    @Override
+    public boolean equals(Object other) {
+        return this == other || other instanceof BuilderDirectBuffer that && compareTo(that) == 0;
+    }
+
+    @Override
+    public int hashCode() {
+        int hash = 1;
+        for (int i = 0; i < capacity(); i++) {
+            hash = 31 * hash + getByte(i);
+        }
+        return hash;
+    }
+
     @Override
     public String toString() {
         return "BuilderDirectBuffer[start=" + start + "]";
@@ -258,7 +285,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     /// Written bytes, a region's worth after the other.
     private void pieces(int index, long length, Piece each) {
         for (long done = 0; done < length; ) {
-            MemorySegment memory = builder.writtenFrom(start + index + done);
+            MemorySegment memory = ACCESS.writtenFrom(builder, start + index + done);
             long now = Math.min(length - done, memory.byteSize());
             each.take(done, memory.asSlice(0, now));
             done += now;
@@ -277,10 +304,10 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     private void put(int index, int width, long value, ByteOrder order) {
         extend(index, width);
         long bytes = littleEndian(value, width, order);
-        MemorySegment memory = builder.writtenFrom(start + index);
+        MemorySegment memory = ACCESS.writtenFrom(builder, start + index);
         if (memory.byteSize() < width) {
             for (int i = 0; i < width; i++) {
-                builder.writtenFrom(start + index + i).set(BYTE, 0, (byte) (bytes >>> 8 * i));
+                ACCESS.writtenFrom(builder, start + index + i).set(BYTE, 0, (byte) (bytes >>> 8 * i));
             }
             return;
         }
@@ -294,11 +321,11 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
 
     private long get(int index, int width, ByteOrder order) {
         boundsCheck(index, width);
-        MemorySegment memory = builder.writtenFrom(start + index);
+        MemorySegment memory = ACCESS.writtenFrom(builder, start + index);
         long bytes = 0;
         if (memory.byteSize() < width) {
             for (int i = 0; i < width; i++) {
-                bytes |= (builder.writtenFrom(start + index + i).get(BYTE, 0) & 0xffL) << 8 * i;
+                bytes |= (ACCESS.writtenFrom(builder, start + index + i).get(BYTE, 0) & 0xffL) << 8 * i;
             }
         } else {
             bytes = switch (width) {

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.interop.agrona;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.iovec.SealedDirectBuffer;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemoryLimitException;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -25,6 +31,8 @@ import org.junit.jupiter.api.function.Executable;
 class BuilderDirectBufferTest {
 
     private static final int REACH = 200;
+    private static final String NO_ADDRESS =
+            "a builder's bytes have no address: copy them with its getBytes(index, target, targetIndex, length)";
 
     /// Regions of 16 bytes that do not grow, with a past: values straddle them, and skipped bytes are not zero.
     private static final MemorySource TINY = byteSize -> {
@@ -57,7 +65,7 @@ class BuilderDirectBufferTest {
                 same(agronas, ours);
                 int size = ours.capacity();
                 try (SealedBuffer sealed = builder.seal()) {
-                    byte[] bytes = bytes(sealed);
+                    byte[] bytes = sealed.toByteArray();
                     assertEquals(round % 7 + size, bytes.length);
                     for (int i = 0; i < size; i++) {
                         assertEquals(agronas.getByte(i), bytes[round % 7 + i], "byte " + i);
@@ -187,11 +195,59 @@ class BuilderDirectBufferTest {
             assertNull(buffer.byteArray());
             assertNull(buffer.byteBuffer());
             assertEquals(
-                    "a builder's bytes have no address",
+                    NO_ADDRESS,
                     assertThrows(UnsupportedOperationException.class, () -> new UnsafeBuffer(buffer))
                             .getMessage());
             new UnsafeBuffer(new byte[] {7, 7}).getBytes(0, buffer, 3, 2);
             assertEquals(0x0707, buffer.getShort(3));
+        }
+    }
+
+    /// Agrona's buffers copy from and compare with another one by its address.
+    @Test
+    void whatAgronaDoesByAddressHasATwinThatWorks() {
+        try (BufferBuilder builder = BufferBuilder.create(TINY)) {
+            BuilderDirectBuffer buffer = BuilderDirectBuffer.of(builder);
+            buffer.putStringWithoutLengthAscii(0, "more than sixteen bytes of it");
+            UnsafeBuffer theirs = new UnsafeBuffer(new byte[buffer.capacity()]);
+            for (Executable byAddress : List.<Executable>of(
+                    () -> theirs.putBytes(0, buffer, 0, 4),
+                    () -> theirs.compareTo(buffer),
+                    () -> theirs.wrap(buffer),
+                    () -> new UnsafeBuffer(buffer, 1, 2))) {
+                assertEquals(
+                        NO_ADDRESS,
+                        assertThrows(UnsupportedOperationException.class, byAddress)
+                                .getMessage());
+            }
+            assertTrue(buffer.compareTo(theirs) > 0);
+            buffer.getBytes(0, theirs, 0, buffer.capacity());
+            assertEquals(0, buffer.compareTo(theirs));
+        }
+    }
+
+    @Test
+    void equalIfItHoldsTheSameBytes() {
+        try (BufferBuilder one = BufferBuilder.create(TINY);
+                BufferBuilder other = BufferBuilder.create(ArenaSource.create())) {
+            other.putByte((byte) 9);
+            BuilderDirectBuffer ours = BuilderDirectBuffer.of(one);
+            BuilderDirectBuffer theirs = BuilderDirectBuffer.of(other);
+            assertEquals(ours, theirs);
+            ours.putBytes(0, new byte[40]);
+            ours.putInt(20, -7);
+            assertNotEquals(ours, theirs);
+            theirs.putInt(20, -7);
+            theirs.checkLimit(40);
+            assertEquals(ours, theirs);
+            assertEquals(ours.hashCode(), theirs.hashCode());
+            assertEquals(new ExpandableArrayBuffer(8), new ExpandableArrayBuffer(8), "as Agrona's are");
+            theirs.putByte(39, (byte) 1);
+            assertNotEquals(ours, theirs);
+            assertNotEquals(ours, new ExpandableArrayBuffer(40));
+            other.seal().close();
+            assertEquals(theirs, theirs);
+            assertThrows(IllegalStateException.class, () -> ours.equals(theirs));
         }
     }
 
@@ -231,14 +287,8 @@ class BuilderDirectBufferTest {
             expected[26] = 1;
             expected[30] = 2;
             try (SealedBuffer sealed = builder.seal()) {
-                assertArrayEquals(expected, bytes(sealed));
+                assertArrayEquals(expected, sealed.toByteArray());
             }
         }
-    }
-
-    private static byte[] bytes(SealedBuffer sealed) {
-        byte[] bytes = new byte[(int) sealed.byteSize()];
-        sealed.iovec().copyTo(0, MemorySegment.ofArray(bytes), bytes.length);
-        return bytes;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.iovec;
+package io.bulla.interop.agrona;
 
+import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -16,9 +17,6 @@ import org.agrona.MutableDirectBuffer;
 /// Agrona itself copies and publishes through [#addressOffset()], one flat address, which nobody checks: for that
 /// the memory has to be one native region, and whoever hands this buffer to such code holds the memory meanwhile.
 /// It must not be used to wrap a writable buffer around sealed bytes.
-///
-/// Agrona is an optional dependency of this module: a program that uses this class requires it by itself.
-@SuppressWarnings("exports")
 public final class SealedDirectBuffer implements DirectReads {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;

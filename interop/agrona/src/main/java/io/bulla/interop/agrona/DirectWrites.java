@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.interop.agrona;
 
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

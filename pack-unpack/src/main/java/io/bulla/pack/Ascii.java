@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.pack;
 
 import java.lang.foreign.MemorySegment;
 
@@ -30,16 +30,16 @@ final class Ascii {
         if (length < Long.BYTES) {
             long unused = length == 0 ? -1L : -1L << Byte.SIZE * length;
             // bytes behind the text are taken for letters
-            long word = memory.get(BigEndian.LITTLE_LONG, at) & ~unused | REPLACED << 1 & unused;
+            long word = memory.get(ByteCursor.LITTLE_LONG, at) & ~unused | REPLACED << 1 & unused;
             return (odd(word) & FLAGS) == 0;
         }
         // words at both ends, which may overlap, and those between them
-        long odd = odd(memory.get(BigEndian.LITTLE_LONG, at))
-                | odd(memory.get(BigEndian.LITTLE_LONG, at + length - Long.BYTES));
+        long odd = odd(memory.get(ByteCursor.LITTLE_LONG, at))
+                | odd(memory.get(ByteCursor.LITTLE_LONG, at + length - Long.BYTES));
         if (length > 2 * Long.BYTES) {
-            odd |= odd(memory.get(BigEndian.LITTLE_LONG, at + Long.BYTES));
+            odd |= odd(memory.get(ByteCursor.LITTLE_LONG, at + Long.BYTES));
             for (int i = 2 * Long.BYTES; i < length - Long.BYTES; i += Long.BYTES) {
-                odd |= odd(memory.get(BigEndian.LITTLE_LONG, at + i));
+                odd |= odd(memory.get(ByteCursor.LITTLE_LONG, at + i));
             }
         }
         return (odd & FLAGS) == 0;
