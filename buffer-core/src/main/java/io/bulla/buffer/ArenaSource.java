@@ -9,6 +9,22 @@ import java.util.Objects;
 
 /// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+///
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create(); // one for a program; bounded by a quarter of the machine
+///             BufferBuilder builder = BufferBuilder.create(memory);
+///             SealedBuffer message = builder.put((byte) 1, (byte) 2).seal()) {
+///         IO.println(message.byteSize() + " bytes, chunks taken: " + memory.openChunks());
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// 2 bytes, chunks taken: 1
+/// ```
+///
 /// Memory is not reused while its chunk lives, so a stale reader of the default source sees the sealed bytes or
 /// an exception, never another buffer's. The chunk whose last region is released is closed by the source's own
 /// thread. A region of 256 KiB or more gets an arena of its own.

@@ -18,6 +18,24 @@ import java.util.Optional;
 
 /// The only writable state: bytes on their way to being sealed.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+///
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         builder.putInt(5).putInt(5, ByteOrder.LITTLE_ENDIAN).putString("tokens", StandardCharsets.UTF_8);
+///         try (SealedBuffer message = builder.seal()) { // the builder is spent, the bytes never change again
+///             IO.print(message.hexDump());
+///         }
+///     } // a builder that was not sealed gives its memory back here
+/// }
+/// ```
+///
+/// ```text
+/// 00000000: 0000 0005 0500 0000 746f 6b65 6e73       ........tokens
+/// ```
+///
 /// ```
 /// writing --seal()--> sealed (the bytes belong to the SealedBuffer)      both ends are final;
 /// writing --close()--> abandoned (the memory went back)                  any write after them throws

@@ -12,24 +12,18 @@ import java.util.Objects;
 /// Reads back what a [BufferBuilder] wrote: a position in a sealed buffer, and a get for each of the builder's puts.
 ///
 /// ```java
-/// import io.bulla.buffer.ArenaSource;
-/// import io.bulla.buffer.BufferBuilder;
-/// import io.bulla.buffer.BufferReader;
-/// import io.bulla.buffer.SealedBuffer;
-/// import java.nio.charset.StandardCharsets;
+/// import io.bulla.buffer.*;
 ///
-/// public class ReadBack {
-///     public static void main(String[] args) {
-///         try (ArenaSource memory = ArenaSource.create();
-///                 BufferBuilder builder = BufferBuilder.create(memory)) {
-///             builder.putInt(5).putDouble(0.5).putString("tokens", StandardCharsets.UTF_8);
-///             try (SealedBuffer message = builder.seal()) {
-///                 BufferReader reader = BufferReader.of(message);
-///                 int count = reader.getInt();
-///                 double share = reader.getDouble();
-///                 String what = reader.getString(reader.remaining(), StandardCharsets.UTF_8);
-///                 System.out.println(count + " " + what + ", " + share + " each");
-///             }
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         builder.putInt(5).putDouble(0.5).putString("tokens", StandardCharsets.UTF_8);
+///         try (SealedBuffer message = builder.seal()) {
+///             BufferReader reader = BufferReader.of(message);
+///             int count = reader.getInt();
+///             double share = reader.getDouble();
+///             String what = reader.getString(reader.remaining(), StandardCharsets.UTF_8);
+///             IO.println(count + " " + what + ", " + share + " each");
 ///         }
 ///     }
 /// }

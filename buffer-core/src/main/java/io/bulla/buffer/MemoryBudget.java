@@ -6,6 +6,25 @@ import java.util.concurrent.atomic.LongAdder;
 
 /// A hard limit in bytes on what one or several sources have reserved at the same time.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+///
+/// void main() {
+///     MemoryBudget budget = new MemoryBudget(1 << 20);
+///     try (ArenaSource memory = ArenaSource.builder().budget(budget).build()) {
+///         IO.println(BufferBuilder.tryBuild(memory, 4 << 20)); // nothing is taken, nothing is thrown
+///         memory.allocate(4 << 20);
+///     } catch (MemoryLimitException full) {
+///         IO.println(full.getMessage());
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// Optional.empty
+/// memory budget exceeded: requested=4194304 used=0 limit=1048576
+/// ```
+///
 /// It counts what a source takes from the machine, for [ArenaSource] whole chunks, not what buffers use of it.
 /// An arena is not under the JVM's limit on direct memory, so a budget is the only brake. Memory that was
 /// handed in with [SealedBuffer#adopt] is counted apart ([#adopted()]) and not limited.

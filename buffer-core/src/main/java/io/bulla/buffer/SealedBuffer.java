@@ -14,6 +14,30 @@ import java.util.Objects;
 
 /// One holder's handle on bytes that never change again.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+///
+/// void main() throws InterruptedException {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory);
+///             SealedBuffer message = builder.putLong(42).seal()) {
+///         SealedBuffer forReader = message.share(); // no copy; a handle of its own
+///         Thread reader = Thread.ofVirtual().start(() -> {
+///             try (forReader) {
+///                 IO.println(BufferReader.of(forReader).getLong());
+///             }
+///         });
+///         reader.join();
+///         IO.println("handles open: " + message.holders());
+///     } // the last close gives the memory back
+/// }
+/// ```
+///
+/// ```text
+/// 42
+/// handles open: 1
+/// ```
+///
 /// ```
 ///   handle A --+                     each handle is closed once, by its holder;
 ///   handle B --+--> count --> bytes  the last close gives the memory back

@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/// What the README and the documents show compiles, runs as it stands there, and prints what stands beneath it.
+/// What the README, the documents and the Javadoc show compiles, runs as it stands there, and prints what stands
+/// beneath it.
 class DocsTest {
 
     private static final Path ROOT = Path.of("..");
@@ -35,7 +37,19 @@ class DocsTest {
                 samples.addAll(Sample.of(ROOT.relativize(document).toString(), Files.readString(document)));
             }
         }
+        for (String library : List.of("refcount", "iovec", "buffer-core", "pack-unpack", "interop", "runtime")) {
+            try (Stream<Path> sources = Files.walk(ROOT.resolve(library))) {
+                for (Path source :
+                        sources.filter(DocsTest::isPublished).sorted().toList()) {
+                    samples.addAll(Sample.ofJavadoc(ROOT.relativize(source).toString(), Files.readString(source)));
+                }
+            }
+        }
         return samples;
+    }
+
+    private static boolean isPublished(Path source) {
+        return source.toString().replace('\\', '/').matches(".*/src/main/java/.*\\.java");
     }
 
     @ParameterizedTest
@@ -46,6 +60,7 @@ class DocsTest {
         Path output = folder.resolve("out");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(sample.flags());
         command.addAll(List.of("-cp", classPath(), source.toString()));
         Process java = new ProcessBuilder(command)
@@ -69,6 +84,39 @@ class DocsTest {
         List<String> documents = samples().stream().map(Sample::document).toList();
         assertTrue(documents.contains("README.md"), documents::toString);
         assertTrue(documents.stream().filter("docs/getting-started.md"::equals).count() >= 6, documents::toString);
+    }
+
+    /// The types that a user meets first: behind its first sentence, the Javadoc of each has a program.
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "refcount/src/main/java/io/bulla/refcount/LeaseLedger.java",
+                "iovec/src/main/java/io/bulla/iovec/IoVec.java",
+                "iovec/src/main/java/io/bulla/iovec/IoVecCursor.java",
+                "buffer-core/src/main/java/io/bulla/buffer/ArenaSource.java",
+                "buffer-core/src/main/java/io/bulla/buffer/BufferBuilder.java",
+                "buffer-core/src/main/java/io/bulla/buffer/BufferReader.java",
+                "buffer-core/src/main/java/io/bulla/buffer/MemoryBudget.java",
+                "buffer-core/src/main/java/io/bulla/buffer/SealedBuffer.java",
+                "pack-unpack/src/main/java/io/bulla/pack/Codec.java",
+                "pack-unpack/src/main/java/io/bulla/pack/Envelope.java",
+                "pack-unpack/src/main/java/io/bulla/pack/Packer.java",
+                "pack-unpack/src/main/java/io/bulla/pack/Unpacker.java"
+            })
+    void javadocBeginsWithAProgram(String source) throws IOException {
+        List<String> lines = Files.readAllLines(ROOT.resolve(source));
+        int sentence = lines.indexOf("///") - 1;
+        assertTrue(lines.get(sentence).startsWith("/// "), source);
+        assertEquals("/// ```java", lines.get(sentence + 2), source);
+    }
+
+    @Test
+    void programOfAJavadocIsFound() {
+        String source = "package x;\n\n/// Does it.\n///\n/// ```java\n/// void main() {}\n/// ```\n///\n"
+                + "/// ```text\n/// ```\nclass X {}\n";
+        assertEquals(
+                List.of(new Sample("X.java", 5, List.of(), "void main() {}\n", "\n")),
+                Sample.ofJavadoc("X.java", source));
     }
 
     @Test

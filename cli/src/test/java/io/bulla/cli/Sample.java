@@ -3,12 +3,15 @@ package io.bulla.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/// A program in a document: a block of `java`, and beneath it a block of `text`, which is what it prints. Flags
+/// A program in a document, or in the Javadoc of a source: a block of `java`, and beneath it a block of `text`, which
+/// is what it prints. Flags
 /// of the JVM stand in its first line.
 record Sample(String document, int line, List<String> flags, String program, String output) {
 
     private static final String FLAGS = "// flags: ";
+    private static final String DOC = "///";
 
     /// @throws IllegalArgumentException if what a program prints does not stand beneath it
     static List<Sample> of(String document, String text) {
@@ -31,6 +34,16 @@ record Sample(String document, int line, List<String> flags, String program, Str
             }
         }
         return samples;
+    }
+
+    /// The programs in the Javadoc of a source, at the source's lines.
+    static List<Sample> ofJavadoc(String document, String source) {
+        return of(document, source.lines().map(Sample::documentation).collect(Collectors.joining("\n")));
+    }
+
+    private static String documentation(String line) {
+        String stripped = line.strip();
+        return stripped.startsWith(DOC) ? stripped.substring(DOC.length()).replaceFirst("^ ", "") : "";
     }
 
     private static Sample of(String document, int line, List<String> program, List<String> output) {

@@ -16,6 +16,27 @@ import java.util.List;
 
 /// An immutable, ordered list of memory regions, read as one run of bytes.
 ///
+/// ```java
+/// import io.bulla.iovec.IoVec;
+/// import java.lang.foreign.Arena;
+///
+/// void main() {
+///     try (Arena arena = Arena.ofShared()) {
+///         IoVec message = IoVec.of(arena.allocateFrom("header"), arena.allocateFrom("body"));
+///         IoVec part = message.slice(3, 6); // no copy; across the border
+///         IO.println(message.regionCount() + " regions, " + message.byteSize() + " bytes");
+///         IO.print(part.hexDump());
+///         IO.println(part.asByteBuffers().length + " views for a gathering write");
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// 2 regions, 12 bytes
+/// 00000000: 6465 7200 626f                           der.bo
+/// 2 views for a gathering write
+/// ```
+///
 /// Guarantees
 /// - *Read-only*: no operation writes to the regions, and every view it hands out refuses writes.
 /// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one

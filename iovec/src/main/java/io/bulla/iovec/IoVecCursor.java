@@ -8,6 +8,29 @@ import java.util.List;
 
 /// One send's progress through a vector, in the form that NIO channels take.
 ///
+/// ```java
+/// import io.bulla.iovec.*;
+/// import java.lang.foreign.MemorySegment;
+///
+/// void main() throws IOException {
+///     IoVec message = IoVec.of(MemorySegment.ofArray(new byte[700]), MemorySegment.ofArray(new byte[300]));
+///     Path file = Files.createTempFile("message", null);
+///     try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
+///         IoVecCursor send = IoVecCursor.of(message); // any number of sends, each with a cursor of its own
+///         while (send.remaining() > 0) {
+///             send.advance(out.write(send.window(16, 400))); // at most 16 views and 400 bytes at a time
+///             IO.println("sent " + send.position());
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// sent 400
+/// sent 800
+/// sent 1000
+/// ```
+///
 /// ```
 /// 0 --advance(n)--> n ... --> byteSize, done      rewind() goes back to 0, for a send that starts anew
 /// ```

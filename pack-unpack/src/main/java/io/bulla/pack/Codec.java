@@ -5,14 +5,32 @@ import java.lang.invoke.MethodHandles;
 
 /// How a value of a type of one's own is packed: as items, one after the other.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.pack.*;
+/// import java.lang.invoke.MethodHandles;
+///
+/// record Job(String name, int ranks) {}
+///
+/// void main() {
+///     Codec<Job> jobs = Codec.ofRecord(MethodHandles.lookup(), Job.class);
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         jobs.pack(Packer.into(builder, WireFormat.PMIX_4), new Job("ring", 16));
+///         try (SealedBuffer message = builder.seal()) {
+///             IO.println(jobs.unpack(Unpacker.of(message, WireFormat.PMIX_4)));
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// Job[name=ring, ranks=16]
+/// ```
+///
 /// A codec is stateless; any number of threads may use it. It packs at least one item, and reads the items that it
 /// packed and no others: nothing in the bytes says where a value ends. What the packer throws goes on to the caller.
 /// A codec may use a registry for values inside its own, as deep as [Limits#maxNesting].
-///
-/// ```java
-/// record Job(String name, int ranks) {}
-/// Codec<Job> codec = Codec.ofRecord(MethodHandles.lookup(), Job.class);
-/// ```
 ///
 /// @param <T> the values
 public interface Codec<T> {

@@ -16,6 +16,26 @@ import java.util.zip.CRC32C;
 
 /// What stands before packed items in a file or on a wire, so that bytes tell what they are.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.pack.*;
+///
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         Packer.into(builder, WireFormat.PMIX_4).packString("launch");
+///         try (SealedBuffer items = builder.seal();
+///                 SealedBuffer file = Envelope.wrap(memory, WireFormat.PMIX_4, items)) {
+///             IO.println(Envelope.of(file, 1 << 20).format() + " in " + file.byteSize() + " bytes");
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// PMIX_4 in 33 bytes
+/// ```
+///
 /// ```
 ///  0                   1                   2                   3
 ///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -11,6 +11,27 @@ import java.util.List;
 
 /// Writes typed items into a builder, one per call: a count and its values.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.pack.*;
+///
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         Packer.into(builder, WireFormat.OPAL_DSS).packString("launch").packInt32(7, 8).packDouble(0.5);
+///         try (SealedBuffer message = builder.seal()) {
+///             IO.print(message.hexDump()); // each item behind its count
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// 00000000: 0000 0001 0000 0007 6c61 756e 6368 0000  ........launch..
+/// 00000010: 0000 0200 0000 0700 0000 0800 0000 0100  ................
+/// 00000020: 0000 0930 2e35 3030 3030 3000            ...0.500000.
+/// ```
+///
 /// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. What a C peer
 /// could not read is refused here, not there, and so is what a reader of the same [Limits] would refuse: an
 /// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].

@@ -9,6 +9,32 @@ import java.util.List;
 
 /// Reads typed items out of a sealed buffer, one per call, and owns the position.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.pack.*;
+///
+/// void main() {
+///     try (ArenaSource memory = ArenaSource.create();
+///             BufferBuilder builder = BufferBuilder.create(memory)) {
+///         Packer.into(builder, WireFormat.PMIX_4).packString("launch").packInt32(7, 8);
+///         try (SealedBuffer message = builder.seal()) {
+///             Unpacker unpacker = Unpacker.of(message, WireFormat.PMIX_4);
+///             IO.println(unpacker.unpackString() + " " + Arrays.toString(unpacker.unpackInt32s()));
+///             try {
+///                 unpacker.unpackInt32();
+///             } catch (UnpackException end) {
+///                 IO.println(end.getMessage());
+///             }
+///         }
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// launch [7, 8]
+/// truncated: expected=1 found=0 offset=12
+/// ```
+///
 /// It borrows the buffer: the caller's handle stays the caller's, and a read after it was closed throws
 /// [io.bulla.buffer.ReleasedBufferException]. Any number of unpackers can read one buffer at once, each in its
 /// own thread. A read that fails leaves the position where it was; an array that was passed in may have been

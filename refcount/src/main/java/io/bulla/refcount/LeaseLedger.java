@@ -23,6 +23,29 @@ import java.util.stream.Collectors;
 /// Lists who holds what: every lease, or a sample of them, with its tag, age and size, and the stack that took
 /// it.
 ///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.refcount.LeaseLedger;
+///
+/// void main() {
+///     LeaseLedger ledger = LeaseLedger.full();
+///     try (ArenaSource memory = ArenaSource.builder().trace(ledger).build();
+///             BufferBuilder builder = BufferBuilder.create(memory);
+///             SealedBuffer message = builder.putInt(1).seal("me")) {
+///         SealedBuffer send = message.share("send to rank 17");
+///         ledger.open().forEach(holder -> IO.println(holder.tag() + " holds " + holder.size() + " bytes"));
+///         send.close();
+///     }
+///     IO.println(ledger.open());
+/// }
+/// ```
+///
+/// ```text
+/// me holds 8 bytes
+/// send to rank 17 holds 8 bytes
+/// []
+/// ```
+///
 /// It also *heals*: a lease that was collected by the garbage collector without being closed gives back its own
 /// claim, and is reported. That happens only to leases in the ledger, and only once nothing reaches the lease
 /// any more; a view that keeps no reference to its lease is not protected by it.
