@@ -42,9 +42,9 @@ import java.util.Optional;
 /// ```
 ///
 /// A builder belongs to one thread at a time. It grows its region where the source can, else takes another one.
-/// Values are big-endian, as in the formats above it, or in the order that a put is given: an argument and not a state,
-/// so that a builder that was handed on cannot be in an order that its new writer does not expect. [BufferReader] reads
-/// them back. A value never straddles two regions, long runs
+/// Values are big-endian, as in the formats above it, or in the order that a put is given: an argument and not a
+/// state, so that a builder that was handed on cannot be in an order that its new writer does not expect.
+/// [BufferReader] reads them back. A value never straddles two regions, long runs
 /// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
 /// `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
@@ -107,9 +107,16 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException if the builder is sealed or abandoned, or the source has no more memory
     public BufferBuilder putByte(byte value) {
-        long at = reserve(Byte.BYTES);
-        memory.set(ValueLayout.JAVA_BYTE, at, value);
-        return this;
+        MemorySegment to = memory;
+        long at = used;
+        long ends = to.byteSize() - Byte.BYTES + 1;
+        if (ends > 0 && Long.compareUnsigned(at, ends) < 0) {
+            to.set(ValueLayout.JAVA_BYTE, at, value);
+            used = at + Byte.BYTES;
+            return this;
+        }
+        ensureRoom(Byte.BYTES);
+        return putByte(value);
     }
 
     /// Writes two bytes.
@@ -118,9 +125,16 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putShort(short value) {
-        long at = reserve(Short.BYTES);
-        memory.set(BigEndian.SHORT, at, value);
-        return this;
+        MemorySegment to = memory;
+        long at = used;
+        long ends = to.byteSize() - Short.BYTES + 1;
+        if (ends > 0 && Long.compareUnsigned(at, ends) < 0) {
+            to.set(BigEndian.SHORT, at, value);
+            used = at + Short.BYTES;
+            return this;
+        }
+        ensureRoom(Short.BYTES);
+        return putShort(value);
     }
 
     /// Writes four bytes.
@@ -129,9 +143,16 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putInt(int value) {
-        long at = reserve(Integer.BYTES);
-        memory.set(BigEndian.INT, at, value);
-        return this;
+        MemorySegment to = memory;
+        long at = used;
+        long ends = to.byteSize() - Integer.BYTES + 1;
+        if (ends > 0 && Long.compareUnsigned(at, ends) < 0) {
+            to.set(BigEndian.INT, at, value);
+            used = at + Integer.BYTES;
+            return this;
+        }
+        ensureRoom(Integer.BYTES);
+        return putInt(value);
     }
 
     /// Writes eight bytes.
@@ -140,9 +161,16 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return this builder
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder putLong(long value) {
-        long at = reserve(Long.BYTES);
-        memory.set(BigEndian.LONG, at, value);
-        return this;
+        MemorySegment to = memory;
+        long at = used;
+        long ends = to.byteSize() - Long.BYTES + 1;
+        if (ends > 0 && Long.compareUnsigned(at, ends) < 0) {
+            to.set(BigEndian.LONG, at, value);
+            used = at + Long.BYTES;
+            return this;
+        }
+        ensureRoom(Long.BYTES);
+        return putLong(value);
     }
 
     /// Writes two bytes in the order given.

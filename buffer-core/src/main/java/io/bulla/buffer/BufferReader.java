@@ -33,10 +33,10 @@ import java.util.Objects;
 /// 5 tokens, 0.5 each
 /// ```
 ///
-/// A reader belongs to one thread at a time; the buffer stays shared, and any number of readers go through it at once.
-/// It borrows the handle: it neither closes it nor outlives it, and keeps it reachable. Positions count from 0, where
-/// the reader began, to the limit. A value may lie across two regions. A get that fails leaves the position where it
-/// was.
+/// A reader belongs to one thread at a time; the buffer stays shared, and any number of readers go through it at
+/// once. It borrows the handle: it neither closes it nor outlives it, and keeps it reachable. Positions count from
+/// 0, where the reader began, to the limit. A value may lie across two regions. A get that fails leaves the position
+/// where it was.
 public final class BufferReader extends ReadableRegions {
 
     private long mark;
@@ -138,11 +138,13 @@ public final class BufferReader extends ReadableRegions {
     /// @throws IndexOutOfBoundsException if the limit comes first; the position stays
     /// @throws ReleasedBufferException if the handle is closed
     public byte getByte() {
+        MemorySegment here = memory;
         long from = at;
-        if (end - from < Byte.BYTES || !buffer.isOpen()) {
+        long ends = here.byteSize() - Byte.BYTES + 1;
+        if (ends <= 0 || Long.compareUnsigned(from, ends) >= 0 || !buffer.isReadable()) {
             return (byte) gathered(Byte.BYTES);
         }
-        byte value = memory.get(ValueLayout.JAVA_BYTE, from);
+        byte value = here.get(ValueLayout.JAVA_BYTE, from);
         at = from + Byte.BYTES;
         Reference.reachabilityFence(this);
         return value;
@@ -163,11 +165,13 @@ public final class BufferReader extends ReadableRegions {
     /// @throws IndexOutOfBoundsException if the limit comes first; the position stays
     /// @throws ReleasedBufferException if the handle is closed
     public short getShort() {
+        MemorySegment here = memory;
         long from = at;
-        if (end - from < Short.BYTES || !buffer.isOpen()) {
+        long ends = here.byteSize() - Short.BYTES + 1;
+        if (ends <= 0 || Long.compareUnsigned(from, ends) >= 0 || !buffer.isReadable()) {
             return (short) gathered(Short.BYTES);
         }
-        short value = memory.get(BigEndian.SHORT, from);
+        short value = here.get(BigEndian.SHORT, from);
         at = from + Short.BYTES;
         Reference.reachabilityFence(this);
         return value;
@@ -210,11 +214,13 @@ public final class BufferReader extends ReadableRegions {
     /// @throws IndexOutOfBoundsException if the limit comes first; the position stays
     /// @throws ReleasedBufferException if the handle is closed
     public int getInt() {
+        MemorySegment here = memory;
         long from = at;
-        if (end - from < Integer.BYTES || !buffer.isOpen()) {
+        long ends = here.byteSize() - Integer.BYTES + 1;
+        if (ends <= 0 || Long.compareUnsigned(from, ends) >= 0 || !buffer.isReadable()) {
             return (int) gathered(Integer.BYTES);
         }
-        int value = memory.get(BigEndian.INT, from);
+        int value = here.get(BigEndian.INT, from);
         at = from + Integer.BYTES;
         Reference.reachabilityFence(this);
         return value;
@@ -257,11 +263,13 @@ public final class BufferReader extends ReadableRegions {
     /// @throws IndexOutOfBoundsException if the limit comes first; the position stays
     /// @throws ReleasedBufferException if the handle is closed
     public long getLong() {
+        MemorySegment here = memory;
         long from = at;
-        if (end - from < Long.BYTES || !buffer.isOpen()) {
+        long ends = here.byteSize() - Long.BYTES + 1;
+        if (ends <= 0 || Long.compareUnsigned(from, ends) >= 0 || !buffer.isReadable()) {
             return gathered(Long.BYTES);
         }
-        long value = memory.get(BigEndian.LONG, from);
+        long value = here.get(BigEndian.LONG, from);
         at = from + Long.BYTES;
         Reference.reachabilityFence(this);
         return value;
@@ -329,7 +337,7 @@ public final class BufferReader extends ReadableRegions {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Short.BYTES);
         for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (end - at) / Short.BYTES);
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Short.BYTES);
             BigEndian.get(memory, at, target, from + done, now);
             at += (long) now * Short.BYTES;
             done += now;
@@ -353,7 +361,7 @@ public final class BufferReader extends ReadableRegions {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Integer.BYTES);
         for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (end - at) / Integer.BYTES);
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Integer.BYTES);
             BigEndian.get(memory, at, target, from + done, now);
             at += (long) now * Integer.BYTES;
             done += now;
@@ -377,7 +385,7 @@ public final class BufferReader extends ReadableRegions {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Long.BYTES);
         for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (end - at) / Long.BYTES);
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Long.BYTES);
             BigEndian.get(memory, at, target, from + done, now);
             at += (long) now * Long.BYTES;
             done += now;

@@ -10,12 +10,14 @@ import java.lang.ref.Reference;
 /// all of them, end. The mirror of [WritableRegions].
 ///
 /// ```
-///  region 0        region 1, memory            region 2
-///  [ ............ ][ read | at ...... end ... ][ ..... ]
-///  0               base   base + at = position    ^ limit, where end is the region's end if that is less
+///  region 0        region 1                    region 2
+///  [ ............ ][ read | at .............. ][ ..... ]
+///  0               base   base + at = position            memory: region 1, or its part before the limit
 /// ```
 ///
-/// The reader's gets use these fields in place, since a field of another object would cost a load per get.
+/// The reader's gets use these fields in place, since a field of another object would cost a load per get. Their test
+/// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare tells
+/// that the value lies in this region and before the limit.
 abstract sealed class ReadableRegions permits BufferReader {
 
     final SealedBuffer buffer;
@@ -24,7 +26,6 @@ abstract sealed class ReadableRegions permits BufferReader {
 
     MemorySegment memory = MemorySegment.NULL;
     long at;
-    long end;
     private final IoVec bytes;
     private long limit;
     private long base;
@@ -51,8 +52,9 @@ abstract sealed class ReadableRegions permits BufferReader {
             throw new IllegalArgumentException("limit outside of what is left: limit=" + wanted + " position=" + here()
                     + " byteSize=" + bytes.byteSize());
         }
+        MemorySegment shown = bytes.regionCount() == 0 ? memory : shown(bytes.region(region), wanted - base);
         limit = wanted;
-        end = Math.min(memory.byteSize(), wanted - base);
+        memory = shown;
     }
 
     final void goTo(long position) {
@@ -84,10 +86,10 @@ abstract sealed class ReadableRegions permits BufferReader {
         need(length);
         byte[] raw = new byte[SealedBuffer.arraySize(length)];
         for (int done = 0; done < raw.length; ) {
-            if (at == end) {
+            if (at == memory.byteSize()) {
                 enter(region + 1);
             }
-            int now = (int) Math.min(raw.length - done, end - at);
+            int now = (int) Math.min(raw.length - done, memory.byteSize() - at);
             MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at, raw, done, now);
             at += now;
             done += now;
@@ -115,13 +117,13 @@ abstract sealed class ReadableRegions permits BufferReader {
     }
 
     final void checkOpen() {
-        if (!buffer.isOpen()) {
+        if (!buffer.isReadable()) {
             throw buffer.closedError();
         }
     }
 
     private byte nextByte() {
-        if (at == end) {
+        if (at == memory.byteSize()) {
             enter(region + 1);
         }
         byte value = memory.get(ValueLayout.JAVA_BYTE, at++);
@@ -129,13 +131,16 @@ abstract sealed class ReadableRegions permits BufferReader {
         return value;
     }
 
+    private static MemorySegment shown(MemorySegment region, long end) {
+        return end < region.byteSize() ? region.asSlice(0, Math.max(0, end)) : region;
+    }
+
     private void enter(int index) {
         if (index < bytes.regionCount()) {
-            memory = bytes.region(index);
             base = bytes.regionStart(index);
+            memory = shown(bytes.region(index), limit - base);
             region = index;
             at = 0;
-            end = Math.min(memory.byteSize(), limit - base);
         }
     }
 }

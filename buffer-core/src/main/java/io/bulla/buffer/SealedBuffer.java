@@ -398,6 +398,11 @@ public final class SealedBuffer extends Lease {
                 + (tag == null ? "" : " tag=" + tag) + "]";
     }
 
+    /// As [#isOpen()], by one compare in the usual case.
+    boolean isReadable() {
+        return isOpenAndPlain() || isOpen();
+    }
+
     long pinned() {
         return ((Storage) count()).size();
     }
@@ -441,7 +446,7 @@ public final class SealedBuffer extends Lease {
     }
 
     private void checkOpen() {
-        if (!isOpenAndPlain() && !isOpen()) {
+        if (!isReadable()) {
             throw closedError();
         }
     }

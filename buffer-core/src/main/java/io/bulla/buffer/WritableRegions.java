@@ -19,7 +19,9 @@ import java.util.Objects;
 ///  0               before of the 2nd  before       before + used = bytes written
 /// ```
 ///
-/// The builder's puts use these fields in place, since a field of another object would cost a load per put.
+/// The builder's puts use these fields in place, since a field of another object would cost a load per put. Their test
+/// for room is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one
+/// compare tells that there is room, and that the builder still writes, for a builder that ended has no memory.
 ///
 /// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
 /// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the
@@ -70,20 +72,10 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final String regions() {
-        int count = region == null ? 0 : 1;
-        for (Part part = earlier; part != null; part = part.previous()) {
-            count++;
-        }
         return state == State.WRITING
-                ? "byteSize=" + written() + " regions=" + count + " room=" + (capacity - used)
+                ? "byteSize=" + written() + " regions=" + (Part.count(earlier) + (region == null ? 0 : 1)) + " room="
+                        + (capacity - used)
                 : state.end + " byteSize=" + endedWith;
-    }
-
-    final long reserve(int bytes) {
-        ensureRoom(bytes);
-        long at = used;
-        used = at + bytes;
-        return at;
     }
 
     /// Room for at least one of `count` values, none of which straddles two regions; says for how many.
