@@ -8,6 +8,8 @@ module io.bulla.buffer {
     requires static java.management;
     requires static jdk.management;
     requires static jdk.jfr;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.buffer;
     exports io.bulla.buffer.internal to

@@ -2,6 +2,8 @@
 /// What bytes mean: typed values in, typed values out.
 module io.bulla.pack {
     requires transitive io.bulla.buffer;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.pack;
 }

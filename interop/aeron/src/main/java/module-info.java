@@ -7,6 +7,8 @@ module io.bulla.interop.aeron {
     requires io.bulla.interop.agrona;
     requires transitive io.aeron.client;
     requires transitive org.agrona;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.interop.aeron;
 }

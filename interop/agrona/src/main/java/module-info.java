@@ -5,6 +5,8 @@ module io.bulla.interop.agrona {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.iovec;
     requires transitive org.agrona;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.interop.agrona;
 }

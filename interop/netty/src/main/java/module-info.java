@@ -7,6 +7,8 @@ module io.bulla.interop.netty {
     requires transitive io.netty.buffer;
     requires transitive io.netty.transport;
     requires io.netty.common;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.interop.netty;
 }

@@ -4,6 +4,8 @@ module io.bulla.interop.posix {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.iovec;
     requires transitive io.bulla.refcount;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.interop.posix;
 }

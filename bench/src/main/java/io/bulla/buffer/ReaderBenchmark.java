@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// A thousand mixed gets in a row: 200 records of an `int`, a `long`, a `short`, a `double` and a byte, big-endian, by
-/// whatever keeps a position.
+/// A thousand mixed gets in a row: 200 records of an `int`, a `long`, a `short`, a `double` and a byte, big-endian,
+/// by whatever keeps a position.
 ///
 /// One should see: `reader`, which asks its handle and compares with its region's end before each get, no slower than
 /// `byteBuffer`, a direct one, which compares with its limit; both near `baseline`, the JDK's own segment read at

@@ -88,7 +88,12 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
-                        "java..", "javax.management..", "com.sun.management..", "jdk.jfr..", "io.bulla..")
+                        "java..",
+                        "javax.management..",
+                        "com.sun.management..",
+                        "jdk.jfr..",
+                        "org.jspecify.annotations",
+                        "io.bulla..")
                 .check(CLASSES);
         noClasses()
                 .that()

@@ -6,13 +6,14 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A vector that keeps an object reachable, or throws once a stamp has ended, or both.
 ///
 /// @param bytes one region or many
 /// @param keeper never looked at
 /// @param stamps checked before each use
-record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements IoVec {
+record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) implements IoVec {
 
     static IoVec around(IoVec bytes, IoVec... parts) {
         List<Generation> stamps = new ArrayList<>();
@@ -114,7 +115,7 @@ record GuardedVec(IoVec bytes, Object keeper, Generation... stamps) implements I
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof IoVec that && mismatch(that) < 0;
     }
 

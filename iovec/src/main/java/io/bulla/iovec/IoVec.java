@@ -13,6 +13,7 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// An immutable, ordered list of memory regions, read as one run of bytes.
 ///
@@ -47,8 +48,8 @@ import java.util.List;
 ///   ([#stamped]).
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
-/// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a builder
-/// writes them, unless a read is given an order or a layout.
+/// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a
+/// builder writes them, unless a read is given an order or a layout.
 public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
 
     /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.
@@ -437,7 +438,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @param other anything
     /// @return whether it is a vector with the same bytes
     @Override
-    boolean equals(Object other);
+    boolean equals(@Nullable Object other);
 
     /// As [java.util.Arrays#hashCode(byte[])] of the bytes. Reads all of them.
     ///

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Two regions or more, none empty. `starts[i]` is the offset of region `i`; the last entry is the size.
 final class ManyRegions implements IoVec {
@@ -106,7 +107,7 @@ final class ManyRegions implements IoVec {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof IoVec that && mismatch(that) < 0;
     }
 

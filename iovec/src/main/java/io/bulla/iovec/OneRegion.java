@@ -4,6 +4,7 @@ package io.bulla.iovec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The fast path: at most one region.
 record OneRegion(MemorySegment segment) implements IoVec {
@@ -74,7 +75,7 @@ record OneRegion(MemorySegment segment) implements IoVec {
     }
 
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof IoVec that && mismatch(that) < 0;
     }
 

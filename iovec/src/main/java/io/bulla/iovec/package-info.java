@@ -13,4 +13,7 @@
 ///
 /// There is no position in anything shared: readers and sends own theirs. Who keeps the memory alive is the
 /// caller's matter.
+@NullMarked
 package io.bulla.iovec;
+
+import org.jspecify.annotations.NullMarked;

@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A program to start.
 ///
@@ -12,10 +13,10 @@ import java.util.List;
 /// @param maxProcesses how many
 /// @param info directives
 public record App(
-        String command,
+        @Nullable String command,
         List<String> arguments,
         List<String> environment,
-        String directory,
+        @Nullable String directory,
         int maxProcesses,
         List<Info> info)
         implements Composite {

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /// A position in a sealed buffer and what lies there: bytes, numbers, tags, text. Every read asks the handle.
 abstract sealed class ByteCursor permits NumberUnpacker {
@@ -36,7 +37,8 @@ abstract sealed class ByteCursor permits NumberUnpacker {
         this.end = end;
     }
 
-    static UnpackException failed(Reason reason, String what, Object expected, Object found, long offset) {
+    static UnpackException failed(
+            Reason reason, String what, @Nullable Object expected, @Nullable Object found, long offset) {
         return new UnpackException(reason, what, expected, found, offset);
     }
 
@@ -192,12 +194,12 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     }
 
     /// A string of at most so many bytes, its terminating zero included.
-    final String string(int maxBytes) {
+    final @Nullable String string(int maxBytes) {
         return string(maxBytes, null);
     }
 
     /// The same by way of an array of [#SHORT_TEXT] bytes, if there are several strings to be read.
-    final String string(int maxBytes, byte[] scratch) {
+    final @Nullable String string(int maxBytes, byte @Nullable [] scratch) {
         long start = position;
         long length = stringLength(maxBytes);
         if (length == 0) {
@@ -245,7 +247,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
         return view;
     }
 
-    private String plainText(int length, byte[] scratch) {
+    private @Nullable String plainText(int length, byte @Nullable [] scratch) {
         IoVec bytes = buffer.iovec();
         int index = bytes.regionAt(position);
         MemorySegment region = bytes.region(index);

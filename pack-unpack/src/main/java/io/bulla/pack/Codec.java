@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.lang.invoke.MethodHandles;
+import org.jspecify.annotations.Nullable;
 
 /// How a value of a type of one's own is packed: as items, one after the other.
 ///
@@ -33,7 +34,7 @@ import java.lang.invoke.MethodHandles;
 /// A codec may use a registry for values inside its own, as deep as [Limits#maxNesting].
 ///
 /// @param <T> the values
-public interface Codec<T> {
+public interface Codec<T extends @Nullable Object> {
 
     /// Packs the items of one value. What it throws undoes the whole call that it is part of, and is thrown there
     /// with the codec's name.

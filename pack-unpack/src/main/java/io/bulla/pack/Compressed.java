@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 
 /// What a [DataType#COMPRESSED_STRING] or [DataType#COMPRESSED_BYTE_OBJECT] holds: PMIx sends bytes, and leaves it
 /// to both ends to compress and inflate them.
@@ -123,7 +124,7 @@ public final class Compressed {
         }
     }
 
-    private static UnpackException malformed(String what, Object expected, Object found) {
+    private static UnpackException malformed(String what, Object expected, @Nullable Object found) {
         return new UnpackException(Reason.MALFORMED, what, expected, found, 0);
     }
 }

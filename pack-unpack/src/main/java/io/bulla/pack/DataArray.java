@@ -5,12 +5,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Values of one type.
 ///
 /// @param type of each
 /// @param values as [DataType#javaClass] says
-public record DataArray(DataType type, List<Object> values) implements Composite {
+public record DataArray(DataType type, List<@Nullable Object> values) implements Composite {
 
     private static final Class<?> COPIES = Collections.nCopies(1, null).getClass();
 
@@ -35,7 +36,7 @@ public record DataArray(DataType type, List<Object> values) implements Composite
     /// @param type of each
     /// @param values as [DataType#javaClass] says
     /// @return the array
-    public static DataArray of(DataType type, Object... values) {
+    public static DataArray of(DataType type, @Nullable Object... values) {
         return new DataArray(type, Arrays.asList(values));
     }
 

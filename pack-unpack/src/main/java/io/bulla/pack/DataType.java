@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// What a value is, under one name for both families; each format has its own id for it, or does not know it.
 ///
 /// Sources of the ids, in the order of the columns below
@@ -193,7 +195,7 @@ public enum DataType {
     }
 
     /// The type of an id.
-    static DataType ofId(WireFormat format, int id) {
+    static @Nullable DataType ofId(WireFormat format, int id) {
         for (DataType type : ALL) {
             if (type.idOrMinus(format) == id) {
                 return type;
@@ -222,7 +224,7 @@ public enum DataType {
     }
 
     /// Refuses a value that Java would hold otherwise.
-    void check(Object value) {
+    void check(@Nullable Object value) {
         boolean mayBeNull = wire == Wire.STRING || javaClass == Void.class;
         if (value == null ? !mayBeNull : !javaClass.isInstance(value)) {
             throw new IllegalArgumentException("value does not fit its type: type=" + this + " expected="

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// How far a device is.
 ///
 /// @param uuid of the device, or null
@@ -8,5 +10,6 @@ package io.bulla.pack;
 /// @param deviceType see [DataType#DEVTYPE]
 /// @param least smallest distance, without a sign
 /// @param most largest distance, without a sign
-public record DeviceDistance(String uuid, String osName, long deviceType, short least, short most)
+public record DeviceDistance(
+        @Nullable String uuid, @Nullable String osName, long deviceType, short least, short most)
         implements Composite {}

@@ -4,6 +4,7 @@ package io.bulla.pack;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Writes values, one block after the other: the tags that a block has, then its values.
 final class ElementWriter {
@@ -68,7 +69,7 @@ final class ElementWriter {
         number(format.wireOf(type), value);
     }
 
-    void string(String text) {
+    void string(@Nullable String text) {
         if (text == null) {
             number(Wire.INT32, 0);
             return;

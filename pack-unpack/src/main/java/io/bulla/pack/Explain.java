@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Tells what packed bytes say: an indented tree of offsets, types and values, and where and why they are
 /// malformed. Safe on any input.
@@ -141,7 +142,7 @@ public final class Explain {
         }
     }
 
-    private static String text(Object value) {
+    private static String text(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
             case String text -> quoted(text);
@@ -207,8 +208,8 @@ public final class Explain {
         private final List<Line> lines = new ArrayList<>();
         private final Deque<Integer> open = new ArrayDeque<>();
         private final StringBuilder values = new StringBuilder();
-        private Line first;
-        private DataType type;
+        private @Nullable Line first;
+        private @Nullable DataType type;
         private int seen;
 
         Lines(DataType item) {
@@ -228,7 +229,7 @@ public final class Explain {
         }
 
         @Override
-        public void value(long offset, int depth, DataType type, Object value) {
+        public void value(long offset, int depth, DataType type, @Nullable Object value) {
             if (value instanceof Composite composite) {
                 endBlock();
                 int at = open.pop();
@@ -252,7 +253,7 @@ public final class Explain {
         }
 
         private void endBlock() {
-            if (seen > 0) {
+            if (first != null && seen > 0) {
                 String label = type == item ? "" : type + " ";
                 String more = seen > MOST_VALUES ? ", ... " + (seen - MOST_VALUES) + " more" : "";
                 lines.add(new Line(first.offset(), first.depth(), label + values + more));

@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Where a device is in its fabrics.
 ///
@@ -9,7 +10,8 @@ import java.util.List;
 /// @param uuid of the device, or null
 /// @param osName of the device, or null
 /// @param coordinates one for each view
-public record Geometry(long fabric, String uuid, String osName, List<Coord> coordinates) implements Composite {
+public record Geometry(
+        long fabric, @Nullable String uuid, @Nullable String osName, List<Coord> coordinates) implements Composite {
 
     /// Copies the list.
     public Geometry {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// What the start of an item says.
 ///
 /// @param typeId the id on the wire, or -1 if items are not described
 /// @param type its type; `null` if items are not described or the id is none of the format's own
 /// @param count number of values
-public record ItemHeader(int typeId, DataType type, int count) {}
+public record ItemHeader(int typeId, @Nullable DataType type, int count) {}

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.channels.ReadableByteChannel;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Writes typed items into a builder, one per call: a count and its values.
 ///
@@ -84,7 +85,7 @@ public final class Packer extends NumberPacker {
     /// @return this packer
     /// @throws IllegalArgumentException if it holds U+0000, where a C reader would cut it, or half a surrogate
     ///     pair
-    public Packer packString(String value) {
+    public Packer packString(@Nullable String value) {
         long start = builder.byteSize();
         try {
             beginOne(DataType.STRING);
@@ -101,7 +102,7 @@ public final class Packer extends NumberPacker {
     /// @return this packer
     /// @throws IllegalArgumentException if a string holds U+0000, where a C reader would cut it, or half a
     ///     surrogate pair
-    public Packer packString(String... values) {
+    public Packer packString(@Nullable String... values) {
         long start = builder.byteSize();
         try {
             begin(DataType.STRING, values.length);
@@ -226,7 +227,7 @@ public final class Packer extends NumberPacker {
     /// @param values as [DataType#javaClass] says; nulls for types that hold nothing
     /// @return this packer
     /// @throws IllegalArgumentException if a value is of another class, or a C peer could not read it
-    public Packer pack(DataType type, Object... values) {
+    public Packer pack(DataType type, @Nullable Object... values) {
         return boxed(type, Arrays.asList(values));
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// What is known of a process. Its exit code is not sent.
 ///
 /// @param proc which
@@ -8,4 +10,5 @@ package io.bulla.pack;
 /// @param executable what it runs, or null
 /// @param pid its number there
 /// @param state its state
-public record ProcInfo(Proc proc, String host, String executable, int pid, byte state) implements Composite {}
+public record ProcInfo(
+        Proc proc, @Nullable String host, @Nullable String executable, int pid, byte state) implements Composite {}

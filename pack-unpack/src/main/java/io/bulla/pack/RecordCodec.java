@@ -8,6 +8,7 @@ import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// An item for each component of a record.
 final class RecordCodec<R extends Record> implements Codec<R> {
@@ -95,7 +96,7 @@ final class RecordCodec<R extends Record> implements Codec<R> {
             return RecordCodec.<Double>simple(
                     (p, v) -> p.pack(DataType.DOUBLE, v), u -> (Double) u.one(DataType.DOUBLE));
         } else if (type == String.class) {
-            return RecordCodec.<String>simple((p, v) -> p.packString(v), Unpacker::unpackString);
+            return RecordCodec.<@Nullable String>simple((p, v) -> p.packString(v), Unpacker::unpackString);
         } else if (type == int[].class) {
             return RecordCodec.<int[]>simple((p, v) -> p.packInt32(v), Unpacker::unpackInt32s);
         } else if (type == long[].class) {
@@ -110,15 +111,15 @@ final class RecordCodec<R extends Record> implements Codec<R> {
                 "no codec for a component: component=" + part.getName() + " type=" + type.getSimpleName());
     }
 
-    private interface Pack<T> {
+    private interface Pack<T extends @Nullable Object> {
         void pack(Packer packer, T value);
     }
 
-    private interface Unpack<T> {
+    private interface Unpack<T extends @Nullable Object> {
         T unpack(Unpacker unpacker);
     }
 
-    private static <T> Codec<T> simple(Pack<T> pack, Unpack<T> unpack) {
+    private static <T extends @Nullable Object> Codec<T> simple(Pack<T> pack, Unpack<T> unpack) {
         return new Codec<>() {
             @Override
             public void pack(Packer packer, T value) {

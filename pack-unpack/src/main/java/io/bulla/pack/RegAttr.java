@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// An attribute that is supported. C cannot read its type back, see [DataType#DATA_TYPE].
 ///
@@ -9,7 +10,7 @@ import java.util.List;
 /// @param key at most 511 bytes
 /// @param type a type id, without a sign
 /// @param description lines, none of them null
-public record RegAttr(String name, String key, short type, List<String> description) implements Composite {
+public record RegAttr(@Nullable String name, String key, short type, List<String> description) implements Composite {
 
     /// Checks the fields.
     ///

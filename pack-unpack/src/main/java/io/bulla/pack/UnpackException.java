@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The bytes are not what the reader asked for. The reader is where it was.
 ///
@@ -33,7 +34,7 @@ public final class UnpackException extends RuntimeException {
     /// Where, in bytes.
     private final long offset;
 
-    UnpackException(Reason reason, String what, Object expected, Object found, long offset) {
+    UnpackException(Reason reason, String what, @Nullable Object expected, @Nullable Object found, long offset) {
         super(what + ": expected=" + expected + " found=" + found + " offset=" + offset);
         this.reason = reason;
         this.expected = Objects.toString(expected);

@@ -6,6 +6,7 @@ import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Reads typed items out of a sealed buffer, one per call, and owns the position.
 ///
@@ -161,7 +162,7 @@ public final class Unpacker extends NumberUnpacker {
     /// Unpacks one item of exactly one string.
     ///
     /// @return the string, or `null` for the null string
-    public String unpackString() {
+    public @Nullable String unpackString() {
         long start = position;
         try {
             one(begin(DataType.STRING, String.class), start);
@@ -175,12 +176,12 @@ public final class Unpacker extends NumberUnpacker {
     /// Unpacks one item of strings.
     ///
     /// @return its strings, `null` for null strings
-    public String[] unpackStrings() {
+    public @Nullable String[] unpackStrings() {
         long start = position;
         try {
             int count = begin(DataType.STRING, String.class);
             needAtLeast(count, Wire.INT32);
-            String[] values = new String[count];
+            @Nullable String[] values = new @Nullable String[count];
             byte[] scratch = count > 1 ? new byte[SHORT_TEXT] : null;
             for (int i = 0; i < count; i++) {
                 values[i] = string(limits.maxStringBytes(), scratch);
@@ -272,7 +273,7 @@ public final class Unpacker extends NumberUnpacker {
         try {
             DataType type = DataType.of(composite);
             one(begin(type, composite), start);
-            return composite.cast(new ElementReader(this).one(type));
+            return composite.cast(new ElementReader(this).present(type));
         } catch (Throwable failure) {
             position = start;
             throw failure;
@@ -292,7 +293,7 @@ public final class Unpacker extends NumberUnpacker {
     ///
     /// @param type what it is
     /// @return its values, as [DataType#javaClass] says
-    public List<Object> unpack(DataType type) {
+    public List<@Nullable Object> unpack(DataType type) {
         long start = position;
         try {
             return new ElementReader(this).block(type, begin(type, type.javaClass()));
@@ -313,7 +314,7 @@ public final class Unpacker extends NumberUnpacker {
     }
 
     /// Unpacks one item of any type under the eyes of a watcher.
-    List<Object> unpack(DataType type, ElementReader.Watcher watcher) {
+    List<@Nullable Object> unpack(DataType type, ElementReader.Watcher watcher) {
         long start = position;
         try {
             return new ElementReader(this, watcher).block(type, begin(type, type.javaClass()));
@@ -323,12 +324,12 @@ public final class Unpacker extends NumberUnpacker {
         }
     }
 
-    /// Unpacks one item of exactly one value of any type.
+    /// Unpacks one item of exactly one value of any type that has no null.
     Object one(DataType type) {
         long start = position;
         try {
             one(begin(type, type.javaClass()), start);
-            return new ElementReader(this).one(type);
+            return new ElementReader(this).present(type);
         } catch (Throwable failure) {
             position = start;
             throw failure;
@@ -403,6 +404,7 @@ public final class Unpacker extends NumberUnpacker {
         return count;
     }
 
+    @Nullable
     String string(DataType type) {
         if (type != DataType.PROC_NSPACE) {
             return string(limits.maxStringBytes());

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /// Text as C keeps it: UTF-8 without a zero byte inside. What is here for packing allocates nothing.
 final class Utf8 {
@@ -82,7 +83,7 @@ final class Utf8 {
     /// A short text of ASCII characters, or `null` if it is not: then [#decoded] tells what it is.
     ///
     /// @param length without the zero byte behind it, at most what `scratch` takes
-    static String plain(MemorySegment region, long at, int length, byte[] scratch) {
+    static @Nullable String plain(MemorySegment region, long at, int length, byte[] scratch) {
         if (region.get(ByteCursor.BYTE, at + length) != 0) {
             return null;
         }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// A type and a value of it.
 ///
 /// @param type what it is
 /// @param data as [DataType#javaClass] says; null for a null string and where there is nothing to hold
-public record Value(DataType type, Object data) implements Composite {
+public record Value(DataType type, @Nullable Object data) implements Composite {
 
     /// Checks the fields.
     ///
@@ -18,7 +20,7 @@ public record Value(DataType type, Object data) implements Composite {
     ///
     /// @param text the string
     /// @return a value of type STRING
-    public static Value of(String text) {
+    public static Value of(@Nullable String text) {
         return new Value(DataType.STRING, text);
     }
 }

@@ -25,7 +25,7 @@ enum Wire {
     /// One byte for all of them.
     MARK(Void.class, 0),
     /// Other values one after the other.
-    COMPOSITE(null, 0);
+    COMPOSITE(Composite.class, 0);
 
     private final Class<?> javaClass;
     private final int width;

@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// A format as an explicit value: both sides must agree on it, for the bytes do not tell.
 ///
@@ -138,6 +139,7 @@ public enum WireFormat {
     }
 
     /// The tag of the sender's width at the start of a block, or `null`.
+    @Nullable
     DataType sizeTag(DataType type) {
         return switch (type) {
             case BOOL -> isPmix() ? null : DataType.UINT8;
@@ -170,6 +172,7 @@ public enum WireFormat {
     }
 
     /// The second tag that described OPAL writes for types that it packs as another type, or `null`.
+    @Nullable
     DataType aliasTag(DataType type) {
         if (!described || isPmix()) {
             return null;

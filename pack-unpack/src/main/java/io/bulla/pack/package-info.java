@@ -21,4 +21,7 @@
 ///
 /// Inside, an `Encoding` gives numbers their bytes, and the element and composite writers and readers put numbers
 /// and text together; both families share all of them.
+@NullMarked
 package io.bulla.pack;
+
+import org.jspecify.annotations.NullMarked;

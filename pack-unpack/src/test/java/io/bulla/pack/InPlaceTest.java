@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// ASCII is written with a zero behind it, wherever a region ends; anything else leaves the builder as it was. Numbers
-/// are
+/// ASCII is written with a zero behind it, wherever a region ends; anything else leaves the builder as it was.
+/// Numbers are
 /// written in as many bytes as were asked for.
 class InPlaceTest {
 

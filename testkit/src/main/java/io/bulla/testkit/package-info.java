@@ -6,4 +6,7 @@
 /// - [PoisoningSource][io.bulla.testkit.PoisoningSource] overwrites what is given back, so that a stale read
 ///   shows.
 /// - [StingySource][io.bulla.testkit.StingySource] runs out of memory when it is told to.
+@NullMarked
 package io.bulla.testkit;
+
+import org.jspecify.annotations.NullMarked;

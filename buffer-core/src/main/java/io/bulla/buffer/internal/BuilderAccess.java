@@ -88,7 +88,8 @@ public abstract class BuilderAccess<B> {
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public abstract long checkedSize(B builder);
 
-    /// What was written, from `offset` to the end of the region that it lies in: for a sink that changes what it wrote.
+    /// What was written, from `offset` to the end of the region that it lies in: for a sink that changes what it
+    /// wrote.
     ///
     /// @param builder its thread is the caller's
     /// @param offset in bytes

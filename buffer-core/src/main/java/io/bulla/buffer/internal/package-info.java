@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// For modules of Bulla's alone: exported to these by name, and no part of the API. On the class path, where exports do
-/// not count, it may change at any time.
+/// For modules of Bulla's alone: exported to these by name, and no part of the API. On the class path, where exports
+/// do not count, it may change at any time.
 ///
 /// - [BuilderAccess][io.bulla.buffer.internal.BuilderAccess] reaches the memory that a builder writes to.
 package io.bulla.buffer.internal;

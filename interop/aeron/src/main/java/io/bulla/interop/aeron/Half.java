@@ -7,6 +7,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// The fragments so far of one message. Its lock hands the builder from the thread that polls to one that gives
 /// up.
@@ -23,7 +24,7 @@ final class Half {
     }
 
     /// @return the whole message if this is its last fragment; otherwise, or if it was given up, `null`
-    synchronized SealedBuffer add(DirectBuffer buffer, int offset, int length, Header header, long limit) {
+    synchronized @Nullable SealedBuffer add(DirectBuffer buffer, int offset, int length, Header header, long limit) {
         if (ended) {
             return null;
         }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.agrona.DirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// Makes sealed buffers of the fragments that a subscription polls.
 ///
@@ -154,7 +155,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
         }
     }
 
-    private SealedBuffer fragment(DirectBuffer buffer, int offset, int length, Header header, int flags) {
+    private @Nullable SealedBuffer fragment(DirectBuffer buffer, int offset, int length, Header header, int flags) {
         Object session = keyOf(header);
         if ((flags & FIRST) != 0) {
             giveUp(session);

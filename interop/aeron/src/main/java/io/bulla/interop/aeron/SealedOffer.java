@@ -10,6 +10,7 @@ import io.bulla.iovec.CopyTally;
 import io.bulla.iovec.IoVec;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// Gives sealed buffers to publications.
 ///
@@ -51,7 +52,7 @@ public final class SealedOffer {
     /// @throws IllegalArgumentException if both are longer than the publication's `maxMessageLength()`, or
     ///     longer than a fragment and `buffer` is not in native memory
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    public static Offered offer(Publication publication, DirectBuffer header, SealedBuffer buffer) {
+    public static Offered offer(Publication publication, @Nullable DirectBuffer header, SealedBuffer buffer) {
         // Aeron copies by address, so this handle has to be open until it has: the caller's may be closed meanwhile
         try (SealedBuffer held = buffer.share()) {
             IoVec bytes = held.iovec();
@@ -77,14 +78,14 @@ public final class SealedOffer {
     /// @param bytes of native memory
     /// @return vectors, none of them empty; Aeron does not change them
     /// @throws IllegalArgumentException if a region is not native, or larger than 2 GiB
-    public static DirectBufferVector[] vectors(DirectBuffer header, IoVec bytes) {
+    public static DirectBufferVector[] vectors(@Nullable DirectBuffer header, IoVec bytes) {
         int first = header == null || header.capacity() == 0 ? 0 : 1;
         int count = first + bytes.regionCount();
         if (count == 0) {
             return NONE;
         }
         DirectBufferVector[] vectors = new DirectBufferVector[count];
-        if (first == 1) {
+        if (header != null && first == 1) {
             vectors[0] = new DirectBufferVector(header, 0, header.capacity());
         }
         for (int i = first; i < count; i++) {
@@ -96,7 +97,7 @@ public final class SealedOffer {
         return vectors;
     }
 
-    private static long claim(Publication publication, DirectBuffer header, IoVec bytes, int length) {
+    private static long claim(Publication publication, @Nullable DirectBuffer header, IoVec bytes, int length) {
         BufferClaim claim = new BufferClaim();
         long answer = publication.tryClaim(length, claim);
         if (answer < 0) {
@@ -105,7 +106,7 @@ public final class SealedOffer {
         boolean copied = false;
         try {
             int headerBytes = length - (int) bytes.byteSize();
-            if (headerBytes > 0) {
+            if (header != null && headerBytes > 0) {
                 claim.buffer().putBytes(claim.offset(), header, 0, headerBytes);
             }
             if (bytes.byteSize() > 0) {

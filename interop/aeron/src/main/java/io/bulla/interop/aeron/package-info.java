@@ -11,4 +11,7 @@
 ///
 /// Aeron copies every message into its log, and a reader copies it out: these two copies are what its design
 /// costs, and there are no others.
+@NullMarked
 package io.bulla.interop.aeron;
+
+import org.jspecify.annotations.NullMarked;

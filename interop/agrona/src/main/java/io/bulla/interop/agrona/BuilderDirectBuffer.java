@@ -10,13 +10,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// A builder as Agrona's write interface, for codecs that write to a [MutableDirectBuffer]: SBE's, for one.
 ///
 /// Index 0 is where the builder ended when this buffer was made. Any index may be written, again and again, until the
-/// seal; what was skipped is zero. It grows as Agrona's expandable buffers do, also by [#checkLimit]: an encoder whose
-/// last fields were left out calls it with its limit. Its capacity is what was written, so that nothing behind that
-/// can be read or sealed.
+/// seal; what was skipped is zero. It grows as Agrona's expandable buffers do, also by [#checkLimit]: an encoder
+/// whose last fields were left out calls it with its limit. Its capacity is what was written, so that nothing behind
+/// that can be read or sealed.
 ///
 /// There is no address: an Agrona buffer wrapped around this one could write after the seal, so that is refused. What
 /// Agrona's own buffers do by address with another one is refused with it, and has a twin that works:
@@ -260,7 +261,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     ///
     /// @throws IllegalStateException if one of the two builders is sealed or abandoned
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return this == other || other instanceof BuilderDirectBuffer that && compareTo(that) == 0;
     }
 

@@ -10,6 +10,7 @@ import java.util.function.Function;
 import org.agrona.AsciiEncoding;
 import org.agrona.AsciiNumberFormatException;
 import org.agrona.DirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// What follows, of Agrona's read interface, from a few absolute reads of bytes and whole numbers: text, fractions,
 /// comparison. What it reads cannot be wrapped around something else.
@@ -56,7 +57,7 @@ public interface DirectReads extends DirectBuffer {
     ///
     /// @return `null`
     @Override
-    default byte[] byteArray() {
+    default byte @Nullable [] byteArray() {
         return null;
     }
 
@@ -64,7 +65,7 @@ public interface DirectReads extends DirectBuffer {
     ///
     /// @return `null`
     @Override
-    default ByteBuffer byteBuffer() {
+    default @Nullable ByteBuffer byteBuffer() {
         return null;
     }
 
@@ -244,7 +245,7 @@ public interface DirectReads extends DirectBuffer {
         try {
             return parse.apply(noDigit);
         } catch (AsciiNumberFormatException e) {
-            throw new AsciiNumberFormatException(e.getMessage().replace(noDigit, text));
+            throw new AsciiNumberFormatException(String.valueOf(e.getMessage()).replace(noDigit, text));
         }
     }
 }

@@ -4,6 +4,7 @@ package io.bulla.interop.agrona;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.agrona.MutableDirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// What follows, of Agrona's write interface, from writes of bytes and whole numbers to a buffer that grows: text
 /// and fractions.
@@ -73,22 +74,22 @@ interface DirectWrites extends MutableDirectBuffer {
     }
 
     @Override
-    default int putStringAscii(int index, String value) {
+    default int putStringAscii(int index, @Nullable String value) {
         return putStringAscii(index, value, ByteOrder.nativeOrder());
     }
 
     @Override
-    default int putStringAscii(int index, CharSequence value) {
+    default int putStringAscii(int index, @Nullable CharSequence value) {
         return putStringAscii(index, value, ByteOrder.nativeOrder());
     }
 
     @Override
-    default int putStringAscii(int index, String value, ByteOrder order) {
+    default int putStringAscii(int index, @Nullable String value, ByteOrder order) {
         return putStringAscii(index, (CharSequence) value, order);
     }
 
     @Override
-    default int putStringAscii(int index, CharSequence value, ByteOrder order) {
+    default int putStringAscii(int index, @Nullable CharSequence value, ByteOrder order) {
         int length = value == null ? 0 : value.length();
         checkLimit(Math.addExact(index, STR_HEADER_LEN + length));
         putInt(index, length, order);
@@ -96,24 +97,28 @@ interface DirectWrites extends MutableDirectBuffer {
     }
 
     @Override
-    default int putStringWithoutLengthAscii(int index, String value) {
+    default int putStringWithoutLengthAscii(int index, @Nullable String value) {
         return putStringWithoutLengthAscii(index, (CharSequence) value);
     }
 
     @Override
-    default int putStringWithoutLengthAscii(int index, CharSequence value) {
+    default int putStringWithoutLengthAscii(int index, @Nullable CharSequence value) {
         return putStringWithoutLengthAscii(index, value, 0, Integer.MAX_VALUE);
     }
 
     @Override
-    default int putStringWithoutLengthAscii(int index, String value, int offset, int length) {
+    default int putStringWithoutLengthAscii(int index, @Nullable String value, int offset, int length) {
         return putStringWithoutLengthAscii(index, (CharSequence) value, offset, length);
     }
 
     /// Characters that are not ASCII become question marks.
     @Override
-    default int putStringWithoutLengthAscii(int index, CharSequence value, int offset, int length) {
-        int count = value == null ? 0 : Math.min(value.length() - offset, length);
+    default int putStringWithoutLengthAscii(int index, @Nullable CharSequence value, int offset, int length) {
+        if (value == null) {
+            checkLimit(index);
+            return 0;
+        }
+        int count = Math.min(value.length() - offset, length);
         checkLimit(Math.addExact(index, count));
         for (int i = 0; i < count; i++) {
             char c = value.charAt(offset + i);
@@ -123,22 +128,22 @@ interface DirectWrites extends MutableDirectBuffer {
     }
 
     @Override
-    default int putStringUtf8(int index, String value) {
+    default int putStringUtf8(int index, @Nullable String value) {
         return putStringUtf8(index, value, ByteOrder.nativeOrder());
     }
 
     @Override
-    default int putStringUtf8(int index, String value, ByteOrder order) {
+    default int putStringUtf8(int index, @Nullable String value, ByteOrder order) {
         return putStringUtf8(index, value, order, Integer.MAX_VALUE);
     }
 
     @Override
-    default int putStringUtf8(int index, String value, int most) {
+    default int putStringUtf8(int index, @Nullable String value, int most) {
         return putStringUtf8(index, value, ByteOrder.nativeOrder(), most);
     }
 
     @Override
-    default int putStringUtf8(int index, String value, ByteOrder order, int most) {
+    default int putStringUtf8(int index, @Nullable String value, ByteOrder order, int most) {
         byte[] bytes = utf8(value);
         if (bytes.length > most) {
             throw new IllegalArgumentException("string too long: byteSize=" + bytes.length + " max=" + most);
@@ -150,13 +155,13 @@ interface DirectWrites extends MutableDirectBuffer {
     }
 
     @Override
-    default int putStringWithoutLengthUtf8(int index, String value) {
+    default int putStringWithoutLengthUtf8(int index, @Nullable String value) {
         byte[] bytes = utf8(value);
         putBytes(index, bytes);
         return bytes.length;
     }
 
-    private static byte[] utf8(String value) {
+    private static byte[] utf8(@Nullable String value) {
         // as Agrona has it
         return String.valueOf(value).getBytes(StandardCharsets.UTF_8);
     }

@@ -8,6 +8,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.agrona.MutableDirectBuffer;
+import org.jspecify.annotations.Nullable;
 
 /// A vector as Agrona's read interface, for codecs and publications that take a [org.agrona.DirectBuffer].
 ///
@@ -141,7 +142,7 @@ public final class SealedDirectBuffer implements DirectReads {
 
     /// Equal to another one of this class with the same bytes.
     @Override
-    public boolean equals(Object other) {
+    public boolean equals(@Nullable Object other) {
         return other instanceof SealedDirectBuffer that && vec.equals(that.vec);
     }
 

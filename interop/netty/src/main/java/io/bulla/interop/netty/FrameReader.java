@@ -22,6 +22,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// Reads frames from a channel into regions of a `MemorySource`, each frame's body whole in one region.
 ///
@@ -53,8 +54,11 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     private final FrameFormat format;
     private final ByteBuffer header;
     private final Landing landing = new Landing();
+
+    @SuppressWarnings("NullAway.Init") // set as the handler is added, before anything is read
     private ChannelHandlerContext context;
-    private BufferBuilder body;
+
+    private @Nullable BufferBuilder body;
     private long bodyBytes;
     private boolean ended;
 
@@ -169,16 +173,16 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                 body = BufferBuilder.ofCapacity(source, Math.max(1, bodyBytes));
             }
             if (body.byteSize() == bodyBytes) {
-                deliver();
+                deliver(body);
             }
         } catch (IOException | RuntimeException refused) {
             fail(refused);
         }
     }
 
-    private void deliver() {
+    private void deliver(BufferBuilder landed) {
         // closing it afterwards gives the memory back if the source could not seal
-        try (BufferBuilder whole = body) {
+        try (BufferBuilder whole = landed) {
             body = null;
             format.frame(context, header.rewind(), whole.seal());
         }

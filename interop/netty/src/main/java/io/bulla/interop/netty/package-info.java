@@ -7,4 +7,7 @@
 /// - [FrameReader][io.bulla.interop.netty.FrameReader] reads frames into regions of a `MemorySource`, without a
 ///   cumulation buffer: straight from a NIO socket, with one copy behind TLS and on the native transports.
 /// - [MeteredAllocator][io.bulla.interop.netty.MeteredAllocator] counts what a channel's allocator hands out.
+@NullMarked
 package io.bulla.interop.netty;
+
+import org.jspecify.annotations.NullMarked;
