@@ -142,7 +142,12 @@ class NodeTest {
     @Test
     void usageErrorsHaveStatusTwo() {
         String path = file.toString();
-        Ran.refused("only one can be: --nodes, --processes, --peers or --pmix", "xcast", "--nodes=2", "--processes=2", path);
+        Ran.refused(
+                "only one can be: --nodes, --processes, --peers or --pmix",
+                "xcast",
+                "--nodes=2",
+                "--processes=2",
+                path);
         Ran.refused("--processes must be at least 1: given=0", "xcast", "--processes=0", path);
         Ran.refused(
                 "peers have to prove who they are: --certs DIR, --secret FILE, or, for no protection at all, --plaintext",

@@ -97,7 +97,8 @@ final class Exchange implements AutoCloseable {
                 asked.add(
                         known(proc, key) != null
                                 ? null
-                                : server.begin(Command.GET, () -> server.outgoing().get(proc, key, 0)));
+                                : server.begin(
+                                        Command.GET, () -> server.outgoing().get(proc, key, 0)));
             }
             for (Proc proc : procs) {
                 Call call = asked.removeFirst();

@@ -53,6 +53,8 @@ record Names(Server server) {
     }
 
     void unpublish(Set<String> keys, PmixRange range) throws PmixException, InterruptedException {
-        server.order(Command.UNPUBLISH, () -> server.outgoing().unpublish(server.ids().user(), List.copyOf(keys), range));
+        server.order(
+                Command.UNPUBLISH,
+                () -> server.outgoing().unpublish(server.ids().user(), List.copyOf(keys), range));
     }
 }

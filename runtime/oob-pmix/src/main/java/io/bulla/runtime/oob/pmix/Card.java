@@ -95,7 +95,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
         return new Card(life, addresses, fingerprint == null ? "" : fingerprint, bytes(items.unpackByteObject()));
     }
 
-    private static InetSocketAddress address(String host, int port) throws IOException {
+    static InetSocketAddress address(String host, int port) throws IOException {
         if (host == null || !host.matches(NUMBERS) || port < 1 || port > 0xffff) {
             throw new IOException("not an address on the card of a node: host=" + host + " port=" + port);
         }
