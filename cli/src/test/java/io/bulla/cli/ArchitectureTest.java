@@ -31,6 +31,8 @@ class ArchitectureTest {
             "interop.agrona",
             "interop.aeron",
             "runtime.oob",
+            "runtime.pmix",
+            "runtime.oob.pmix",
             "cli"
         }) {
             assertTrue(CLASSES.containPackage("io.bulla." + room), room);
@@ -65,6 +67,30 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
+                .check(CLASSES);
+    }
+
+    @Test
+    void aClientOfALauncherNeedsFormatsAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.runtime.pmix")
+                .should()
+                .dependOnClassesThat()
+                .resideOutsideOfPackages(
+                        "java..",
+                        "io.bulla.refcount",
+                        "io.bulla.iovec",
+                        "io.bulla.buffer",
+                        "io.bulla.pack..",
+                        "io.bulla.runtime.pmix")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.pmix")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.runtime.oob.pmix")
                 .check(CLASSES);
     }
 

@@ -8,6 +8,7 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.ConnectionFuzz;
 import io.bulla.runtime.oob.FrameFuzz;
 import io.bulla.runtime.oob.HelloFuzz;
+import io.bulla.runtime.pmix.PmixFuzz;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -62,6 +63,7 @@ public final class Fuzz {
         targets.add(new FrameFuzz());
         targets.add(new HelloFuzz(memory));
         targets.add(new ConnectionFuzz(memory));
+        targets.add(new PmixFuzz(memory));
         return targets;
     }
 

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
@@ -25,6 +26,8 @@ public final class SeedInputs {
     private static final int FRAME = ENVELOPE + 1;
     private static final int HELLO = FRAME + 1;
     private static final int CONNECTION = HELLO + 1;
+    private static final int PMIX = CONNECTION + 1;
+    private static final int PMIX_HEADER = 16;
     private static final int CALLS = 8;
 
     private final List<FuzzInput> inputs = new ArrayList<>();
@@ -48,6 +51,7 @@ public final class SeedInputs {
         WireSeeds.strangers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 0, 50)));
         WireSeeds.peers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 1, 70)));
         seeds.inputs.add(FuzzInput.of(new byte[] {0, 0, 0, 3}, CONNECTION, 2, 0, 2));
+        lines("/pmix-4.2.2.txt").forEach(c -> seeds.pmixServer(c[0]));
         lines("/io/bulla/fuzz/corpus.tsv")
                 .forEach(c -> seeds.inputs.add(new FuzzInput(HexFormat.of().parseHex(c[0]))));
         return seeds.inputs;
@@ -62,6 +66,17 @@ public final class SeedInputs {
         int number = 0;
         for (FuzzInput input : all()) {
             Files.write(directory.resolve("seed-" + number++), input.bytes());
+        }
+    }
+
+    /// What a server said, as each kind of message.
+    private void pmixServer(String line) {
+        byte[] message = HexFormat.of().parseHex(line.substring(2));
+        if (line.charAt(0) == '<' && message.length > PMIX_HEADER) {
+            byte[] body = Arrays.copyOfRange(message, PMIX_HEADER, message.length);
+            for (int way = 0; way < 4; way++) {
+                inputs.add(FuzzInput.of(body, PMIX, way));
+            }
         }
     }
 

@@ -3,6 +3,7 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.DataType;
+import io.bulla.pack.Limits;
 import io.bulla.pack.Pdata;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -35,11 +36,11 @@ record Names(Server server) {
             if (!status.equals(PmixStatus.PARTIAL_SUCCESS)) {
                 server.check(answer, status);
             }
-            return answer.read(() -> found(answer));
+            return answer.read(() -> found(answer, server.options().limits()));
         }
     }
 
-    private Map<String, PmixPublished> found(Answer answer) {
+    static Map<String, PmixPublished> found(Answer answer, Limits limits) {
         Map<String, PmixPublished> found = new LinkedHashMap<>();
         long count = answer.items().unpackLong(DataType.SIZE);
         if (count != 0) {
