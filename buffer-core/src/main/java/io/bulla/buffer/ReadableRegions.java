@@ -16,7 +16,8 @@ import java.lang.ref.Reference;
 /// ```
 ///
 /// The reader's gets use these fields in place, since a field of another object would cost a load per get. Their test
-/// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare tells
+/// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare
+/// tells
 /// that the value lies in this region and before the limit.
 abstract sealed class ReadableRegions permits BufferReader {
 

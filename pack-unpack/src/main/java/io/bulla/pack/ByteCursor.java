@@ -232,7 +232,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     }
 
     /// The bytes of a string as they are, not copied, or `null` for the null string.
-    final IoVec rawString() {
+    final @Nullable IoVec rawString() {
         long start = position;
         long length = stringLength(limits.maxStringBytes());
         if (length == 0) {

@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import io.bulla.buffer.MemoryLimitException;
+import org.jspecify.annotations.Nullable;
 
 /// A type of one's own in a registry, and the errors that name its codec: a codec is code of others, and what it does
 /// wrong must be found.
@@ -15,7 +16,7 @@ record CodecEntry<T>(int id, Class<T> type, Codec<T> codec) {
         return type.cast(value);
     }
 
-    T unpacked(Object value, int index) {
+    T unpacked(@Nullable Object value, int index) {
         if (!type.isInstance(value)) {
             throw wrong("codec unpacks another class: found=" + classOf(value), index);
         }
@@ -46,13 +47,15 @@ record CodecEntry<T>(int id, Class<T> type, Codec<T> codec) {
     /// Also if the failure is of a class that cannot tell.
     private static String messageOf(Throwable failure) {
         try {
-            return failure instanceof IllegalArgumentException ? failure.getMessage() : failure.toString();
+            return failure instanceof IllegalArgumentException
+                    ? String.valueOf(failure.getMessage())
+                    : failure.toString();
         } catch (Throwable speechless) {
             return failure.getClass().getName();
         }
     }
 
-    private static String classOf(Object value) {
+    private static String classOf(@Nullable Object value) {
         return value == null ? "null" : value.getClass().getSimpleName();
     }
 }

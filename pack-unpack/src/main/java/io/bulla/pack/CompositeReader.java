@@ -3,6 +3,7 @@ package io.bulla.pack;
 
 import io.bulla.pack.UnpackException.Reason;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// The fields of each composite, in the order of the C libraries.
 record CompositeReader(ElementReader elements, Unpacker in) {
@@ -13,7 +14,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
     Composite read(DataType type) {
         return switch (type) {
             case TIMEVAL -> new Timeval(in.number(Wire.INT64), in.number(Wire.INT64));
-            case NAME -> (Name) elements.one(DataType.NAME);
+            case NAME -> (Name) elements.present(DataType.NAME);
             case PROC -> proc();
             case VALUE -> value();
             case KVAL -> new Kval(in.string(Math.min(KEY, in.limits.maxStringBytes())), value());
@@ -72,7 +73,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
         return new DataArray(type, count == 0 ? List.of() : elements.block(type, count));
     }
 
-    private String string() {
+    private @Nullable String string() {
         return in.string(in.limits.maxStringBytes());
     }
 

@@ -5,6 +5,8 @@ import io.bulla.pack.UnpackException.Reason;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Reads the boxed values of one item, block after block, and counts them and how deep they stand.
 final class ElementReader {
@@ -16,14 +18,14 @@ final class ElementReader {
         void block(long offset, int depth, DataType type, int count);
 
         /// The next value of the innermost block was read from here.
-        void value(long offset, int depth, DataType type, Object value);
+        void value(long offset, int depth, DataType type, @Nullable Object value);
 
         /// A composite starts here.
         void composite(long offset, int depth, DataType type);
     }
 
     private final Unpacker in;
-    private final Watcher watcher;
+    private final @Nullable Watcher watcher;
     private final CompositeReader composites;
     private int depth;
     private long elements;
@@ -32,19 +34,19 @@ final class ElementReader {
         this(in, null);
     }
 
-    ElementReader(Unpacker in, Watcher watcher) {
+    ElementReader(Unpacker in, @Nullable Watcher watcher) {
         this.in = in;
         this.watcher = watcher;
         this.composites = new CompositeReader(this, in);
     }
 
     /// Boxed values of a block, as [DataType#javaClass] says.
-    List<Object> block(DataType type, int count) {
+    List<@Nullable Object> block(DataType type, int count) {
         elements = in.counted(elements, count);
         return type == DataType.NAME ? names(count) : counted(type, count);
     }
 
-    private List<Object> counted(DataType type, int count) {
+    private List<@Nullable Object> counted(DataType type, int count) {
         if (watcher != null) {
             watcher.block(in.position, depth, type, count);
         }
@@ -54,10 +56,10 @@ final class ElementReader {
             // no byte answers for each of these values, so neither memory nor time is spent on each
             return withoutBytes(type, count);
         }
-        List<Object> values = new ArrayList<>(Math.min(count, 1024));
+        List<@Nullable Object> values = new ArrayList<>(Math.min(count, 1024));
         for (int i = 0; i < count; i++) {
             long start = in.position;
-            Object value = element(type, wire);
+            @Nullable Object value = element(type, wire);
             values.add(value);
             if (watcher != null) {
                 watcher.value(start, depth, type, value);
@@ -67,11 +69,17 @@ final class ElementReader {
     }
 
     /// The only value of a block.
+    @Nullable
     Object one(DataType type) {
         return block(type, 1).getFirst();
     }
 
-    private Object element(DataType type, Wire wire) {
+    /// The only value of a block whose type has no null.
+    Object present(DataType type) {
+        return Objects.requireNonNull(one(type), type::name);
+    }
+
+    private @Nullable Object element(DataType type, Wire wire) {
         return switch (type.wire()) {
             case ZERO -> zero();
             case FLOAT -> in.floatText();
@@ -96,18 +104,18 @@ final class ElementReader {
         return value;
     }
 
-    private List<Object> names(int count) {
+    private List<@Nullable Object> names(int count) {
         in.need((long) count * Long.BYTES);
-        List<Object> jobs = counted(DataType.JOBID, count);
-        List<Object> vpids = counted(DataType.VPID, count);
-        List<Object> names = new ArrayList<>(count);
+        List<@Nullable Object> jobs = counted(DataType.JOBID, count);
+        List<@Nullable Object> vpids = counted(DataType.VPID, count);
+        List<@Nullable Object> names = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             names.add(new Name((Integer) jobs.get(i), (Integer) vpids.get(i)));
         }
         return names;
     }
 
-    private List<Object> withoutBytes(DataType type, int count) {
+    private List<@Nullable Object> withoutBytes(DataType type, int count) {
         if (type.wire() == Wire.MARK) {
             mark();
         } else if (watcher != null && count > 0) {
@@ -124,7 +132,7 @@ final class ElementReader {
         }
     }
 
-    private Object zero() {
+    private @Nullable Object zero() {
         long start = in.position;
         byte found = in.int8();
         if (found != 0) {

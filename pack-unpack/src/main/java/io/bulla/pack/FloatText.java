@@ -4,6 +4,7 @@ package io.bulla.pack;
 import io.bulla.pack.UnpackException.Reason;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import org.jspecify.annotations.Nullable;
 
 /// How floating-point numbers become text, for both families send them so.
 public enum FloatText {
@@ -51,23 +52,24 @@ public enum FloatText {
     }
 
     /// What C's `strtod` reads, if it reads the whole of it; a comma is taken from a peer in such a locale.
-    static double parseDouble(String text, long offset) {
-        return special(text, offset) ? specialValue(text) : Double.parseDouble(javaText(text));
+    static double parseDouble(@Nullable String text, long offset) {
+        String number = checked(text, offset);
+        return isSpecial(number) ? specialValue(number) : Double.parseDouble(javaText(number));
     }
 
-    static float parseFloat(String text, long offset) {
-        return special(text, offset) ? (float) specialValue(text) : Float.parseFloat(javaText(text));
+    static float parseFloat(@Nullable String text, long offset) {
+        String number = checked(text, offset);
+        return isSpecial(number) ? (float) specialValue(number) : Float.parseFloat(javaText(number));
     }
 
-    private static boolean special(String text, long offset) {
+    private static String checked(@Nullable String text, long offset) {
         if (text == null) {
             throw ByteCursor.failed(Reason.MALFORMED, "number is a null string", "text", null, offset);
         }
-        boolean special = isSpecial(text);
-        if (!special && !isNumber(text)) {
+        if (!isSpecial(text) && !isNumber(text)) {
             throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", Utf8.printable(text), offset);
         }
-        return special;
+        return text;
     }
 
     private static boolean isSpecial(String text) {

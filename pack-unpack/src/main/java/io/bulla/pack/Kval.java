@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import org.jspecify.annotations.Nullable;
+
 /// A key and a value: a `pmix_kval_t`, or an `opal_value_t`.
 ///
 /// @param key at most 511 bytes, or null: C packs and reads a pair without a key
 /// @param value its type and data
-public record Kval(String key, Value value) implements Composite {
+public record Kval(@Nullable String key, Value value) implements Composite {
 
     /// Checks the fields.
     ///

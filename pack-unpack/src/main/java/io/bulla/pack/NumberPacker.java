@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Writes items of numbers: out of arguments, arrays or memory.
 abstract sealed class NumberPacker permits Packer {
@@ -13,6 +14,7 @@ abstract sealed class NumberPacker permits Packer {
     final WireFormat format;
     final ElementWriter elements;
     // the last failure that was none of the values', for a codec that goes on after it
+    @Nullable
     Throwable lost;
 
     NumberPacker(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {

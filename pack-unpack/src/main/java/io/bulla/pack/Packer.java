@@ -40,7 +40,7 @@ public final class Packer extends NumberPacker {
 
     // codecs that are at work, one inside the other, and the last failure that has a codec's name
     private int codecs;
-    private RuntimeException named;
+    private @Nullable RuntimeException named;
 
     private Packer(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         super(builder, format, floats, texts, limits);
@@ -252,7 +252,7 @@ public final class Packer extends NumberPacker {
     private <T> void packOne(CodecEntry<T> entry, T value, int index) {
         elements.checkNesting(codecs, entry, index);
         long before = builder.byteSize();
-        Throwable outer = lost;
+        @Nullable Throwable outer = lost;
         lost = null;
         codecs++;
         try {
@@ -276,10 +276,12 @@ public final class Packer extends NumberPacker {
 
     /// With the name of the innermost codec.
     private RuntimeException named(CodecEntry<?> entry, Throwable failure, int index) {
-        if (failure != named) {
-            named = entry.failed(failure, index);
+        RuntimeException known = named;
+        if (known == null || failure != known) {
+            known = entry.failed(failure, index);
+            named = known;
         }
-        return named;
+        return known;
     }
 
     private Packer boxed(DataType type, List<?> values) {

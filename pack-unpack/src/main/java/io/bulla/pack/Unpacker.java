@@ -44,7 +44,7 @@ public final class Unpacker extends NumberUnpacker {
 
     // codecs that are at work, one inside the other, and the last failure that has a codec's name
     private int codecs;
-    private RuntimeException named;
+    private @Nullable RuntimeException named;
 
     private Unpacker(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
         super(buffer, format, limits, text, position, end);
@@ -196,7 +196,7 @@ public final class Unpacker extends NumberUnpacker {
     /// Unpacks one item of exactly one string as the bytes that were sent, without copying or decoding them.
     ///
     /// @return its bytes without the terminating zero, borrowed as the buffer is, or `null` for the null string
-    public IoVec unpackRawString() {
+    public @Nullable IoVec unpackRawString() {
         long start = position;
         try {
             one(begin(DataType.STRING, String.class), start);
@@ -210,12 +210,12 @@ public final class Unpacker extends NumberUnpacker {
     /// Unpacks one item of strings as the bytes that were sent, without copying or decoding them.
     ///
     /// @return their bytes, as [#unpackRawString()]
-    public IoVec[] unpackRawStrings() {
+    public @Nullable IoVec[] unpackRawStrings() {
         long start = position;
         try {
             int count = begin(DataType.STRING, String.class);
             needAtLeast(count, Wire.INT32);
-            IoVec[] values = new IoVec[count];
+            @Nullable IoVec[] values = new @Nullable IoVec[count];
             for (int i = 0; i < count; i++) {
                 values[i] = rawString();
             }
@@ -378,10 +378,12 @@ public final class Unpacker extends NumberUnpacker {
 
     /// With the name of the innermost codec.
     private RuntimeException named(CodecEntry<?> entry, Throwable failure, int index) {
-        if (failure != named) {
-            named = entry.failed(failure, index);
+        RuntimeException known = named;
+        if (known == null || failure != known) {
+            known = entry.failed(failure, index);
+            named = known;
         }
-        return named;
+        return known;
     }
 
     /// A codec packs at least one item: a count and, where items are described, two tags.

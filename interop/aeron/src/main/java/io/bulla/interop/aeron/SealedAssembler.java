@@ -132,7 +132,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
     }
 
     /// @return the message that the fragment ends, or `null`
-    private SealedBuffer take(DirectBuffer buffer, int offset, int length, Header header) {
+    private @Nullable SealedBuffer take(DirectBuffer buffer, int offset, int length, Header header) {
         int flags = header.flags() & 0xff;
         if ((flags & (FIRST | LAST)) == (FIRST | LAST)) {
             giveUp(keyOf(header));
@@ -141,7 +141,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
         return fragment(buffer, offset, length, header, flags);
     }
 
-    private void deliver(SealedBuffer message, Header header) {
+    private void deliver(@Nullable SealedBuffer message, Header header) {
         if (message != null) {
             handler.onMessage(message, header);
         }

@@ -15,6 +15,7 @@ import java.nio.ReadOnlyBufferException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
+import org.jspecify.annotations.Nullable;
 
 /// One sealed region as Netty sees it: read-only, and one event of the send's ticket once nobody holds it.
 ///
@@ -101,7 +102,7 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     }
 
     @Override
-    public ByteBuf unwrap() {
+    public @Nullable ByteBuf unwrap() {
         return null;
     }
 
