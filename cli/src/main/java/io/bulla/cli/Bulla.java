@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import io.bulla.cli.share.ShareCommand;
+import io.bulla.cli.shell.Children;
+import io.bulla.cli.xcast.NodeCommand;
+import io.bulla.cli.xcast.XcastCommand;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.logging.Level;

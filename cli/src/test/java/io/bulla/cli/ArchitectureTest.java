@@ -33,7 +33,10 @@ class ArchitectureTest {
             "runtime.oob",
             "runtime.pmix",
             "runtime.oob.pmix",
-            "cli"
+            "cli",
+            "cli.xcast",
+            "cli.share",
+            "cli.shell"
         }) {
             assertTrue(CLASSES.containPackage("io.bulla." + room), room);
         }

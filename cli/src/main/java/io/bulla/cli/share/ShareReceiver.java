@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.share;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.TrialFolder;
+import io.bulla.interop.posix.PosixSocket;
+import io.bulla.interop.posix.SealRefusedException;
+import io.bulla.interop.posix.SharedSeal;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/// The program of a process that `bulla share` starts. It ends by itself when the other side is gone.
+final class ShareReceiver {
+
+    private static final int DIGEST = 32;
+
+    private ShareReceiver() {}
+
+    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way
+    public static void main(String[] args) {
+        try {
+            Warmup.run();
+            try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
+                Link link = new Link(socket);
+                link.sendLong(Long.parseLong(args[1]));
+                HandOver how = ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL
+                        ? ShareReceiver::receiveSeal
+                        : ShareReceiver::receiveCopy;
+                boolean die = Boolean.parseBoolean(args[4]);
+                for (int left = Integer.parseInt(args[3]); left > 0; left--) {
+                    link.send(link.receiveByte());
+                    how.receive(link, left == 1, die);
+                }
+            }
+        } catch (IOException | RuntimeException failure) {
+            System.err.println(failure.getMessage());
+            removeIfOrphan(Path.of(args[0]).getParent());
+            System.exit(1);
+        }
+    }
+
+    /// The process that made the folder is gone if it was killed: then nobody else removes it.
+    private static void removeIfOrphan(Path folder) {
+        try {
+            TrialFolder.removeIfOrphan(folder);
+        } catch (IOException anotherWasFaster) {
+            // another child, or the process itself after all
+        }
+    }
+
+    private interface HandOver {
+        void receive(Link link, boolean last, boolean die) throws IOException;
+    }
+
+    private static void receiveSeal(Link link, boolean last, boolean die) throws IOException {
+        try (SharedSeal seal = SharedSeal.receiveFrom(link.socket(), Long.MAX_VALUE)) {
+            held(link, die);
+            if (last) {
+                link.send(verdict(seal));
+            }
+        }
+    }
+
+    private static byte verdict(SharedSeal seal) throws IOException {
+        try {
+            seal.verify();
+            return Share.VERIFIED;
+        } catch (SealRefusedException differs) {
+            return Share.DIFFERS;
+        }
+    }
+
+    private static void receiveCopy(Link link, boolean last, boolean die) throws IOException {
+        long length = link.receiveLong();
+        byte[] digest = link.receive(DIGEST);
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
+            Region region = source.allocate(Math.max(1, length));
+            MemorySegment target = region.segment();
+            link.receiveInto(target.asSlice(0, length));
+            try (SealedBuffer buffer = SealedBuffer.adopt(source.seal(region, length), region::release)) {
+                held(link, die);
+                if (last) {
+                    link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+                }
+            }
+        }
+    }
+
+    private static void held(Link link, boolean die) throws IOException {
+        if (die) {
+            System.err.println("dies, as it was told");
+            Runtime.getRuntime().halt(3);
+        }
+        link.send(Share.HELD);
+        link.receiveByte();
+    }
+}

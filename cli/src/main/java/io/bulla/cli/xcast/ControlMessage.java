@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.pack.Limits;
+import io.bulla.pack.Packer;
+import io.bulla.pack.Unpacker;
+import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.Message;
+
+/// What nodes write to the one that broadcasts.
+sealed interface ControlMessage {
+
+    WireFormat FORMAT = WireFormat.OPAL_DSS;
+
+    void packInto(BufferBuilder builder);
+
+    /// `INT32 rank | STRING trouble`
+    ///
+    /// @param trouble why the message is not what was sent, or `null`
+    record Verdict(int rank, String trouble) implements ControlMessage {
+
+        @Override
+        public void packInto(BufferBuilder builder) {
+            Packer.into(builder, FORMAT).packInt32(rank).packString(trouble);
+        }
+
+        static Verdict of(Message message) {
+            Unpacker words = message.unpacker(Limits.DEFAULT);
+            return new Verdict(words.unpackInt32(), words.unpackString());
+        }
+    }
+
+    /// `INT32 rank | INT64 sends | INT64 copies | INT64 allocated | INT64 handles`, all since the process began.
+    ///
+    /// @param sends of broadcasts, one per child
+    /// @param meters of its process
+    /// @param handlesOpen in its process
+    record Counts(int rank, long sends, Meters.Reading meters, long handlesOpen) implements ControlMessage {
+
+        @Override
+        public void packInto(BufferBuilder builder) {
+            Packer.into(builder, FORMAT)
+                    .packInt32(rank)
+                    .packInt64(sends)
+                    .packInt64(meters.copies())
+                    .packInt64(meters.allocated())
+                    .packInt64(handlesOpen);
+        }
+
+        static Counts of(Message message) {
+            Unpacker words = message.unpacker(Limits.DEFAULT);
+            return new Counts(
+                    words.unpackInt32(),
+                    words.unpackInt64(),
+                    new Meters.Reading(words.unpackInt64(), words.unpackInt64()),
+                    words.unpackInt64());
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.pack.Packer;
+import io.bulla.pack.Unpacker;
+import io.bulla.pack.WireFormat;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.List;
+import java.util.Map;
+
+/// What the root broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the environment variables
+/// that the user named, the files.
+///
+/// ```
+/// STRING job | STRING node... | STRING variable... | INT32 number of files
+/// per file: STRING name, BYTE_OBJECT content, BYTE_OBJECT sha256
+/// ```
+final class LaunchMessage {
+
+    static final WireFormat FORMAT = WireFormat.OPAL_DSS_DESCRIBED;
+
+    /// A file too large for the format's 32-bit size starts here, in bytes.
+    private static final long TOO_LARGE = 1L << 31;
+
+    private LaunchMessage() {}
+
+    /// Reads every file once, straight into the buffer.
+    static SealedBuffer pack(
+            MemorySource source,
+            long limit,
+            String job,
+            List<String> nodes,
+            Map<String, String> environment,
+            List<Path> files)
+            throws IOException {
+        long payload = payloadBytes(limit, files);
+        String[] variables = environment.entrySet().stream()
+                .map(variable -> variable.getKey() + "=" + variable.getValue())
+                .toArray(String[]::new);
+        long overhead = 256L * files.size() + 128L * nodes.size() + 1024;
+        for (String variable : variables) {
+            overhead += 8 + 3L * variable.length();
+        }
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, payload + overhead)) {
+            Packer packer = Packer.into(builder, FORMAT)
+                    .packString(job)
+                    .packString(nodes.toArray(String[]::new))
+                    .packString(variables)
+                    .packInt32(files.size());
+            for (Path file : files) {
+                packFile(packer, file);
+            }
+            if (builder.byteSize() > limit) {
+                throw new IOException("message over the limit: length=" + builder.byteSize() + " limit=" + limit);
+            }
+            return builder.seal();
+        }
+    }
+
+    /// Bytes of the files.
+    ///
+    /// @throws IOException if one cannot be sent, or they are over the limit
+    static long payloadBytes(long limit, List<Path> files) throws IOException {
+        long payload = 0;
+        for (Path file : files) {
+            payload += checkedSize(file);
+        }
+        if (payload > limit) {
+            throw new IOException("message over the limit: length=" + payload + " limit=" + limit);
+        }
+        return payload;
+    }
+
+    /// Unpacks the message and checks every digest.
+    ///
+    /// @return number of files verified
+    /// @throws io.bulla.pack.UnpackException if the bytes are not a launch message
+    static int verify(Unpacker unpacker) throws IOException {
+        unpacker.unpackString();
+        unpacker.unpackStrings();
+        unpacker.unpackStrings();
+        int files = unpacker.unpackInt32();
+        for (int i = 0; i < files; i++) {
+            String name = unpacker.unpackString();
+            IoVec content = unpacker.unpackByteObject();
+            IoVec expected = unpacker.unpackByteObject();
+            MessageDigest digest = sha256();
+            for (ByteBuffer view : content.asByteBuffers()) {
+                digest.update(view);
+            }
+            IoVec found = IoVec.of(MemorySegment.ofArray(digest.digest()));
+            if (found.mismatch(expected) != -1) {
+                throw new IOException("file arrived damaged: name=" + name + " bytes=" + content.byteSize());
+            }
+        }
+        if (unpacker.remaining() != 0) {
+            throw new IOException("bytes behind the last file: remaining=" + unpacker.remaining());
+        }
+        return files;
+    }
+
+    private static void packFile(Packer packer, Path file) throws IOException {
+        MessageDigest digest = sha256();
+        try (FileChannel channel = FileChannel.open(file)) {
+            packer.packString(file.getFileName().toString())
+                    .packByteObject(new Digesting(channel, digest), channel.size())
+                    .packByteObject(digest.digest());
+        } catch (IOException failure) {
+            throw new IOException("cannot read " + file + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    private static long checkedSize(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            throw new IOException("cannot read " + file + ": no such file");
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new IOException("cannot read " + file + ": not a regular file");
+        }
+        if (!Files.isReadable(file)) {
+            throw new IOException("cannot read " + file + ": permission denied");
+        }
+        long size = Files.size(file);
+        if (size >= TOO_LARGE) {
+            throw new IOException(
+                    "file of 2 GiB or more: a DSS byte object has a 32-bit size: file=" + file + " bytes=" + size);
+        }
+        return size;
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException everyPlatformHasIt) {
+            throw new AssertionError(everyPlatformHasIt);
+        }
+    }
+
+    /// Digests what is read, so that a file is read once and the digest is of the very bytes that were packed.
+    private record Digesting(ReadableByteChannel channel, MessageDigest digest) implements ReadableByteChannel {
+
+        @Override
+        public int read(ByteBuffer target) throws IOException {
+            ByteBuffer read = target.duplicate();
+            int count = channel.read(target);
+            digest.update(read.limit(target.position()));
+            return count;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return channel.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource;
+import io.bulla.interop.netty.MeteredAllocator;
+import io.bulla.iovec.CopyTally;
+import io.bulla.refcount.LeaseLedger;
+import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.LeaseTrace;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.LongAdder;
+
+/// The memory of the nodes in this process, and what is known of it. Counts copies where bytes move, and memory
+/// where it is taken: the source, the channels' allocator, and Netty's global allocators, in case somebody goes
+/// around the channels' one.
+final class Meters implements AutoCloseable {
+
+    /// A reading of all meters.
+    ///
+    /// @param copies copies out of sealed buffers
+    /// @param allocated bytes handed out by the source and by Netty's allocators
+    record Reading(long copies, long allocated) {
+        Reading since(Reading earlier) {
+            return new Reading(copies - earlier.copies, allocated - earlier.allocated);
+        }
+
+        Reading plus(Reading other) {
+            return new Reading(copies + other.copies, allocated + other.allocated);
+        }
+    }
+
+    private static final int SETTLE_MILLIS = 2000;
+
+    private final LeaseTally handles = new LeaseTally();
+    private final LeaseLedger holders;
+    private final MemoryBudget budget;
+    private final ArenaSource arenas;
+    private final MeteredSource source;
+    private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
+
+    /// @param listsHolders whether to know who holds each handle, which costs a little for each
+    Meters(boolean listsHolders) {
+        holders = listsHolders ? LeaseLedger.full() : null;
+        // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
+        budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
+        arenas = ArenaSource.create(budget, listsHolders ? LeaseTrace.both(handles, holders) : handles);
+        source = new MeteredSource(arenas, new LongAdder());
+    }
+
+    MemorySource source() {
+        return source;
+    }
+
+    ByteBufAllocator allocator() {
+        return allocator;
+    }
+
+    MemoryBudget budget() {
+        return budget;
+    }
+
+    long handlesOpen() {
+        return handles.open();
+    }
+
+    /// Waits until no handle is open, for a while: an acknowledgement may overtake the close of the handle that
+    /// its sender's handler still holds.
+    ///
+    /// @return handles that are open still
+    long awaitHandles() throws InterruptedException {
+        for (int wait = 0; handles.open() > 0 && wait < SETTLE_MILLIS; wait++) {
+            Thread.sleep(1);
+        }
+        return handles.open();
+    }
+
+    /// Who holds most.
+    ///
+    /// @return one line, empty if nobody does or it is not known
+    String holders() {
+        return holders == null ? "" : holders.summary();
+    }
+
+    Reading read() {
+        return new Reading(CopyTally.snapshot().copies(), source.bytes.sum() + allocator.bytes() + elsewhereInNetty());
+    }
+
+    @Override
+    public void close() {
+        arenas.close();
+    }
+
+    private static long elsewhereInNetty() {
+        return used(UnpooledByteBufAllocator.DEFAULT) + used(ByteBufAllocator.DEFAULT);
+    }
+
+    private static long used(ByteBufAllocator allocator) {
+        return allocator instanceof ByteBufAllocatorMetricProvider meter
+                ? meter.metric().usedDirectMemory() + meter.metric().usedHeapMemory()
+                : 0;
+    }
+
+    /// Adds up the regions that a source hands out.
+    private record MeteredSource(MemorySource source, LongAdder bytes) implements MemorySource {
+
+        @Override
+        public Region allocate(long byteSize) {
+            Region region = source.allocate(byteSize);
+            bytes.add(region.segment().byteSize());
+            return region;
+        }
+
+        @Override
+        public MemorySegment seal(Region region, long used) {
+            return source.seal(region, used);
+        }
+
+        @Override
+        public LeaseTrace trace() {
+            return source.trace();
+        }
+    }
+}

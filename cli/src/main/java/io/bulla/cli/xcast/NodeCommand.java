@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.cli.shell.Usage;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.bulla.runtime.oob.topology.PeersFile;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/// `bulla node`: the options, checked, and a node that lives until the process is told to end.
+@Command(
+        name = "node",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        description = {
+            "Runs one node, which verifies what `bulla xcast --peers` broadcasts, and hands it on to its children.",
+            "It runs until it is told to end, as by Ctrl-C.",
+            "With --pmix it is a rank of a launcher's job, which says all the rest: mpirun -n 4 ./bulla node --pmix."
+        })
+public final class NodeCommand implements Callable<Integer> {
+
+    /// In the first line that is printed; the address is behind it.
+    static final String LISTENING = "listening=";
+
+    private static final Path STANDARD_INPUT = Path.of("-");
+    private static final Duration DRAIN = Duration.ofSeconds(1);
+    private static final int DIED = 3;
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--rank", paramLabel = "RANK", description = "This node's rank, 1 on; 0 is `bulla xcast`.")
+    Integer givenRank;
+
+    private int rank;
+
+    @Option(
+            names = "--peers",
+            paramLabel = "FILE",
+            description = "Where all nodes are: a line `rank host:port` for each. -: the lines come on standard input,"
+                    + " up to an empty one, and the input's end ends the node.")
+    Path peersFile;
+
+    @Option(names = "--nodes", paramLabel = "COUNT", description = "With --peers -: nodes besides the root.")
+    Integer nodes;
+
+    @Option(
+            names = "--bind",
+            paramLabel = "HOST:PORT",
+            description = "Where to listen, if not where the peers file says; port 0 is a free one.")
+    String bind;
+
+    @Option(
+            names = "--pmix",
+            description = "A rank of a launcher's job, and where the others are: in place of --rank and --peers."
+                    + " Without a security, the ranks share a secret that the first one makes.")
+    boolean pmix;
+
+    @Option(names = "--verbose", description = "With --pmix: every rank says what it does, not the first one alone.")
+    boolean verbose;
+
+    @ArgGroup(exclusive = false, validate = false, order = 30, heading = "%nSecurity: exactly one%n")
+    final SecurityOptions security = new SecurityOptions();
+
+    @ArgGroup(exclusive = false, validate = false, order = 40, heading = "%nThe tree: the same as the root's%n")
+    final TreeOptions tree = new TreeOptions();
+
+    @Option(names = "--die", hidden = true, description = "Die when a message is there.")
+    boolean die;
+
+    // volatile: read by the event loop, which is not asked before there is something to send
+    private volatile PeerDirectory peers = peer -> null;
+
+    @Override
+    public Integer call() throws Exception {
+        tree.check(spec);
+        if (pmix) {
+            return callInJob();
+        }
+        if (givenRank == null || peersFile == null) {
+            throw Usage.error(spec, "a node needs --rank and --peers, or --pmix under a launcher");
+        }
+        rank = givenRank;
+        Usage.atLeast(spec, "--rank", 1, rank);
+        Security protection = security.of(spec, rank);
+        boolean fromInput = peersFile.equals(STANDARD_INPUT);
+        PeersFile known = fromInput ? null : PeersFile.read(peersFile);
+        int size = known != null ? known.size() : checkedNodes() + 1;
+        if (rank >= size) {
+            throw Usage.error(spec, "--rank is not a node: rank=" + rank + " nodes=" + (size - 1));
+        }
+        InetSocketAddress address = address(known);
+        try (Meters meters = tree.meters()) {
+            NodeParts parts = tree.parts(meters, tree.send.policy(meters));
+            OobNodeBuilder builder = parts.node(rank, size, protection)
+                    .bind(address)
+                    .directory(peer -> peers.addressOf(peer))
+                    .onPeerLost((peer, cause) -> say("%s", cause.getMessage()));
+            if (known != null) {
+                peers = known;
+            }
+            run(Recipient.start(builder, meters, die ? NodeCommand::dies : null, this::saw), meters, protection);
+        }
+        return 0;
+    }
+
+    private int callInJob() throws Exception {
+        if (givenRank != null || peersFile != null || nodes != null || bind != null) {
+            throw Usage.error(
+                    spec, "the launcher says where nodes are: not with --pmix: --rank, --peers, --nodes, --bind");
+        }
+        try (PmixJob job = PmixJob.join(spec, security);
+                Meters meters = tree.meters()) {
+            rank = job.rank();
+            new PmixReceiver(job, meters, tree, line -> {
+                        if (verbose || rank == 0) {
+                            say("%s", line);
+                        }
+                    })
+                    .run();
+        }
+        return 0;
+    }
+
+    private void run(Recipient recipient, Meters meters, Security protection) throws IOException, InterruptedException {
+        OobNode node = recipient.node();
+        Thread hook = new Thread(() -> node.close(DRAIN), "bulla-node-end");
+        Runtime.getRuntime().addShutdownHook(hook);
+        StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
+        try {
+            say(
+                    LISTENING + "%s:%d security=%s",
+                    node.address().getAddress().getHostAddress(),
+                    node.address().getPort(),
+                    protection.name());
+            if (peersFile.equals(STANDARD_INPUT)) {
+                followInput(node.rank());
+            } else {
+                new CountDownLatch(1).await();
+            }
+        } finally {
+            if (lines != null) {
+                lines.close();
+            }
+            node.close(DRAIN);
+        }
+    }
+
+    /// Reads where the peers are, and waits for the input's end.
+    private void followInput(int self) throws IOException {
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        List<String> lines = new ArrayList<>();
+        String line = input.readLine();
+        while (line != null && !line.isBlank()) {
+            lines.add(line);
+            line = input.readLine();
+        }
+        if (line == null && lines.isEmpty()) {
+            return;
+        }
+        PeersFile read = PeersFile.parse("-", lines);
+        if (read.size() != nodes + 1) {
+            throw new IOException(
+                    "peers are not as many as said: rank=" + self + " nodes=" + nodes + " peers=" + (read.size() - 1));
+        }
+        peers = read;
+        while (line != null) {
+            line = input.readLine();
+        }
+    }
+
+    private int checkedNodes() {
+        if (nodes == null) {
+            throw Usage.error(spec, "--peers - needs --nodes: how many there are besides the root");
+        }
+        Usage.atLeast(spec, "--nodes", 1, nodes);
+        return nodes;
+    }
+
+    private InetSocketAddress address(PeersFile known) throws IOException {
+        if (bind != null) {
+            return PeersFile.address(bind);
+        }
+        if (known == null) {
+            throw Usage.error(spec, "--peers - needs --bind HOST:PORT");
+        }
+        return known.addressOf(rank);
+    }
+
+    private void saw(Message message, String trouble) {
+        say(
+                "origin=%d bytes=%d %s",
+                message.origin(),
+                message.buffer().byteSize(),
+                trouble == null ? "verified" : "not as sent: " + trouble);
+    }
+
+    private static void dies(OobNode node) {
+        System.err.println("node " + node.rank() + " dies, as it was told");
+        Runtime.getRuntime().halt(DIED);
+    }
+
+    private void say(String format, Object... values) {
+        out().printf("node: rank=" + rank + " " + format + "%n", values);
+        out().flush();
+    }
+
+    private PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.Limits;
+import io.bulla.pack.UnpackException;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
+import java.io.IOException;
+import java.util.function.Consumer;
+
+/// A node that verifies what is broadcast, and tells who broadcast it.
+///
+/// ```
+/// origin --LAUNCH, down the tree--> node --VERDICT, directly--> origin
+/// origin --ASK, directly----------> node --COUNTS, directly---> origin
+/// origin --PING, directly---------> node, if it lives
+/// origin --END, directly----------> node, which need not wait for more
+/// ```
+final class Recipient implements AutoCloseable {
+
+    static final int LAUNCH = 1;
+    static final int VERDICT = 2;
+    static final int ASK = 3;
+    static final int COUNTS = 4;
+    static final int PING = 5;
+    static final int END = 6;
+
+    /// Told of each message, after its sender is.
+    interface Witness {
+
+        /// @param trouble why it is not what was sent, or `null`
+        void saw(Message message, String trouble);
+    }
+
+    private final OobNode node;
+    private final Meters meters;
+    private final Consumer<OobNode> death;
+    private final Witness witness;
+
+    private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
+        this.node = node;
+        this.meters = meters;
+        this.death = death;
+        this.witness = witness;
+    }
+
+    /// Makes a node do this.
+    ///
+    /// @param death what to do instead when the message is there, to see what a failure looks like; or `null`
+    static Recipient of(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
+        Recipient recipient = new Recipient(node, meters, death, witness);
+        node.receive(PING, message -> {});
+        node.receive(LAUNCH, recipient::launched);
+        node.receive(ASK, recipient::asked);
+        return recipient;
+    }
+
+    /// Starts a node that does this, as [#of].
+    static Recipient start(OobNodeBuilder builder, Meters meters, Consumer<OobNode> death, Witness witness)
+            throws IOException {
+        return of(builder.start(), meters, death, witness);
+    }
+
+    /// What to do when the origin says that this was all.
+    void onEnd(Runnable step) {
+        node.receive(END, message -> step.run());
+    }
+
+    OobNode node() {
+        return node;
+    }
+
+    @Override
+    public void close() {
+        node.close();
+    }
+
+    private void launched(Message message) {
+        if (death != null) {
+            death.accept(node);
+            return;
+        }
+        String trouble = null;
+        try {
+            LaunchMessage.verify(message.unpacker(Limits.DEFAULT));
+        } catch (IOException | UnpackException failure) {
+            trouble = failure.getMessage();
+        }
+        send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
+        witness.saw(message, trouble);
+    }
+
+    private void asked(Message message) {
+        int asker = message.origin();
+        // later: the question itself is held by this handler
+        Thread.startVirtualThread(() -> {
+            try {
+                long open = meters.awaitHandles();
+                send(asker, COUNTS, new ControlMessage.Counts(node.rank(), node.broadcastSends(), meters.read(), open));
+            } catch (InterruptedException ending) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    private void send(int peer, int tag, ControlMessage message) {
+        try (BufferBuilder builder = BufferBuilder.create(meters.source())) {
+            message.packInto(builder);
+            try (SealedBuffer words = builder.seal()) {
+                node.send(peer, tag, ControlMessage.FORMAT, words);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.cli.shell.Usage;
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.PeerIdentity;
+import io.bulla.runtime.oob.security.SharedSecret;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/// How nodes of several processes know each other. There is no default: plaintext has to be asked for by name.
+final class SecurityOptions {
+
+    @Option(
+            names = "--certs",
+            paramLabel = "DIR",
+            description = "TLS by certificates: ca.pem, rank-N.pem and rank-N.key, as `bulla cert` makes them.")
+    Path certs;
+
+    @Option(names = "--secret", paramLabel = "FILE", description = "TLS by a secret that all nodes of the job have.")
+    Path secret;
+
+    @Option(
+            names = "--job",
+            paramLabel = "NAME",
+            defaultValue = "trial",
+            description = "Name of the job that the secret is for.")
+    String job = "trial";
+
+    @Option(names = "--plaintext", description = "No protection at all, between loopback addresses.")
+    boolean plaintext;
+
+    @Option(
+            names = "--plaintext-beyond-loopback",
+            description = "No protection at all, on a network that is closed by other means.")
+    boolean beyondLoopback;
+
+    boolean isGiven() {
+        return given() > 0;
+    }
+
+    /// What one node is protected by.
+    ///
+    /// @throws IOException that names the file, if one is not as it should be
+    Security of(CommandSpec command, int rank) throws IOException {
+        if (given() != 1) {
+            throw Usage.error(
+                    command,
+                    (given() == 0 ? "peers have to prove who they are" : "only one can be")
+                            + ": --certs DIR, --secret FILE, or, for no protection at all, --plaintext");
+        }
+        if (certs != null) {
+            return new TrialCertificates(certs).of(rank);
+        }
+        if (secret != null) {
+            return SharedSecret.ofFile(secret, identity(command, rank));
+        }
+        return plaintext ? Security.plaintext() : Security.plaintextBeyondLoopback();
+    }
+
+    private PeerIdentity identity(CommandSpec command, int rank) {
+        try {
+            return new PeerIdentity(job, rank);
+        } catch (IllegalArgumentException wrong) {
+            throw Usage.error(command, wrong.getMessage());
+        }
+    }
+
+    private long given() {
+        return Stream.of(certs != null, secret != null, plaintext, beyondLoopback)
+                .filter(yes -> yes)
+                .count();
+    }
+}

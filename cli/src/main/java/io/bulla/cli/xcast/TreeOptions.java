@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.cli.shell.Usage;
+import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.topology.Radix;
+import java.time.Duration;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+/// What the root and the nodes of a tree are asked alike, and have to be told alike.
+final class TreeOptions {
+
+    enum Send {
+        SHARED,
+        COPY;
+
+        SendPolicy policy(Meters meters) {
+            return this == SHARED ? SendPolicy.SHARED : SendPolicy.copying(meters.source());
+        }
+    }
+
+    @Option(
+            names = "--radix",
+            paramLabel = "COUNT",
+            defaultValue = "4",
+            description = "Children of a node in the tree, the same everywhere; 1 is a chain.")
+    int radix = 4;
+
+    @Option(
+            names = "--send",
+            paramLabel = "HOW",
+            defaultValue = "shared",
+            description = "shared: all sends share one buffer. copy: a fresh copy per child, the old way.")
+    Send send = Send.SHARED;
+
+    @Option(
+            names = "--limit",
+            paramLabel = "BYTES",
+            defaultValue = "4294967296",
+            description = "Largest message in bytes.")
+    long limit = 1L << 32;
+
+    @Option(
+            names = "--peer-timeout",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = Usage.Time.class,
+            description = "Time after which a node that cannot be reached has failed: 5s, 500ms.")
+    Duration peerTimeout = Duration.ofSeconds(10);
+
+    @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
+    Duration stats;
+
+    void check(CommandSpec command) {
+        Usage.atLeast(command, "--radix", 1, radix);
+        Usage.atLeast(command, "--limit", 1, limit);
+    }
+
+    Meters meters() {
+        return new Meters(stats != null);
+    }
+
+    NodeParts parts(Meters meters, SendPolicy policy) {
+        return new NodeParts(meters, new Radix(radix), limit, policy, peerTimeout);
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.xcast;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastResult;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.topology.Radix;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/// The root, its [Crew], and the broadcasts that go down the tree.
+///
+/// Rank 0 is the root. Every other node verifies, and tells the root so, directly. What the broadcast itself
+/// confirms is heard too: which nodes have failed.
+final class Xcast implements AutoCloseable {
+
+    private static final int ROOT = 0;
+    private static final long PATIENCE_NANOS = 2_000_000_000;
+
+    private final XcastCommand options;
+    private final int nodes;
+    private final Radix radix;
+    private final Meters meters;
+    private final NodeParts parts;
+    private final EventLoopGroup loops =
+            new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), NioIoHandler.newFactory());
+    private final Crew crew;
+    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    // volatile: written by the broadcast alone, read as a snapshot
+    private volatile int verified;
+    private Security security;
+    private OobNode root;
+    private StatsLines stats;
+
+    /// What the root hears.
+    private sealed interface Event {}
+
+    private record Verified(int rank, String trouble, long nanos) implements Event {}
+
+    private record Counted(ControlMessage.Counts counts) implements Event {}
+
+    private record Lost(int rank, String why) implements Event {}
+
+    private record Confirmed(BroadcastResult result) implements Event {}
+
+    private record Failed(Throwable why) implements Event {}
+
+    Xcast(XcastCommand options) throws IOException {
+        this(options, meters -> options.tree.send.policy(meters));
+    }
+
+    /// With a policy of the caller's making, for tests.
+    Xcast(XcastCommand options, Function<Meters, SendPolicy> policy) throws IOException {
+        this.options = options;
+        this.nodes = options.nodes();
+        this.radix = new Radix(options.tree.radix);
+        this.meters = options.tree.meters();
+        this.parts = options.tree.parts(meters, policy.apply(meters));
+        try {
+            this.crew = options.crew(parts, loops);
+        } catch (Throwable failure) {
+            meters.close();
+            throw failure;
+        }
+    }
+
+    /// Starts all nodes; each listens on a port of its own.
+    void start() throws IOException, InterruptedException {
+        try {
+            security = crew.rootSecurity();
+            root = crew.startRoot(parts.node(ROOT, nodes + 1, security)
+                    .loops(loops)
+                    .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
+            root.receive(Recipient.VERDICT, this::judged);
+            root.receive(Recipient.COUNTS, message -> events.add(new Counted(ControlMessage.Counts.of(message))));
+            crew.start(root.address());
+        } catch (IOException failure) {
+            throw options.where.port == 0
+                            || failure.getMessage() == null
+                            || !failure.getMessage().startsWith("cannot listen")
+                    ? failure
+                    : new IOException(failure.getMessage() + "; --port 0 takes free ports", failure);
+        }
+        if (options.tree.stats != null) {
+            stats = new StatsLines(
+                    options.tree.stats, root, meters, options.spec.commandLine().getOut());
+        }
+    }
+
+    /// How far the broadcast under way has come; any thread may ask.
+    String progress() {
+        return "verified=" + verified;
+    }
+
+    /// How the nodes are protected, and where they are.
+    String describe() {
+        return "security=" + security.name() + " nodes=" + nodes + " " + crew.describe();
+    }
+
+    /// Packs one launch message, broadcasts it, and waits until every node has verified it.
+    ///
+    /// @throws IOException if a file cannot be read or a node fails
+    Report broadcast(Progress progress) throws IOException, InterruptedException {
+        Totals before = totals();
+        long bytes;
+        long start;
+        Broadcast broadcast;
+        Meters.Reading packing;
+        try (SealedBuffer message = pack()) {
+            bytes = message.byteSize();
+            checkMemory(bytes);
+            packing = meters.read();
+            start = System.nanoTime();
+            broadcast = new Broadcast(start, progress);
+            root.broadcast(Recipient.LAUNCH, LaunchMessage.FORMAT, message)
+                    .whenComplete(
+                            (result, why) -> events.add(result == null ? new Failed(why) : new Confirmed(result)));
+            // the broadcast's own handle goes at once: the sends have theirs
+        }
+        try {
+            broadcast.await();
+        } finally {
+            progress.done();
+        }
+        double seconds = (System.nanoTime() - start) / 1e9;
+        Totals after = totals();
+        // what it took to pack the message is not the broadcast's
+        Meters.Reading cost = after.meters().since(before.meters()).since(packing.since(before.here()));
+        return new Report(
+                nodes,
+                options.tree.radix,
+                bytes,
+                after.sends() - before.sends(),
+                cost.copies(),
+                cost.allocated(),
+                nodes,
+                after.handlesOpen(),
+                seconds,
+                levels(broadcast.verifiedAt));
+    }
+
+    /// Ends all nodes, waits for their threads and gives the memory back.
+    @Override
+    public void close() throws IOException {
+        if (stats != null) {
+            stats.close();
+        }
+        if (root != null) {
+            crew.dismiss(root);
+            root.close();
+        }
+        try {
+            crew.close();
+        } finally {
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+            meters.close();
+        }
+    }
+
+    private SealedBuffer pack() throws IOException {
+        List<String> addresses = new ArrayList<>();
+        for (int rank = 0; rank <= nodes; rank++) {
+            var address = rank == ROOT ? root.address() : crew.addressOf(rank);
+            addresses.add(address.getHostString() + ":" + address.getPort());
+        }
+        return LaunchMessage.pack(
+                meters.source(), options.tree.limit, "bulla-xcast", addresses, options.what.variables(), options.files);
+    }
+
+    private void judged(Message message) {
+        ControlMessage.Verdict verdict = ControlMessage.Verdict.of(message);
+        events.add(new Verified(verdict.rank(), verdict.trouble(), System.nanoTime()));
+    }
+
+    /// One broadcast, as its verdicts come in.
+    private final class Broadcast {
+
+        private final long start;
+        private final Progress progress;
+        private final long[] verifiedAt = new long[nodes + 1];
+        private final Map<Integer, String> lost = new TreeMap<>();
+        private long pingAt = Long.MAX_VALUE;
+
+        Broadcast(long start, Progress progress) {
+            this.start = start;
+            this.progress = progress;
+        }
+
+        /// Waits until each node has verified or failed.
+        void await() throws IOException, InterruptedException {
+            long deadline = start + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
+            verified = 0;
+            progress.verified(0);
+            while (verified + lost.size() < nodes) {
+                long until = Math.min(deadline, pingAt);
+                Event event = events.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                if (event != null) {
+                    heard(event);
+                } else if (until == pingAt) {
+                    // they have it, and may die before they say so: who does not take a message is lost
+                    pingAt = Long.MAX_VALUE;
+                    sendAll(Recipient.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
+                } else {
+                    throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " verified=" + verified
+                            + " nodes=" + nodes);
+                }
+            }
+            if (!lost.isEmpty()) {
+                int rank = lost.keySet().iterator().next();
+                throw new IOException(lost.get(rank) + " (failed=" + lost.keySet() + " verified=" + verified + " nodes="
+                        + nodes + ")");
+            }
+        }
+
+        private void heard(Event event) throws IOException {
+            switch (event) {
+                case Verified verdict -> {
+                    if (verdict.trouble() != null) {
+                        throw new IOException(verdict.trouble() + " (reported by node " + verdict.rank() + ")");
+                    }
+                    if (verifiedAt[verdict.rank()] == 0) {
+                        verifiedAt[verdict.rank()] = verdict.nanos() - start;
+                        verified = verified + 1;
+                        progress.verified(verified);
+                    }
+                }
+                case Lost peer -> lose(peer.rank(), peer.why());
+                case Confirmed confirmed -> {
+                    confirmed.result().failed().forEach(rank -> lose(rank, "peer " + rank + " failed"));
+                    pingAt = System.nanoTime() + PATIENCE_NANOS;
+                }
+                case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
+                case Counted late -> {}
+            }
+        }
+
+        private void lose(int rank, String why) {
+            if (verifiedAt[rank] == 0) {
+                lost.putIfAbsent(rank, why);
+            }
+        }
+    }
+
+    /// What all have spent so far.
+    ///
+    /// @param meters of all processes
+    /// @param here of this one's alone
+    private record Totals(long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen) {}
+
+    private Totals totals() throws IOException, InterruptedException {
+        Map<Integer, ControlMessage.Counts> others = crew.isHere() ? Map.of() : counts();
+        Meters.Reading here = meters.read();
+        long sends = root.broadcastSends() + crew.sends();
+        Meters.Reading all = here;
+        // an answer may be heard before the handle of its message is closed
+        long open = meters.awaitHandles();
+        for (ControlMessage.Counts one : others.values()) {
+            sends += one.sends();
+            all = all.plus(one.meters());
+            open += one.handlesOpen();
+        }
+        return new Totals(sends, all, here, open);
+    }
+
+    /// Asks each other process for its counts, and waits for the answers.
+    private Map<Integer, ControlMessage.Counts> counts() throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
+        Map<Integer, ControlMessage.Counts> counts = new TreeMap<>();
+        events.clear();
+        sendAll(Recipient.ASK, rank -> true);
+        while (counts.size() < nodes) {
+            switch (events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                case Counted one -> counts.put(one.counts().rank(), one.counts());
+                case Lost peer -> throw new IOException(peer.why());
+                case null ->
+                    throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " answered="
+                            + counts.size() + " nodes=" + nodes);
+                default -> {}
+            }
+        }
+        return counts;
+    }
+
+    private void sendAll(int tag, Predicate<Integer> which) {
+        try (BufferBuilder builder = BufferBuilder.create(meters.source());
+                SealedBuffer nothing = builder.seal()) {
+            for (int rank = 1; rank <= nodes; rank++) {
+                if (which.test(rank)) {
+                    root.send(rank, tag, nothing);
+                }
+            }
+        }
+    }
+
+    private void checkMemory(long bytes) throws IOException {
+        if (!crew.isHere()) {
+            return;
+        }
+        long needed = Math.multiplyExact(bytes, (long) nodes) + meters.budget().used();
+        if (needed > meters.budget().limit()) {
+            throw new IOException("not enough memory, every node holds what it receives: needed=" + needed + " limit="
+                    + meters.budget().limit() + " nodes=" + nodes + " bytes=" + bytes);
+        }
+    }
+
+    private List<Report.Level> levels(long[] verifiedAt) {
+        List<Report.Level> levels = new ArrayList<>();
+        int size = verifiedAt.length;
+        for (int rank = 1; rank < size; rank++) {
+            int depth = radix.level(rank, ROOT, size);
+            double millis = verifiedAt[rank] / 1e6;
+            if (levels.size() < depth) {
+                levels.add(new Report.Level(depth, 1, millis, millis));
+            } else {
+                Report.Level level = levels.getLast();
+                levels.set(
+                        depth - 1,
+                        new Report.Level(
+                                depth,
+                                level.nodes() + 1,
+                                Math.min(level.firstMillis(), millis),
+                                Math.max(level.lastMillis(), millis)));
+            }
+        }
+        return levels;
+    }
+}
