@@ -13,6 +13,8 @@ import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.refcount.RefCount;
 import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.pmix.PmixNodes;
+import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.testkit.StingySource;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -35,17 +37,19 @@ import org.junit.jupiter.api.Test;
 /// The ledger of the memory model against the class files, and the tests that it names against the sources.
 class LedgerTest {
 
-    private static final Map<String, Class<?>> MODULES = Map.of(
-            "refcount", RefCount.class,
-            "iovec", IoVec.class,
-            "buffer-core", BufferBuilder.class,
-            "pack-unpack", Packer.class,
-            "interop/posix", PosixSocket.class,
-            "interop/netty", FrameReader.class,
-            "interop/aeron", SealedOffer.class,
-            "runtime/oob", OobNode.class,
-            "cli", Bytes.class,
-            "testkit", StingySource.class);
+    private static final Map<String, Class<?>> MODULES = Map.ofEntries(
+            Map.entry("refcount", RefCount.class),
+            Map.entry("iovec", IoVec.class),
+            Map.entry("buffer-core", BufferBuilder.class),
+            Map.entry("pack-unpack", Packer.class),
+            Map.entry("interop/posix", PosixSocket.class),
+            Map.entry("interop/netty", FrameReader.class),
+            Map.entry("interop/aeron", SealedOffer.class),
+            Map.entry("runtime/oob", OobNode.class),
+            Map.entry("runtime/pmix", PmixClient.class),
+            Map.entry("runtime/oob-pmix", PmixNodes.class),
+            Map.entry("cli", Bytes.class),
+            Map.entry("testkit", StingySource.class));
 
     private static final Path ROOT = root();
     private static final Ledger LEDGER = new Ledger(ROOT);
@@ -77,6 +81,24 @@ class LedgerTest {
             }
         }
         assertTrue(missing.isEmpty(), () -> "named and not there: " + missing);
+    }
+
+    @Test
+    void everyPromiseOfReadmeHasARowAndItsTestsAreThere() throws IOException {
+        Set<String> tests = sources();
+        var promised = new ArrayList<String>();
+        for (String line : Files.readAllLines(ROOT.resolve("README.md"))) {
+            if (line.startsWith("| *")) {
+                promised.add(line.split("\\|")[1].strip());
+            }
+        }
+        var rows = LEDGER.table("## The nine promises");
+        assertEquals(promised, rows.stream().map(row -> row.get(0)).toList());
+        for (List<String> row : rows) {
+            List<String> named = Ledger.words(row.get(2));
+            assertFalse(named.isEmpty(), () -> row.get(0) + " without a test");
+            named.forEach(test -> assertTrue(isThere(tests, test), () -> "named and not there: " + test));
+        }
     }
 
     @Test
