@@ -13,13 +13,13 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
-import io.netty.channel.group.ChannelGroupFuture;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.util.concurrent.CompletableFuture;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
 final class Acceptor {
@@ -29,6 +29,7 @@ final class Acceptor {
     private final ChannelGroup channels;
     private final RefusalLog refusals;
     private final Admission admission;
+    private Channel listener;
 
     Acceptor(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
@@ -39,7 +40,7 @@ final class Acceptor {
                 settings.connections().greeting(),
                 settings.connections().connections(),
                 settings.connections().perSecond(),
-                System::nanoTime,
+                settings.surroundings().clock(),
                 nodeLoop.eventLoop(),
                 refusals);
     }
@@ -49,7 +50,7 @@ final class Acceptor {
     }
 
     /// Binds, and from then on accepts.
-    Channel listen(InetSocketAddress bind) throws IOException {
+    CompletableFuture<Channel> listen(InetSocketAddress bind) {
         ServerBootstrap server = new ServerBootstrap()
                 .group(nodeLoop.eventLoop(), nodeLoop.eventLoop())
                 .handler(admission)
@@ -65,14 +66,23 @@ final class Acceptor {
         ServerSocketChannel given = settings.listener();
         ChannelFuture bound =
                 given == null ? server.channel(settings.transport().server()).bind(bind) : adopt(server, given);
-        bound.awaitUninterruptibly();
-        if (!bound.isSuccess()) {
-            throw new IOException(
-                    "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
-                            + innermost(bound.cause()).getMessage(),
-                    bound.cause());
-        }
-        return bound.channel();
+        CompletableFuture<Channel> listening = new CompletableFuture<>();
+        bound.addListener(done -> {
+            listener = bound.channel();
+            if (bound.isSuccess()) {
+                listening.complete(listener);
+            } else {
+                listening.completeExceptionally(cannotListen(bind, bound.cause()));
+            }
+        });
+        return listening;
+    }
+
+    private static IOException cannotListen(InetSocketAddress bind, Throwable why) {
+        return new IOException(
+                "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
+                        + innermost(why).getMessage(),
+                why);
     }
 
     /// It is active already, and would accept before there is a handler for what it accepts.
@@ -168,8 +178,17 @@ final class Acceptor {
         }
     }
 
-    ChannelGroupFuture close() {
+    /// Closes the port and every connection.
+    ///
+    /// @return completes when all are closed
+    CompletableFuture<Void> close() {
         refusals.close();
-        return channels.close();
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        if (listener == null) {
+            channels.close().addListener(done -> over.complete(null));
+        } else {
+            listener.close().addListener(down -> channels.close().addListener(done -> over.complete(null)));
+        }
+        return over;
     }
 }

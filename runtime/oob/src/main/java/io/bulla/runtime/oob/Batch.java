@@ -51,7 +51,7 @@ final class Batch {
         }
     }
 
-    void writeTo(Channel channel, int rank) {
+    void writeTo(Channel channel, int rank, Surroundings clock) {
         if (messages == 1) {
             out.readerIndex(Frame.BYTES);
         } else {
@@ -64,7 +64,7 @@ final class Batch {
         if (all != null) {
             written.addListener(done -> {
                 if (done.isSuccess()) {
-                    long now = System.nanoTime();
+                    long now = clock.now();
                     all.forEach(send -> send.reached(Delivery.Status.WRITTEN, now));
                 }
             });

@@ -38,7 +38,7 @@ final class Broadcast {
     /// At the origin, else `null`.
     final CompletableFuture<BroadcastResult> result;
 
-    final long started = System.nanoTime();
+    final long started;
     final Map<Integer, PendingSend> waiting = new HashMap<>();
     final Set<Integer> parents = new HashSet<>();
     private final Set<Integer> asked = new HashSet<>();
@@ -48,7 +48,8 @@ final class Broadcast {
     private int reached;
     boolean handedOn;
 
-    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<BroadcastResult> result) {
+    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<BroadcastResult> result, long now) {
+        this.started = now;
         this.key = key;
         this.tag = tag;
         this.options = options;

@@ -12,7 +12,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -31,7 +30,7 @@ final class Broadcasts {
 
     private final NodeLoop nodeLoop;
     private final Settings settings;
-    private final long session = ThreadLocalRandom.current().nextLong() | 1;
+    private final long session;
     private final Map<Broadcast.Key, Broadcast> active = new LinkedHashMap<>();
     private final Map<Broadcast.Key, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
@@ -49,6 +48,7 @@ final class Broadcasts {
     Broadcasts(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
         this.settings = nodeLoop.settings();
+        this.session = settings.surroundings().name();
     }
 
     long sends() {
@@ -62,7 +62,12 @@ final class Broadcasts {
     /// A broadcast of this node's own.
     void begin(BroadcastSend own) {
         Broadcast broadcast = new Broadcast(
-                new Broadcast.Key(settings.rank(), session, ++lastNumber), own.tag, own.options, own.bytes, own.result);
+                new Broadcast.Key(settings.rank(), session, ++lastNumber),
+                own.tag,
+                own.options,
+                own.bytes,
+                own.result,
+                nodeLoop.now());
         broadcast.land(0, own.handle);
         own.handle = null;
         active.put(broadcast.key, broadcast);
@@ -90,7 +95,7 @@ final class Broadcasts {
             }
             SendOptions options =
                     frame.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            broadcast = new Broadcast(key, frame.tag(), options, frame.total(), null);
+            broadcast = new Broadcast(key, frame.tag(), options, frame.total(), null, nodeLoop.now());
             active.put(key, broadcast);
         }
         broadcast.parents.add(from.rank());
@@ -260,7 +265,7 @@ final class Broadcasts {
         Broadcast.Outcome outcome = broadcast.outcome();
         if (broadcast.result != null) {
             broadcast.result.complete(
-                    new BroadcastResult(outcome.reached(), outcome.failed(), System.nanoTime() - broadcast.started));
+                    new BroadcastResult(outcome.reached(), outcome.failed(), nodeLoop.now() - broadcast.started));
             return;
         }
         outcomes.put(broadcast.key, outcome);

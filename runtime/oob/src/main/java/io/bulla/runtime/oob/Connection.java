@@ -47,8 +47,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     private boolean flushing;
     private boolean paused;
     private boolean quiet;
-    private long lastRead = System.nanoTime();
-    private long lastWrite = lastRead;
+    private long lastRead;
+    private long lastWrite;
 
     /// @param peer whom it was dialed to, or `null` if it was accepted
     /// @param helloNanos time for the other side to say hello
@@ -57,6 +57,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         this.channel = channel;
         this.peer = peer;
         this.dialed = peer != null;
+        this.lastRead = nodeLoop.now();
+        this.lastWrite = lastRead;
         this.deadline = channel.eventLoop()
                 .schedule(
                         () -> fail(new IOException("no hello in time: millis=" + helloNanos / 1_000_000)),
@@ -80,7 +82,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     void open(Peer whose) {
         peer = whose;
         stage = Stage.OPEN;
-        lastRead = System.nanoTime();
+        lastRead = nodeLoop.now();
         deadline.cancel(false);
     }
 
@@ -119,6 +121,11 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         fail(new IOException("closed by this node"));
     }
 
+    /// Ends one send of the peer's, which cannot be written.
+    void end(PendingSend send, Throwable failure) {
+        nodeLoop.end(send, failure);
+    }
+
     /// Ends, for the peer has said something newer on another connection. Two that call each other at once do
     /// that; who has not proven to be the peer may as well repeat what he has overheard, which is worth a line.
     void overtaken(String reason) {
@@ -149,7 +156,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     }
 
     void flushNow() {
-        lastWrite = System.nanoTime();
+        lastWrite = nodeLoop.now();
         flushing = true;
         try {
             channel.flush();
@@ -161,7 +168,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     /// Stops or resumes reading.
     void pause(boolean pause) {
         paused = pause;
-        lastRead = System.nanoTime();
+        lastRead = nodeLoop.now();
         channel.config().setAutoRead(!pause);
     }
 
@@ -299,7 +306,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        lastRead = System.nanoTime();
+        lastRead = nodeLoop.now();
         if (stage == Stage.OPEN && writeAck()) {
             flushNow();
         }

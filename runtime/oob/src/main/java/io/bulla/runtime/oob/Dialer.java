@@ -9,7 +9,6 @@ import io.netty.channel.ChannelOption;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.concurrent.Future;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /// Tries to connect to one peer, again and again with growing pauses, until told to stop.
@@ -93,7 +92,7 @@ final class Dialer {
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         nodeLoop.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
-        pauseThenDial(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
+        pauseThenDial(nodeLoop.settings().surroundings().between(longest / 2, longest));
     }
 
     private void pauseThenDial(long nanos) {
@@ -111,7 +110,7 @@ final class Dialer {
         SocketAddress address;
         try {
             address = nodeLoop.addressOf(peer.rank());
-        } catch (Exception nowhere) {
+        } catch (Throwable nowhere) {
             failed(nowhere);
             return;
         }

@@ -35,7 +35,7 @@ final class FlightEvents {
                 event.tag = send.tag;
                 event.bytes = send.bytes;
                 event.attempts = send.attempts;
-                event.micros = send.ageNanos(System.nanoTime()) / 1_000;
+                event.micros = send.ageNanos(send.peer.nodeLoop().now()) / 1_000;
                 event.outcome = outcome;
                 event.commit();
             }

@@ -3,9 +3,13 @@ package io.bulla.runtime.oob;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
@@ -39,15 +43,33 @@ final class HandlerExecutor {
     };
     private final int rank;
     private final ExecutorService executor;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // volatile: no order but its own; who reads it late runs one item more
     private volatile boolean closed;
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile Thread runner;
 
-    HandlerExecutor(int rank) {
+    HandlerExecutor(int rank, ThreadFactory threads) {
         this.rank = rank;
-        this.executor = Executors.newSingleThreadExecutor(
-                Thread.ofVirtual().name("bulla-handler-" + rank).factory());
+        this.executor =
+                new ThreadPoolExecutor(
+                        1,
+                        1,
+                        0,
+                        TimeUnit.SECONDS,
+                        new LinkedBlockingQueue<>(),
+                        task -> named(threads.newThread(task))) {
+                    @Override
+                    protected void terminated() {
+                        dropAll();
+                        ended.complete(null);
+                    }
+                };
+    }
+
+    private Thread named(Thread thread) {
+        thread.setName("bulla-handler-" + rank);
+        return thread;
     }
 
     void put(Item item) {
@@ -82,9 +104,9 @@ final class HandlerExecutor {
         dropAll();
     }
 
-    void awaitEnd(long millis) throws InterruptedException {
-        executor.awaitTermination(millis, TimeUnit.MILLISECONDS);
-        dropAll();
+    /// Completes when the thread has ended.
+    CompletionStage<Void> ended() {
+        return ended;
     }
 
     private void wake() {

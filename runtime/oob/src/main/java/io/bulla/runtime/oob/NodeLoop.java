@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -52,13 +53,15 @@ final class NodeLoop {
         }
     };
     private Future<?> ticks;
-    private long lastTick = System.nanoTime();
+    private long lastTick;
     private boolean closed;
 
     NodeLoop(Settings settings, EventLoop loop) {
         this.settings = settings;
+        this.lastTick = settings.surroundings().now();
         this.loop = loop;
-        this.handlerExecutor = new HandlerExecutor(settings.rank());
+        this.handlerExecutor =
+                new HandlerExecutor(settings.rank(), settings.surroundings().threads());
         this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), handlerExecutor);
         this.room = new Room(new SendQuota(settings.allMessages(), settings.allBytes()));
         this.broadcasts = new Broadcasts(this);
@@ -67,6 +70,10 @@ final class NodeLoop {
 
     Settings settings() {
         return settings;
+    }
+
+    long now() {
+        return settings.surroundings().now();
     }
 
     EventLoop eventLoop() {
@@ -104,11 +111,18 @@ final class NodeLoop {
     }
 
     /// Binds, and from then on accepts.
-    Channel listen(InetSocketAddress bind) throws IOException {
-        Channel listener = acceptor.listen(bind);
+    CompletableFuture<Channel> listen(InetSocketAddress bind) {
+        CompletableFuture<Channel> listening = acceptor.listen(bind);
         ticks = loop.scheduleAtFixedRate(
                 this::tick, settings.heartbeatNanos() / 2, settings.heartbeatNanos() / 2, TimeUnit.NANOSECONDS);
-        return listener;
+        return listening;
+    }
+
+    /// A stage, or that so much time has passed.
+    CompletableFuture<Void> soon(CompletionStage<Void> stage, long millis) {
+        CompletableFuture<Void> either = stage.thenApply(done -> done).toCompletableFuture();
+        Future<?> late = loop.schedule(() -> either.complete(null), millis, TimeUnit.MILLISECONDS);
+        return either.whenComplete((done, failure) -> late.cancel(false));
     }
 
     Acceptor acceptor() {
@@ -172,13 +186,7 @@ final class NodeLoop {
         for (PendingSend send = intake.takeAll(); send != null; ) {
             PendingSend next = send.next;
             send.next = null;
-            if (send.isDone()) {
-                release(send);
-            } else if (send instanceof BroadcastSend own) {
-                broadcasts.begin(own);
-            } else {
-                enqueue(send);
-            }
+            take(send);
             send = next;
         }
         for (int i = 0; i < dirty.size(); i++) {
@@ -187,9 +195,35 @@ final class NodeLoop {
         dirty.clear();
     }
 
+    /// Whatever goes wrong with one send ends that one, and no other.
+    private void take(PendingSend send) {
+        try {
+            if (send.isDone()) {
+                release(send);
+            } else if (send instanceof BroadcastSend own) {
+                broadcasts.begin(own);
+            } else {
+                enqueue(send);
+            }
+        } catch (Throwable failure) {
+            end(send, failure);
+        }
+    }
+
+    /// Ends one send that cannot go on, wherever it is.
+    void end(PendingSend send, Throwable failure) {
+        LOG.log(Level.ERROR, "send failed: rank=" + settings.rank() + " tag=" + send.tag, failure);
+        if (send instanceof BroadcastSend own && own.result != null) {
+            own.result.completeExceptionally(failure);
+        }
+        send.fail(failure);
+        send.peer.forget(send);
+        release(send);
+    }
+
     private void enqueue(PendingSend send) {
-        if (send.options.deadline().isPresent()) {
-            long left = send.options.deadline().get().toNanos() - send.ageNanos(System.nanoTime());
+        if (send.options.hasDeadline()) {
+            long left = SendOptions.nanos(send.options.deadline().get()) - send.ageNanos(now());
             send.deadline = loop.schedule(() -> late(send), left, TimeUnit.NANOSECONDS);
         }
         if (send.peer.enqueue(send)) {
@@ -273,7 +307,7 @@ final class NodeLoop {
     }
 
     private void tick() {
-        long now = System.nanoTime();
+        long now = now();
         // a loop that was held up did not listen either, so it may not judge
         boolean listened = now - lastTick < settings.heartbeatNanos();
         lastTick = now;
@@ -287,7 +321,7 @@ final class NodeLoop {
     /// @return completes when all is closed
     CompletableFuture<Void> close(long drainNanos) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        long deadline = System.nanoTime() + drainNanos;
+        long deadline = now() + drainNanos;
         try {
             loop.execute(() -> closeWhenDrained(deadline, over));
         } catch (RejectedExecutionException loopIsDown) {
@@ -300,7 +334,7 @@ final class NodeLoop {
     private void closeWhenDrained(long deadline, CompletableFuture<Void> over) {
         drain();
         boolean drained = broadcasts.isDrained() && peers.values().stream().allMatch(Peer::isDrained);
-        if (!drained && System.nanoTime() - deadline < 0) {
+        if (!drained && now() - deadline < 0) {
             loop.schedule(() -> closeWhenDrained(deadline, over), 2, TimeUnit.MILLISECONDS);
             return;
         }
@@ -312,7 +346,7 @@ final class NodeLoop {
         broadcasts.close();
         peers.values().forEach(Peer::close);
         room.close();
-        acceptor.close().addListener(done -> over.complete(null));
+        acceptor.close().thenRun(() -> over.complete(null));
     }
 
     /// As if the process had died: no word to anybody. For tests.
@@ -321,7 +355,7 @@ final class NodeLoop {
         onLoop(() -> {
             closed = true;
             ticks.cancel(false);
-            acceptor.close().addListener(done -> {
+            acceptor.close().thenRun(() -> {
                 failLate();
                 broadcasts.close();
                 peers.values().forEach(Peer::close);

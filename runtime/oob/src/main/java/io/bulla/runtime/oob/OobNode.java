@@ -6,13 +6,15 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
-import java.io.IOException;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,27 +42,37 @@ public final class OobNode implements AutoCloseable {
 
     private final Settings settings;
     private final NodeLoop nodeLoop;
-    private final Channel listener;
     private final EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
+    // set before anybody has the node
+    private Channel listener;
     // volatile: a send that is too late to see it fails on the loop
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /// @param ownLoops to be shut down with the node, or `null`
-    OobNode(Settings settings, EventLoopGroup loops, EventLoopGroup ownLoops, InetSocketAddress bind)
-            throws IOException {
+    private OobNode(Settings settings, EventLoopGroup loops, EventLoopGroup ownLoops) {
         this.settings = settings;
         this.ownLoops = ownLoops;
         this.nodeLoop = new NodeLoop(settings, loops.next());
         this.broadcasts = nodeLoop.broadcasts();
-        try {
-            this.listener = nodeLoop.listen(bind);
-        } catch (Throwable failure) {
-            nodeLoop.handlerExecutor().close();
-            shutDownLoops();
-            throw failure;
-        }
+    }
+
+    /// Binds, without waiting for it.
+    ///
+    /// @return completes with a node that listens, or exceptionally: then nothing is left running
+    static CompletableFuture<OobNode> start(
+            Settings settings, EventLoopGroup loops, EventLoopGroup ownLoops, InetSocketAddress bind) {
+        OobNode node = new OobNode(settings, loops, ownLoops);
+        return node.nodeLoop.listen(bind).handle((listener, failure) -> {
+            if (failure == null) {
+                node.listener = listener;
+                return node;
+            }
+            node.nodeLoop.handlerExecutor().close();
+            node.shutDownLoops();
+            throw failure instanceof CompletionException same ? same : new CompletionException(failure);
+        });
     }
 
     /// Begins a node.
@@ -235,6 +247,7 @@ public final class OobNode implements AutoCloseable {
     }
 
     private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
+        Objects.requireNonNull(options, "options");
         Peer to = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
         checkSize(buffer);
         SealedBuffer handle = buffer.share(to.tags.to());
@@ -256,7 +269,7 @@ public final class OobNode implements AutoCloseable {
             // given back when it is handled
             send.hasRoom = false;
             nodeLoop.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
-            send.reached(send.options.level(), System.nanoTime());
+            send.reached(send.options.level(), nodeLoop.now());
         } else {
             nodeLoop.submit(send);
         }
@@ -332,40 +345,40 @@ public final class OobNode implements AutoCloseable {
     /// @param drain time for what is on its way, perhaps zero
     public void close(Duration drain) {
         if (closing.compareAndSet(false, true)) {
-            Thread closer =
-                    Thread.ofVirtual().name("bulla-close-" + settings.rank()).start(() -> end(drain));
-            assert closer != null;
+            end(nodeLoop.close(SendOptions.nanos(drain)));
         }
         if (!nodeLoop.handlerExecutor().isRunningHere() && !nodeLoop.eventLoop().inEventLoop()) {
             closed.join();
         }
     }
 
-    private void end(Duration drain) {
-        try {
-            nodeLoop.close(drain.toNanos()).join();
-            listener.close().awaitUninterruptibly();
-            nodeLoop.handlerExecutor().close();
-            nodeLoop.handlerExecutor().awaitEnd(END_MILLIS);
-            nodeLoop.handlers().close();
-            shutDownLoops();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } finally {
-            closed.complete(null);
-        }
+    /// Once the loop's part is closed: handlers, then the threads.
+    private void end(CompletableFuture<Void> loopIsClosed) {
+        loopIsClosed
+                .thenCompose(done -> {
+                    nodeLoop.handlerExecutor().close();
+                    return nodeLoop.soon(nodeLoop.handlerExecutor().ended(), END_MILLIS);
+                })
+                .whenComplete((done, failure) -> {
+                    nodeLoop.handlers().close();
+                    if (ownLoops == null) {
+                        closed.complete(null);
+                    } else {
+                        shutDownLoops().addListener(down -> closed.complete(null));
+                    }
+                });
     }
 
     /// As if the process had been killed: peers hear nothing. For tests.
     void abort() {
         closing.set(true);
-        nodeLoop.abort().join();
-        end(Duration.ZERO);
+        end(nodeLoop.abort().thenCompose(done -> nodeLoop.close(0)));
+        closed.join();
     }
 
-    private void shutDownLoops() {
-        if (ownLoops != null) {
-            ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
-        }
+    private Future<?> shutDownLoops() {
+        return ownLoops == null
+                ? ImmediateEventExecutor.INSTANCE.newSucceededFuture(null)
+                : ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
     }
 }

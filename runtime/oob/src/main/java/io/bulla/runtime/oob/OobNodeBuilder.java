@@ -16,10 +16,14 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 
 /// What a node is made of.
 public final class OobNodeBuilder {
+
+    private static final Duration LONGEST = Duration.ofDays(1);
 
     private final int rank;
     private final int size;
@@ -49,6 +53,7 @@ public final class OobNodeBuilder {
     private Duration peerTimeout = Duration.ofSeconds(5);
     private int oldestVersion = Frame.VERSION;
     private int newestVersion = Frame.VERSION;
+    private Surroundings surroundings = Surroundings.MACHINE;
 
     OobNodeBuilder(int rank, int size) {
         Objects.checkIndex(rank, size);
@@ -183,7 +188,7 @@ public final class OobNodeBuilder {
     /// @param routing the shape
     /// @return this builder
     public OobNodeBuilder routing(Routing routing) {
-        this.routing = routing;
+        this.routing = Objects.requireNonNull(routing, "routing");
         return this;
     }
 
@@ -192,7 +197,7 @@ public final class OobNodeBuilder {
     /// @param policy asked once per child
     /// @return this builder
     public OobNodeBuilder sends(SendPolicy policy) {
-        this.policy = policy;
+        this.policy = Objects.requireNonNull(policy, "policy");
         return this;
     }
 
@@ -201,7 +206,7 @@ public final class OobNodeBuilder {
     /// @param address with a port, or 0 for a free one
     /// @return this builder
     public OobNodeBuilder bind(InetSocketAddress address) {
-        this.bind = address;
+        this.bind = Objects.requireNonNull(address, "address");
         return this;
     }
 
@@ -220,7 +225,7 @@ public final class OobNodeBuilder {
     /// @param listener gets the rank and the reason, once per failure; runs as handlers do
     /// @return this builder
     public OobNodeBuilder onPeerLost(BiConsumer<Integer, IOException> listener) {
-        this.lost = listener;
+        this.lost = Objects.requireNonNull(listener, "listener");
         return this;
     }
 
@@ -229,7 +234,7 @@ public final class OobNodeBuilder {
     /// @param allocator used by all channels of the node
     /// @return this builder
     public OobNodeBuilder allocator(ByteBufAllocator allocator) {
-        this.allocator = allocator;
+        this.allocator = Objects.requireNonNull(allocator, "allocator");
         return this;
     }
 
@@ -247,7 +252,7 @@ public final class OobNodeBuilder {
     ///
     /// @param deadline from the connection on
     /// @return this builder
-    /// @throws IllegalArgumentException if it is not positive
+    /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder helloDeadline(Duration deadline) {
         this.hello = positive("hello deadline", deadline);
         return this;
@@ -258,7 +263,7 @@ public final class OobNodeBuilder {
     ///
     /// @param interval between signs of life
     /// @return this builder
-    /// @throws IllegalArgumentException if it is not positive
+    /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder heartbeat(Duration interval) {
         this.heartbeat = positive("heartbeat", interval);
         return this;
@@ -268,7 +273,7 @@ public final class OobNodeBuilder {
     ///
     /// @param timeout from the loss of the connection, or from the first send
     /// @return this builder
-    /// @throws IllegalArgumentException if it is not positive
+    /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder peerTimeout(Duration timeout) {
         this.peerTimeout = positive("peer timeout", timeout);
         return this;
@@ -278,6 +283,12 @@ public final class OobNodeBuilder {
     OobNodeBuilder versions(int oldest, int newest) {
         this.oldestVersion = oldest;
         this.newestVersion = newest;
+        return this;
+    }
+
+    /// For the simulator.
+    OobNodeBuilder surroundings(Surroundings surroundings) {
+        this.surroundings = surroundings;
         return this;
     }
 
@@ -291,19 +302,32 @@ public final class OobNodeBuilder {
     public OobNode start() throws IOException {
         boolean started = false;
         try {
-            Settings settings = settings();
-            InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
-            settings.security().checkRank(rank);
-            settings.security().checkAddress(address);
-            EventLoopGroup own = loops != null ? null : new MultiThreadIoEventLoopGroup(1, transport.loops());
-            OobNode node = new OobNode(settings, own == null ? loops : own, own, address);
+            OobNode node = starting().join();
             started = true;
             return node;
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof IOException cannotListen) {
+                throw cannotListen;
+            }
+            throw failed;
         } finally {
             if (!started && listener != null) {
                 listener.close();
             }
         }
+    }
+
+    /// As [#start], without waiting.
+    CompletableFuture<OobNode> starting() throws IOException {
+        Settings settings = settings();
+        InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
+        settings.security().checkRank(rank);
+        settings.security().checkAddress(address);
+        if (loops != null) {
+            return OobNode.start(settings, loops, null, address);
+        }
+        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
+        return OobNode.start(settings, own, own, address);
     }
 
     Settings settings() {
@@ -341,7 +365,8 @@ public final class OobNodeBuilder {
                 heartbeat.toNanos(),
                 peerTimeout.toNanos(),
                 oldestVersion,
-                newestVersion);
+                newestVersion,
+                surroundings);
     }
 
     private static long checked(String what, long given, long least, long most) {
@@ -353,8 +378,8 @@ public final class OobNodeBuilder {
     }
 
     private static Duration positive(String what, Duration given) {
-        if (!given.isPositive()) {
-            throw new IllegalArgumentException(what + " is not positive: given=" + given);
+        if (!given.isPositive() || given.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException(what + " is outside: given=" + given + " most=" + LONGEST);
         }
         return given;
     }

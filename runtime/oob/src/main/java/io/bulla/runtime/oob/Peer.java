@@ -29,7 +29,7 @@ final class Peer {
     private final NodeLoop nodeLoop;
     private final int rank;
     private final Settings settings;
-    private final Session session = new Session();
+    private final Session session;
     private final Dialer dialer;
     final SendQuota quota;
     final HolderTags tags;
@@ -49,6 +49,7 @@ final class Peer {
         this.nodeLoop = nodeLoop;
         this.rank = rank;
         this.settings = nodeLoop.settings();
+        this.session = new Session(settings.surroundings());
         this.dialer = new Dialer(nodeLoop, this);
         this.backlog = new Backlog(nodeLoop, settings.inboundHighWaterMark());
         this.tags = HolderTags.of(rank, settings.source());
@@ -81,7 +82,13 @@ final class Peer {
     void pump() {
         dirty = false;
         if (writer != null) {
-            writer.pump();
+            Connection over = connection;
+            try {
+                writer.pump();
+            } catch (RuntimeException broken) {
+                // what was half written cannot be gone on with
+                over.fail(broken);
+            }
         }
     }
 
@@ -251,7 +258,7 @@ final class Peer {
         nodeLoop.room().give(quota, roomMessages, roomBytes);
         roomMessages = 0;
         roomBytes = 0;
-        long now = System.nanoTime();
+        long now = nodeLoop.now();
         for (PendingSend send = acknowledged.poll(); send != null; send = acknowledged.poll()) {
             delivered(send, now);
         }

@@ -18,7 +18,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     final long bytes;
     final SendOptions options;
     final Peer peer;
-    private final long started = System.nanoTime();
+    private final long started;
 
     // the event loop's, but for the links, which are the intake's before
     PendingSend next;
@@ -41,6 +41,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
         this.bytes = bytes;
         this.handle = handle;
         this.peer = peer;
+        this.started = peer.nodeLoop().now();
     }
 
     @Override
@@ -90,7 +91,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     }
 
     /// Completes it, unless somebody was faster.
-    void fail(Exception failure) {
+    void fail(Throwable failure) {
         super.completeExceptionally(failure);
     }
 

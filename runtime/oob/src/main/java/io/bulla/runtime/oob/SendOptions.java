@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.pack.WireFormat;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 
 /// How a message is sent.
@@ -13,16 +14,21 @@ import java.util.Optional;
 ///     know
 public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Optional<WireFormat> format) {
 
+    private static final Duration CENTURY = Duration.ofDays(36_525);
+
     /// Complete when the peer has acknowledged, without a deadline, no format said. Acknowledged, because a
     /// socket that has taken all bytes of a message says nothing of the peer; it costs a time of waiting, and
     /// nothing else: the handle is kept until then at either level.
     public static final SendOptions DEFAULT =
             new SendOptions(Delivery.Status.ACKNOWLEDGED, Optional.empty(), Optional.empty());
 
-    /// Checks the deadline.
+    /// Checks that all is there, and the deadline.
     ///
-    /// @throws IllegalArgumentException if it is not positive
+    /// @throws IllegalArgumentException if the deadline is not positive
     public SendOptions {
+        Objects.requireNonNull(level, "level");
+        Objects.requireNonNull(deadline, "deadline");
+        Objects.requireNonNull(format, "format");
         if (deadline.isPresent() && !deadline.get().isPositive()) {
             throw new IllegalArgumentException("deadline is not positive: deadline=" + deadline.get());
         }
@@ -37,7 +43,8 @@ public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Op
 
     /// These options with a deadline.
     ///
-    /// @param deadline from the send on; the send then fails with a [java.util.concurrent.TimeoutException]
+    /// @param deadline from the send on, one of more than a century is none; then the send fails with a
+    ///     [java.util.concurrent.TimeoutException]
     /// @return changed options
     /// @throws IllegalArgumentException if it is not positive
     public SendOptions within(Duration deadline) {
@@ -50,5 +57,14 @@ public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Op
     /// @return changed options
     public SendOptions packed(WireFormat format) {
         return new SendOptions(level, deadline, Optional.of(format));
+    }
+
+    /// @return at most a century, which a clock of nanoseconds can add to now
+    static long nanos(Duration duration) {
+        return (duration.compareTo(CENTURY) > 0 ? CENTURY : duration).toNanos();
+    }
+
+    boolean hasDeadline() {
+        return deadline.isPresent() && deadline.get().compareTo(CENTURY) < 0;
     }
 }

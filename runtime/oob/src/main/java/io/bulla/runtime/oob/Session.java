@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 
 /// What two nodes have in common beyond a connection: two lanes in each direction, known by a random number on
@@ -37,13 +36,15 @@ final class Session {
     final Lane bulk = new Lane(Lane.BULK);
     private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler()};
 
-    private long mine = fresh();
+    private final Surroundings surroundings;
+    private long mine;
     private long theirs;
     private int helloNumber;
     private int theirHelloNumber;
 
-    private static long fresh() {
-        return ThreadLocalRandom.current().nextLong() | 1;
+    Session(Surroundings surroundings) {
+        this.surroundings = surroundings;
+        this.mine = surroundings.name();
     }
 
     Hello hello(int oldest, int newest, int rank, int nodes) {
@@ -104,7 +105,7 @@ final class Session {
 
     /// This side begins anew; the lanes are the caller's to empty.
     void end() {
-        mine = fresh();
+        mine = surroundings.name();
         theirs = 0;
         for (Reassembler reassembler : reassemblers) {
             reassembler.reset();
@@ -121,7 +122,7 @@ final class Session {
 
     /// How long the oldest message has been on its way.
     Optional<Duration> oldest() {
-        long now = System.nanoTime();
+        long now = surroundings.now();
         return Stream.of(small.waiting, small.unacked, bulk.waiting, bulk.unacked)
                 .filter(list -> !list.isEmpty())
                 .map(list -> Duration.ofNanos(list.first().ageNanos(now)))

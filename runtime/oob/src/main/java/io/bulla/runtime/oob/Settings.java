@@ -38,4 +38,5 @@ record Settings(
         long heartbeatNanos,
         long peerTimeoutNanos,
         int oldestVersion,
-        int newestVersion) {}
+        int newestVersion,
+        Surroundings surroundings) {}

@@ -30,6 +30,8 @@ final class Writer {
     private final Settings settings;
     private Batch batch;
     private long smallRun;
+    // of the message that is written next
+    private SealedBuffer piece;
     private boolean pumping;
 
     Writer(Connection connection, Session session, Settings settings) {
@@ -68,7 +70,7 @@ final class Writer {
             PendingSend send = lane.waiting.first();
             if (send.skipped) {
                 skip(lane, send);
-            } else {
+            } else if (isPrepared(send)) {
                 write(lane, send);
             }
         }
@@ -89,6 +91,26 @@ final class Writer {
         return mayGo && smallRun >= settings.fragment() ? session.bulk : session.small;
     }
 
+    /// Takes the handle of what is written next, before anything of it is on the wire.
+    ///
+    /// @return false if that cannot be had: the send has failed then, and no other
+    private boolean isPrepared(PendingSend send) {
+        if (isCoalesced(send)) {
+            return true;
+        }
+        try {
+            piece = send.piece(settings.fragment());
+            return true;
+        } catch (RuntimeException noHandle) {
+            connection.end(send, noHandle);
+            return false;
+        }
+    }
+
+    private boolean isCoalesced(PendingSend send) {
+        return send.bytes < settings.coalesceBelow() && !send.isLanding();
+    }
+
     private void skip(Lane lane, PendingSend send) {
         endBatch();
         ByteBuf header = header();
@@ -102,11 +124,10 @@ final class Writer {
             lane.begin(send);
         }
         long length = send.bytes;
-        if (length < settings.coalesceBelow() && !send.isLanding()) {
+        if (isCoalesced(send)) {
             coalesce(lane, send);
         } else {
             endBatch();
-            SealedBuffer piece = send.piece(settings.fragment());
             length = piece.byteSize();
             ByteBuf header = header();
             header(header, lane, send, (int) length);
@@ -114,7 +135,8 @@ final class Writer {
             if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
                     if (done.isSuccess()) {
-                        send.reached(Delivery.Status.WRITTEN, System.nanoTime());
+                        send.reached(
+                                Delivery.Status.WRITTEN, settings.surroundings().now());
                     }
                 });
             }
@@ -162,7 +184,7 @@ final class Writer {
 
     private void endBatch() {
         if (batch != null) {
-            batch.writeTo(channel, settings.rank());
+            batch.writeTo(channel, settings.rank(), settings.surroundings());
             batch = null;
         }
     }
