@@ -142,8 +142,9 @@ public final class ConnectionFuzz implements FuzzTarget {
             greet(CHILD);
             CompletableFuture<BroadcastResult> result;
             try (SealedBuffer empty = memory.sealed(MemorySegment.NULL)) {
-                BroadcastSend send =
-                        BroadcastSend.begin(TAG, SendOptions.DEFAULT, empty.share(), nodeLoop.peer(settings.rank()));
+                nodeLoop.peer(CHILD).quota.tryTake(0);
+                BroadcastSend send = BroadcastSend.begin(
+                        TAG, SendOptions.DEFAULT, empty.share(), nodeLoop.peer(settings.rank()), new int[] {CHILD});
                 result = send.result;
                 nodeLoop.broadcasts().begin(send);
             }
@@ -161,7 +162,7 @@ public final class ConnectionFuzz implements FuzzTarget {
             int length = input.length();
             int reached = (byte) input.choice(3, 256);
             Frame.write(
-                    answer, Frame.Kind.CONFIRM, 0, reached, RANK, 0, 0, length, session, number, length, Lane.SMALL);
+                    answer, Frame.Kind.CONFIRM, 0, reached, RANK, 0, 0, length, session, number, length, Lane.CONTROL);
             hear(answer.writeBytes(input.bytes(), FuzzInput.HEADER, length));
             if (result.isDone() && !result.isCompletedExceptionally()) {
                 BroadcastResult told = result.getNow(null);

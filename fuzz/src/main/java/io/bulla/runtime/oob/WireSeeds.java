@@ -12,6 +12,8 @@ public final class WireSeeds {
 
     private static final int TAG = 5;
     private static final int SESSION = 77;
+    private static final long LIFE = 4711;
+    private static final long WINDOW = 1 << 20;
 
     private WireSeeds() {}
 
@@ -25,7 +27,7 @@ public final class WireSeeds {
                 bytes(frame(Frame.Kind.BROADCAST, 1, 0, 4, 4, 0)),
                 bytes(frame(Frame.Kind.CONFIRM, 0, 0, 8, 8, 0)),
                 bytes(frame(Frame.Kind.SKIP, 3, 0, 0, 0, 0)),
-                bytes(control(Frame.acknowledgement(0, 7, 1))),
+                bytes(control(Frame.acknowledgement(0, new long[3], new long[2], 0))),
                 bytes(control(Frame.control(Frame.Kind.REFUSE, 2, 0, 16))),
                 bytes(control(Frame.control(Frame.Kind.BYE, 0, 0, 0))),
                 bytes(control(Frame.control(Frame.Kind.BATCH, 0, 0, 136))));
@@ -33,10 +35,10 @@ public final class WireSeeds {
 
     /// A hello's body.
     ///
-    /// @return 48 bytes
+    /// @return 80 bytes
     public static byte[] hello() {
         ByteBuf out = Unpooled.buffer();
-        new Hello(2, 9, 0, 4, 5, SESSION, 0, 3, 1).writeTo(out);
+        new Hello(2, 9, 0, 4, 5, SESSION, 0, 3, 1, 0, LIFE, WINDOW, WINDOW).writeTo(out);
         return bytes(out);
     }
 
@@ -47,7 +49,7 @@ public final class WireSeeds {
     /// @return what a peer says first
     static byte[] hello(int rank, int nodes) {
         ByteBuf out = control(Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES));
-        new Hello(Frame.VERSION, Frame.VERSION, rank, nodes, 1, SESSION, 0, 0, 0).writeTo(out);
+        new Hello(Frame.VERSION, Frame.VERSION, rank, nodes, 1, SESSION, 0, 0, 0, 0, LIFE, WINDOW, WINDOW).writeTo(out);
         return bytes(out);
     }
 
@@ -72,7 +74,7 @@ public final class WireSeeds {
                 .writeZero(476);
         ByteBuf cancelled = frame(Frame.Kind.BROADCAST, 0, 0, 1500, 1024, 1)
                 .writeZero(1024)
-                .writeBytes(frame(Frame.Kind.SKIP, 0, 0, 0, 0, 1));
+                .writeBytes(frame(Frame.Kind.SKIP, 0, 1500, 1500, 0, 1));
         return List.of(
                 bytes(message(0, 0, 4).writeBytes(message(1, 0, 0))),
                 bytes(fragments.slice(0, 900)),
@@ -80,9 +82,13 @@ public final class WireSeeds {
                         .writeBytes(batch)),
                 bytes(frame(Frame.Kind.BROADCAST, 0, 0, 4, 4, 0).writeZero(4)),
                 bytes(cancelled.slice(0, 900)),
-                bytes(frame(Frame.Kind.CONFIRM, 0, 0, 4, 4, 0).writeZero(4)),
+                bytes(frame(Frame.Kind.CONFIRM, 0, 0, 4, 4, 2).writeZero(4)),
                 bytes(frame(Frame.Kind.SKIP, 0, 0, 0, 0, 0).writeBytes(message(1, 0, 4))),
-                bytes(control(Frame.acknowledgement(0, 0, 0)).writeBytes(message(0, 0, 4))),
+                bytes(control(Frame.acknowledgement(0, new long[3], new long[] {WINDOW, WINDOW}, 1))
+                        .writeBytes(message(0, 0, 4))),
+                bytes(control(Frame.control(Frame.Kind.RETRY, 0, 0, 0))),
+                bytes(control(Frame.control(Frame.Kind.RESUME, 0, 0, 0)).writeBytes(message(0, 0, 4))),
+                bytes(control(Frame.rejection(0, 0, 0, 3)).writeZero(3)),
                 bytes(control(Frame.control(Frame.Kind.BYE, 0, 0, 0))));
     }
 

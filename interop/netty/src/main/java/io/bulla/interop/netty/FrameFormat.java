@@ -21,6 +21,23 @@ public interface FrameFormat {
     /// @throws IOException if the header is not one, or announces too much: the channel is closed
     long bodyBytes(ByteBuffer header) throws IOException;
 
+    /// Whether the body of the frame whose header was just checked is wanted. Asked once, before any memory is
+    /// taken for it; the bytes of one that is not wanted are skipped, and `frame` is not called.
+    ///
+    /// @return true by default
+    default boolean wantsBody() {
+        return true;
+    }
+
+    /// There is no memory for the body of the frame whose header was just checked.
+    ///
+    /// @param why what the memory source said
+    /// @return true if the bytes are to be skipped: `frame` is not called, the connection stays; false, as by
+    ///     default, if the channel is to be closed
+    default boolean skipsWithoutMemory(RuntimeException why) {
+        return false;
+    }
+
     /// A whole frame has arrived. Runs on the channel's event loop.
     ///
     /// @param context of the reader

@@ -3,6 +3,7 @@ package io.bulla.interop.netty;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// HEADER --headerBytes() read, checked--> BODY --bodyBytes() read, sealed, delivered--> HEADER
+///                                         +-- the format does not want it, or has no memory: SKIP, then HEADER
 ///        any failure, or the end of the connection --> ENDED: memory given back, channel closed
 /// ```
 ///
@@ -50,16 +52,21 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     /// and perhaps answered, in one go. A frame needs two of them if it lands straight.
     public static final int READS = 64;
 
+    private static final int SKIP = 16 * 1024;
+
     private final MemorySource source;
     private final FrameFormat format;
     private final ByteBuffer header;
     private final Landing landing = new Landing();
+    private @Nullable ByteBuffer skipped;
 
     @SuppressWarnings("NullAway.Init") // set as the handler is added, before anything is read
     private ChannelHandlerContext context;
 
     private @Nullable BufferBuilder body;
     private long bodyBytes;
+    // bytes of an unwanted body, still to come
+    private long skipping;
     private boolean ended;
 
     private FrameReader(MemorySource source, FrameFormat format) {
@@ -125,10 +132,13 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        if (body != null || header.position() > 0) {
-            long received = body == null ? header.position() : header.capacity() + body.byteSize();
+        if (body != null || skipping > 0 || header.position() > 0) {
+            long received = body != null
+                    ? header.capacity() + body.byteSize()
+                    : skipping > 0 ? header.capacity() + bodyBytes - skipping : header.position();
+            boolean announced = body != null || skipping > 0;
             context.fireExceptionCaught(new EOFException("connection closed inside a frame: received=" + received
-                    + " announced=" + (body == null ? "?" : Long.toString(header.capacity() + bodyBytes))));
+                    + " announced=" + (announced ? Long.toString(header.capacity() + bodyBytes) : "?")));
         }
         end();
         context.fireChannelInactive();
@@ -144,6 +154,12 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         // not open: who got the last frame wants no more
         while (!ended && bytes.isReadable() && context.channel().isOpen()) {
             try {
+                if (skipping > 0) {
+                    int length = (int) Math.min(skipping, bytes.readableBytes());
+                    bytes.skipBytes(length);
+                    skipping -= length;
+                    continue;
+                }
                 if (body == null) {
                     int length = Math.min(header.remaining(), bytes.readableBytes());
                     bytes.readBytes(header.limit(header.position() + length));
@@ -156,36 +172,81 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                     bytes.skipBytes(length);
                 }
             } catch (RuntimeException noMemory) {
-                fail(noMemory);
-                return;
+                if (!skipsRest(noMemory)) {
+                    fail(noMemory);
+                    return;
+                }
+                continue;
             }
             received();
         }
     }
 
     private void received() {
-        if (ended || body == null && header.hasRemaining()) {
+        if (ended || skipping > 0 || body == null && header.hasRemaining()) {
             return;
         }
         try {
             if (body == null) {
                 bodyBytes = format.bodyBytes(header.flip());
-                body = BufferBuilder.ofCapacity(source, Math.max(1, bodyBytes));
+                if (!begin()) {
+                    skipping = bodyBytes;
+                    header.clear();
+                    return;
+                }
+                if (bodyBytes == 0) {
+                    // no memory is needed, so none can be missing
+                    format.frame(context, header.rewind(), SealedBuffer.concat());
+                    header.clear();
+                    return;
+                }
             }
-            if (body.byteSize() == bodyBytes) {
-                deliver(body);
+            BufferBuilder landed = body;
+            if (landed != null && landed.byteSize() == bodyBytes) {
+                deliver(landed);
             }
         } catch (IOException | RuntimeException refused) {
             fail(refused);
         }
     }
 
+    /// @return false if the body is to be skipped
+    private boolean begin() {
+        if (!format.wantsBody()) {
+            return false;
+        }
+        body = bodyBytes == 0 ? null : BufferBuilder.ofCapacity(source, bodyBytes);
+        return true;
+    }
+
+    /// Gives up a body for which there is no memory.
+    ///
+    /// @return false if the channel is to be closed instead
+    private boolean skipsRest(RuntimeException noMemory) {
+        if (body == null || !format.skipsWithoutMemory(noMemory)) {
+            return false;
+        }
+        skipping = bodyBytes - body.byteSize();
+        body.close();
+        body = null;
+        header.clear();
+        return true;
+    }
+
     private void deliver(BufferBuilder landed) {
+        SealedBuffer sealed;
         // closing it afterwards gives the memory back if the source could not seal
         try (BufferBuilder whole = landed) {
             body = null;
-            format.frame(context, header.rewind(), whole.seal());
+            sealed = whole.seal();
+        } catch (RuntimeException noMemory) {
+            if (!format.skipsWithoutMemory(noMemory)) {
+                throw noMemory;
+            }
+            header.clear();
+            return;
         }
+        format.frame(context, header.rewind(), sealed);
         header.clear();
     }
 
@@ -210,14 +271,32 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             return -1;
         }
         try {
+            if (skipping > 0) {
+                return skip(in);
+            }
             return body == null ? in.read(header) : body.readFrom(in, length);
         } catch (RuntimeException noMemory) {
+            if (skipsRest(noMemory)) {
+                return skip(in);
+            }
             fail(noMemory);
             return -1;
         }
     }
 
+    private int skip(ScatteringByteChannel in) throws IOException {
+        if (skipped == null) {
+            skipped = ByteBuffer.allocateDirect(SKIP);
+        }
+        int read = in.read(skipped.clear().limit((int) Math.min(SKIP, skipping)));
+        skipping -= Math.max(read, 0);
+        return read;
+    }
+
     private int wanted() {
+        if (skipping > 0) {
+            return (int) Math.min(SKIP, skipping);
+        }
         return body == null ? header.remaining() : (int) Math.min(STEP, bodyBytes - body.byteSize());
     }
 

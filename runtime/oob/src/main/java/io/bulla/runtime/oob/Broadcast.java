@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -39,13 +40,18 @@ final class Broadcast {
     final CompletableFuture<BroadcastResult> result;
 
     final long started;
-    final Map<Integer, PendingSend> waiting = new HashMap<>();
+    /// Children that have not confirmed, with what is sent to them; nothing, if it gave way to others.
+    final Map<Integer, Optional<BroadcastSend>> waiting = new HashMap<>();
     final Set<Integer> parents = new HashSet<>();
+    final BroadcastCharge charge = new BroadcastCharge();
+    /// Awake time of the last byte that landed.
+    long landedAt;
     private final Set<Integer> asked = new HashSet<>();
     private final SortedSet<Integer> failed = new TreeSet<>();
     private final List<SealedBuffer> parts = new ArrayList<>();
     private long landed;
     private int reached;
+    private boolean over;
     boolean handedOn;
 
     Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<BroadcastResult> result, long now) {
@@ -58,12 +64,15 @@ final class Broadcast {
         this.reached = result == null ? 1 : 0;
     }
 
-    /// Takes in what is new of a fragment, which begins at or before the end of what is there, and ownership of
-    /// it.
+    /// Takes in what is new of a fragment, and ownership of it: if there is a gap before it, nothing is.
     ///
     /// @return false if nothing was new
     boolean land(long offset, SealedBuffer fragment) {
         long end = offset + fragment.byteSize();
+        if (offset > landed) {
+            fragment.close();
+            return false;
+        }
         if (end <= landed && total > 0 || !parts.isEmpty() && total == 0) {
             fragment.close();
             return false;
@@ -143,8 +152,13 @@ final class Broadcast {
         return new Outcome(reached, List.copyOf(failed));
     }
 
+    /// The bytes may go; again is harmless.
     void letGo() {
         parts.forEach(SealedBuffer::close);
         parts.clear();
+        if (!over) {
+            over = true;
+            charge.release();
+        }
     }
 }

@@ -10,9 +10,14 @@ import java.util.concurrent.CompletableFuture;
 final class BroadcastSend extends PendingSend {
 
     final CompletableFuture<BroadcastResult> result;
+    /// Of which it is a part, if it goes to a child.
+    final Broadcast of;
+    /// Of this node's own, on its way to the loop: whom it goes to; each has its quota already.
+    final int[] children;
+    private boolean hasRooms;
     private final Broadcast.Key key;
-    // where the bytes are, or will be, if there is no handle
-    private final Broadcast landing;
+    // the bytes are where they land, there is no handle
+    private final boolean landing;
 
     private BroadcastSend(
             Frame.Kind kind,
@@ -22,16 +27,21 @@ final class BroadcastSend extends PendingSend {
             SealedBuffer handle,
             Peer peer,
             Broadcast.Key key,
-            Broadcast landing,
-            CompletableFuture<BroadcastResult> result) {
+            Broadcast of,
+            boolean landing,
+            CompletableFuture<BroadcastResult> result,
+            int[] children) {
         super(kind, tag, options, bytes, handle, peer);
         this.key = key;
+        this.of = of;
         this.landing = landing;
         this.result = result;
+        this.children = children;
+        this.hasRooms = children != null;
     }
 
     /// Of this node's own, to itself: it begins.
-    static BroadcastSend begin(int tag, SendOptions options, SealedBuffer handle, Peer self) {
+    static BroadcastSend begin(int tag, SendOptions options, SealedBuffer handle, Peer self, int[] children) {
         return new BroadcastSend(
                 Frame.Kind.BROADCAST,
                 tag,
@@ -41,24 +51,55 @@ final class BroadcastSend extends PendingSend {
                 self,
                 null,
                 null,
-                new CompletableFuture<>());
+                false,
+                new CompletableFuture<>(),
+                children);
     }
 
-    /// Of bytes that are all here.
+    /// To a child, of bytes that are all here.
     static BroadcastSend whole(Broadcast of, SealedBuffer handle, Peer child) {
-        return new BroadcastSend(
-                Frame.Kind.BROADCAST, of.tag, of.options, handle.byteSize(), handle, child, of.key, null, null);
+        return toChild(of, handle.byteSize(), handle, child, false);
     }
 
-    /// Of bytes that are still landing.
+    /// To a child, of bytes that are still landing.
     static BroadcastSend landing(Broadcast of, Peer child) {
-        return new BroadcastSend(Frame.Kind.BROADCAST, of.tag, of.options, of.total, null, child, of.key, of, null);
+        return toChild(of, of.total, null, child, true);
+    }
+
+    private static BroadcastSend toChild(Broadcast of, long bytes, SealedBuffer handle, Peer child, boolean landing) {
+        return new BroadcastSend(
+                Frame.Kind.BROADCAST, of.tag, of.options, bytes, handle, child, of.key, of, landing, null, null);
     }
 
     /// Of the confirmation.
     static BroadcastSend done(Broadcast.Key key, int reached, SealedBuffer failed, Peer parent) {
         return new BroadcastSend(
-                Frame.Kind.CONFIRM, reached, SendOptions.DEFAULT, failed.byteSize(), failed, parent, key, null, null);
+                Frame.Kind.CONFIRM,
+                reached,
+                SendOptions.DEFAULT,
+                failed.byteSize(),
+                failed,
+                parent,
+                key,
+                null,
+                false,
+                null,
+                null);
+    }
+
+    /// The rooms are the sends' of the children from now on.
+    void rooms() {
+        hasRooms = false;
+    }
+
+    /// It does not begin.
+    void giveRooms(NodeLoop nodeLoop) {
+        if (hasRooms) {
+            hasRooms = false;
+            for (int child : children) {
+                nodeLoop.peer(child).quota.give(1, bytes);
+            }
+        }
     }
 
     @Override
@@ -78,16 +119,16 @@ final class BroadcastSend extends PendingSend {
 
     @Override
     boolean isLanding() {
-        return landing != null;
+        return landing;
     }
 
     @Override
     boolean isReady(int fragment) {
-        return landing == null || skipped || landing.has(offset, fragment);
+        return !landing || skipped || of.has(offset, fragment);
     }
 
     @Override
     SealedBuffer piece(int fragment) {
-        return landing == null ? super.piece(fragment) : landing.piece(offset, fragment);
+        return landing ? of.piece(offset, fragment) : super.piece(fragment);
     }
 }

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.wire.Frame;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The broadcasts that pass through a node, its own and those of others.
@@ -22,14 +26,20 @@ import java.util.concurrent.atomic.LongAdder;
 /// own children: the nearest living ancestor sends to them directly. What arrives again is dropped by origin,
 /// session and number, and its sender still hears the confirmation.
 ///
+/// What is kept is charged to the peer that sent it ([BroadcastCharge]), so a relay holds no more than it grants.
 /// One event loop's, but for the counter.
 final class Broadcasts {
 
+    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final ValueLayout.OfInt BIG_INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int OUTCOMES = 4096;
-    private static final int SESSIONS = 4;
+
+    /// `reached` of a confirmation that says: not taken, send it from byte 0.
+    private static final int AGAIN = -1;
 
     private final NodeLoop nodeLoop;
     private final Settings settings;
+    private final BroadcastTree tree;
     private final long session;
     private final Map<Broadcast.Key, Broadcast> active = new LinkedHashMap<>();
     private final Map<Broadcast.Key, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
@@ -40,15 +50,19 @@ final class Broadcasts {
             return size() > OUTCOMES;
         }
     };
-    // numbers that were delivered, by origin and its latest sessions
-    private final Map<Integer, Map<Long, SeenNumbers>> seen = new HashMap<>();
+    private final SeenBroadcasts seen = new SeenBroadcasts();
     private final LongAdder sends = new LongAdder();
     private long lastNumber;
 
     Broadcasts(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
         this.settings = nodeLoop.settings();
+        this.tree = new BroadcastTree(settings.routing(), settings.size());
         this.session = settings.surroundings().name();
+    }
+
+    BroadcastTree tree() {
+        return tree;
     }
 
     long sends() {
@@ -71,9 +85,18 @@ final class Broadcasts {
         broadcast.land(0, own.handle);
         own.handle = null;
         active.put(broadcast.key, broadcast);
+        own.rooms();
+        int asked = 0;
         try {
-            askChildren(broadcast, settings.rank());
+            for (; asked < own.children.length; asked++) {
+                if (broadcast.ask(own.children[asked])) {
+                    ask(broadcast, nodeLoop.peer(own.children[asked]), true);
+                }
+            }
         } catch (RuntimeException noHandle) {
+            for (int left = asked; left < own.children.length; left++) {
+                nodeLoop.peer(own.children[left]).quota.give(1, own.bytes);
+            }
             active.remove(broadcast.key);
             release(broadcast);
             own.result.completeExceptionally(noHandle);
@@ -82,15 +105,35 @@ final class Broadcasts {
         endIfDone(broadcast);
     }
 
+    /// The class of credit of what comes down from an origin.
+    int depth(int origin) {
+        return tree.depth(settings.rank(), origin);
+    }
+
+    /// Before memory is taken: whether a broadcast may come from a peer. Relays are trusted with what they hand
+    /// on, so it has to be one: the origin or a node between.
+    ///
+    /// @throws IOException if not
+    void checkFrom(Frame frame, Peer from) throws IOException {
+        if (!tree.isBelow(settings.rank(), from.rank(), frame.origin())) {
+            throw new IOException("broadcast from a node that is not above: peer=" + from.rank() + " origin="
+                    + frame.origin() + " rank=" + settings.rank());
+        }
+    }
+
     /// A fragment has arrived, or a whole message, which continues what this peer has sent before; and
     /// ownership of `body`.
-    void arrived(Frame frame, SealedBuffer body, Peer from) {
+    void arrived(Frame frame, SealedBuffer body, Peer from, Credit credit) {
+        boolean last = frame.offset() + frame.length() == frame.total();
         Broadcast.Key key = new Broadcast.Key(frame.origin(), frame.session(), frame.number());
         Broadcast broadcast = active.get(key);
         if (broadcast == null) {
-            if (key.origin() == settings.rank() || seenOf(key).contains(key.number())) {
+            if (seen.contains(key) || frame.offset() > 0) {
                 body.close();
-                confirm(key, frame, from);
+                if (last) {
+                    from.consumed(credit, Credit.charge(frame.total()));
+                    confirmAgain(key, from);
+                }
                 return;
             }
             SendOptions options =
@@ -98,33 +141,43 @@ final class Broadcasts {
             broadcast = new Broadcast(key, frame.tag(), options, frame.total(), null, nodeLoop.now());
             active.put(key, broadcast);
         }
+        if (last) {
+            broadcast.charge.add(from, credit, Credit.charge(frame.total()), depth(key.origin()));
+        }
         broadcast.parents.add(from.rank());
         if (broadcast.total != frame.total()) {
             body.close();
             return;
         }
         if (broadcast.land(frame.offset(), body)) {
-            handOn(broadcast, from);
+            broadcast.landedAt = nodeLoop.awake();
+            handOn(broadcast);
+        } else if (last && !broadcast.isWhole()) {
+            confirm(key, new Broadcast.Outcome(AGAIN, List.of()), from);
         }
         endIfDone(broadcast);
     }
 
-    private void handOn(Broadcast broadcast, Peer from) {
+    private void handOn(Broadcast broadcast) {
         if (broadcast.isWhole()) {
-            seenOf(broadcast.key).add(broadcast.key.number());
+            seen.add(broadcast.key);
             if (!isCutThrough()) {
                 askChildren(broadcast, settings.rank());
             }
             Message message =
                     new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), broadcast.whole());
-            nodeLoop.dispatch(message, from);
+            nodeLoop.dispatch(message, broadcast.charge.share());
         }
         if (isCutThrough() && !broadcast.handedOn) {
             broadcast.handedOn = true;
             askChildren(broadcast, settings.rank());
         }
-        for (PendingSend send : List.copyOf(broadcast.waiting.values())) {
-            send.peer.pump();
+        for (Map.Entry<Integer, Optional<BroadcastSend>> child : List.copyOf(broadcast.waiting.entrySet())) {
+            if (child.getValue().isEmpty()) {
+                hand(broadcast, nodeLoop.peer(child.getKey()), false);
+            } else {
+                child.getValue().get().peer.pump();
+            }
         }
     }
 
@@ -133,44 +186,88 @@ final class Broadcasts {
         return settings.policy() == SendPolicy.SHARED;
     }
 
+    /// The children of a node that are not asked yet. What the user's routing or policy does wrong costs those
+    /// below, who count as failed, and nothing else.
     private void askChildren(Broadcast broadcast, int of) {
-        for (int child : settings.routing().children(of, broadcast.key.origin(), settings.size())) {
+        int[] children;
+        try {
+            children = tree.children(of, broadcast.key.origin());
+        } catch (RuntimeException wrong) {
+            LOG.log(Level.ERROR, "routing failed: rank=" + settings.rank() + " of=" + of, wrong);
+            return;
+        }
+        for (int child : children) {
             if (child != settings.rank() && child != broadcast.key.origin() && broadcast.ask(child)) {
-                ask(broadcast, nodeLoop.peer(child));
+                try {
+                    ask(broadcast, nodeLoop.peer(child), false);
+                } catch (RuntimeException noHandle) {
+                    LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " child=" + child, noHandle);
+                    broadcast.waiting.remove(child);
+                    broadcast.failed(child);
+                    askChildren(broadcast, child);
+                }
             }
         }
     }
 
-    private void ask(Broadcast broadcast, Peer child) {
-        PendingSend send;
-        if (broadcast.isWhole()) {
-            try (SealedBuffer whole = broadcast.whole()) {
-                SealedBuffer outgoing = settings.policy().outgoing(whole);
-                Object tag = child.tags.to();
-                send = BroadcastSend.whole(broadcast, tag == null ? outgoing : outgoing.move(tag), child);
+    /// @param hasRoom whether its quota is taken already
+    private void ask(Broadcast broadcast, Peer child, boolean hasRoom) {
+        if (child.isGivenUp()) {
+            if (hasRoom) {
+                child.quota.give(1, broadcast.total);
             }
-        } else {
-            send = BroadcastSend.landing(broadcast, child);
+            child.probe();
+            broadcast.failed(child.rank());
+            askChildren(broadcast, child.rank());
+            return;
         }
-        broadcast.waiting.put(child.rank(), send);
         sends.increment();
+        hand(broadcast, child, hasRoom);
+    }
+
+    private void hand(Broadcast broadcast, Peer child, boolean hasRoom) {
+        BroadcastSend send = sendTo(broadcast, child);
+        send.depth = tree.depth(child.rank(), broadcast.key.origin());
+        if (broadcast.result != null) {
+            // a relay's are charged to who sent them
+            if (!hasRoom) {
+                child.quota.take(send.bytes);
+            }
+            send.hasRoom = true;
+        }
+        broadcast.waiting.put(child.rank(), Optional.of(send));
         start(send);
     }
 
+    private BroadcastSend sendTo(Broadcast broadcast, Peer child) {
+        if (!broadcast.isWhole()) {
+            return BroadcastSend.landing(broadcast, child);
+        }
+        try (SealedBuffer whole = broadcast.whole()) {
+            SealedBuffer outgoing = settings.policy().outgoing(whole);
+            Object tag = child.tags.to();
+            return BroadcastSend.whole(broadcast, tag == null ? outgoing : outgoing.move(tag), child);
+        }
+    }
+
     private void start(PendingSend send) {
-        nodeLoop.room().take(send.peer.quota, send.bytes);
-        send.hasRoom = true;
         if (send.peer.enqueue(send)) {
             send.peer.pump();
         }
     }
 
     /// The message that a peer was sending will not be continued by it.
-    void interrupted(Frame begun, Peer from) {
+    ///
+    /// @param landed bytes of it that have come
+    void interrupted(Frame begun, Peer from, Credit credit, long landed) {
         Broadcast broadcast = active.get(new Broadcast.Key(begun.origin(), begun.session(), begun.number()));
-        if (broadcast != null && !broadcast.isWhole()) {
-            orphan(broadcast, from.rank());
+        if (broadcast == null) {
+            from.consumed(credit, Credit.charge(landed));
+            return;
         }
+        // what has landed is kept, for the next who sends it
+        broadcast.charge.add(from, credit, Credit.charge(landed), depth(begun.origin()));
+        broadcast.parents.remove(from.rank());
     }
 
     /// A child has confirmed: all below it have the broadcast.
@@ -180,18 +277,23 @@ final class Broadcasts {
             return;
         }
         int reached = frame.tag();
-        if (reached < 1 || reached >= settings.size()) {
-            throw new IOException(
-                    "confirmed for nodes that there are not: reached=" + reached + " nodes=" + settings.size());
+        if (reached == AGAIN) {
+            settle(broadcast.waiting.get(from.rank()));
+            hand(broadcast, from, false);
+            return;
         }
-        List<Integer> failed = ranks(body, frame.origin());
-        PendingSend send = broadcast.waiting.remove(from.rank());
-        settle(send);
+        List<Integer> failed = ranks(body, from.rank(), frame.origin());
+        int below = tree.below(from.rank(), frame.origin());
+        if (reached < 1 || reached + failed.size() > below) {
+            throw new IOException("confirmed for nodes that there are not: reached=" + reached + " failed="
+                    + failed.size() + " below=" + below);
+        }
+        settle(broadcast.waiting.remove(from.rank()));
         broadcast.confirmed(reached, failed);
         endIfDone(broadcast);
     }
 
-    private List<Integer> ranks(SealedBuffer body, int origin) throws IOException {
+    private List<Integer> ranks(SealedBuffer body, int child, int origin) throws IOException {
         if (body.byteSize() % Integer.BYTES != 0 || body.byteSize() > (long) Integer.BYTES * settings.size()) {
             throw new IOException("not a list of ranks: bytes=" + body.byteSize());
         }
@@ -199,9 +301,9 @@ final class Broadcasts {
         for (ByteBuffer part : body.iovec().asByteBuffers()) {
             while (part.hasRemaining()) {
                 int rank = part.getInt();
-                if (rank < 0 || rank >= settings.size() || rank == origin) {
-                    throw new IOException("not a rank below the origin: rank=" + rank + " origin=" + origin + " nodes="
-                            + settings.size());
+                if (rank < 0 || rank >= settings.size() || !tree.isBelow(rank, child, origin)) {
+                    throw new IOException("not a rank below the child: rank=" + rank + " child=" + child + " origin="
+                            + origin + " nodes=" + settings.size());
                 }
                 ranks.add(rank);
             }
@@ -212,55 +314,79 @@ final class Broadcasts {
     /// The verdict on a peer: its children are this node's now.
     void peerFailed(int rank) {
         for (Broadcast broadcast : List.copyOf(active.values())) {
-            orphan(broadcast, rank);
-            PendingSend send = broadcast.waiting.remove(rank);
-            if (send != null) {
-                settle(send);
-                broadcast.failed(rank);
-                askChildren(broadcast, rank);
-                endIfDone(broadcast);
+            broadcast.parents.remove(rank);
+            pass(broadcast, rank);
+        }
+    }
+
+    /// A child does not take a broadcast.
+    void refused(BroadcastSend send, String why) {
+        LOG.log(
+                Level.WARNING,
+                "broadcast is refused: rank=" + settings.rank() + " child=" + send.peer.rank() + " reason=" + why);
+        if (active.get(send.of.key) == send.of) {
+            pass(send.of, send.peer.rank());
+        }
+    }
+
+    private void pass(Broadcast broadcast, int child) {
+        Optional<BroadcastSend> send = broadcast.waiting.remove(child);
+        if (send != null) {
+            settle(send);
+            broadcast.failed(child);
+            askChildren(broadcast, child);
+            endIfDone(broadcast);
+        }
+    }
+
+    /// The head of a lane that waits for bytes to land, while others wait for it: it is sent when there is more.
+    void giveWay(BroadcastSend send) {
+        if (send.of.waiting.getOrDefault(send.peer.rank(), Optional.empty()).orElse(null) == send) {
+            send.of.waiting.put(send.peer.rank(), Optional.empty());
+        }
+        send.peer.forget(send);
+    }
+
+    /// Gives up what is not whole and has not grown for long.
+    void tick(long awake) {
+        for (Broadcast broadcast : List.copyOf(active.values())) {
+            if (!broadcast.isWhole() && awake - broadcast.landedAt > 2 * settings.peerTimeoutNanos()) {
+                nodeLoop.debug("broadcast is given up: origin=" + broadcast.key.origin() + " landed="
+                        + broadcast.landed() + " total=" + broadcast.total);
+                active.remove(broadcast.key);
+                release(broadcast);
             }
         }
     }
 
-    /// A parent is gone. If it was the last one and the message is not whole, somebody has to send it anew; if
-    /// nobody does, it is given up.
-    private void orphan(Broadcast broadcast, int parent) {
-        if (broadcast.parents.remove(parent) && broadcast.parents.isEmpty() && !broadcast.isWhole()) {
-            long landed = broadcast.landed();
-            nodeLoop.eventLoop()
-                    .schedule(() -> giveUp(broadcast, landed), 2 * settings.peerTimeoutNanos(), TimeUnit.NANOSECONDS);
+    /// A send to a child that is over: its quota may go, and what shares the broadcast's bytes.
+    private void settle(Optional<BroadcastSend> sent) {
+        if (sent.isEmpty()) {
+            return;
         }
-    }
-
-    private void giveUp(Broadcast broadcast, long landed) {
-        if (active.get(broadcast.key) == broadcast
-                && broadcast.parents.isEmpty()
-                && !broadcast.isWhole()
-                && broadcast.landed() == landed) {
-            active.remove(broadcast.key);
-            release(broadcast);
-        }
-    }
-
-    /// A send that shares the broadcast's bytes, which may go with it now.
-    private static void settle(PendingSend send) {
+        BroadcastSend send = sent.get();
         if (send.isLanding()) {
             send.peer.forget(send);
         }
+        nodeLoop.giveRoom(send);
     }
 
     private void release(Broadcast broadcast) {
-        broadcast.waiting.values().forEach(send -> send.peer.forget(send));
+        broadcast
+                .waiting
+                .values()
+                .forEach(sent -> sent.ifPresent(send -> {
+                    send.peer.forget(send);
+                    nodeLoop.giveRoom(send);
+                }));
         broadcast.waiting.clear();
         broadcast.letGo();
     }
 
     private void endIfDone(Broadcast broadcast) {
-        if (!broadcast.isWhole() || !broadcast.waiting.isEmpty()) {
+        if (!broadcast.isWhole() || !broadcast.waiting.isEmpty() || active.remove(broadcast.key) == null) {
             return;
         }
-        active.remove(broadcast.key);
         broadcast.letGo();
         Broadcast.Outcome outcome = broadcast.outcome();
         if (broadcast.result != null) {
@@ -274,31 +400,29 @@ final class Broadcasts {
         }
     }
 
-    /// Somebody sends what was done long ago.
-    private void confirm(Broadcast.Key key, Frame frame, Peer to) {
-        if (frame.offset() + frame.length() == frame.total()) {
-            confirm(key, outcomes.getOrDefault(key, new Broadcast.Outcome(1, List.of())), to);
+    /// What was done long ago, or given up, has arrived to its end.
+    private void confirmAgain(Broadcast.Key key, Peer to) {
+        Broadcast.Outcome known = outcomes.get(key);
+        if (known == null) {
+            known = new Broadcast.Outcome(seen.contains(key) ? 1 : AGAIN, List.of());
         }
+        confirm(key, known, to);
     }
 
     private void confirm(Broadcast.Key key, Broadcast.Outcome outcome, Peer to) {
-        BufferBuilder ranks = BufferBuilder.ofCapacity(
-                settings.source(), Math.max(1, Integer.BYTES * outcome.failed().size()));
-        try (ranks) {
-            outcome.failed().forEach(ranks::putInt);
-            start(BroadcastSend.done(key, outcome.reached(), ranks.seal(), to));
-        }
+        start(BroadcastSend.done(key, outcome.reached(), bytesOf(outcome.failed()), to));
     }
 
-    private SeenNumbers seenOf(Broadcast.Key key) {
-        Map<Long, SeenNumbers> sessions = seen.computeIfAbsent(key.origin(), origin -> new LinkedHashMap<>());
-        SeenNumbers numbers = sessions.computeIfAbsent(key.session(), s -> new SeenNumbers());
-        if (sessions.size() > SESSIONS) {
-            Iterator<Long> oldest = sessions.keySet().iterator();
-            oldest.next();
-            oldest.remove();
+    /// Beside the memory source: a confirmation gives memory back, so it must not wait for some.
+    private static SealedBuffer bytesOf(List<Integer> ranks) {
+        if (ranks.isEmpty()) {
+            return SealedBuffer.concat();
         }
-        return numbers;
+        MemorySegment memory = Arena.ofAuto().allocate((long) Integer.BYTES * ranks.size());
+        for (int i = 0; i < ranks.size(); i++) {
+            memory.setAtIndex(BIG_INT, i, ranks.get(i));
+        }
+        return SealedBuffer.adopt(memory, () -> {});
     }
 
     private PeerFailedException closed() {

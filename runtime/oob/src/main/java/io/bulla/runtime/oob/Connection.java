@@ -13,6 +13,7 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -38,16 +39,18 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     private final NodeLoop nodeLoop;
     private final Channel channel;
     private final boolean dialed;
-    private final Future<?> deadline;
+    private final long begun;
+    private final long helloNanos;
+    private Future<?> deadline;
     private Stage stage = Stage.GREETING;
     private Peer peer;
     private Throwable why;
     private Frame frame;
     private boolean ackDue;
     private boolean flushing;
-    private boolean paused;
+    private boolean deaf;
     private boolean quiet;
-    private long lastRead;
+    private long heardAt;
     private long lastWrite;
 
     /// @param peer whom it was dialed to, or `null` if it was accepted
@@ -57,13 +60,27 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         this.channel = channel;
         this.peer = peer;
         this.dialed = peer != null;
-        this.lastRead = nodeLoop.now();
-        this.lastWrite = lastRead;
-        this.deadline = channel.eventLoop()
-                .schedule(
-                        () -> fail(new IOException("no hello in time: millis=" + helloNanos / 1_000_000)),
-                        helloNanos,
-                        TimeUnit.NANOSECONDS);
+        this.lastWrite = nodeLoop.now();
+        this.begun = nodeLoop.awake();
+        this.helloNanos = helloNanos;
+        this.deadline = channel.eventLoop().schedule(this::noHello, helloNanos, TimeUnit.NANOSECONDS);
+    }
+
+    /// A loop that was held up did not listen either, so it waits as long again.
+    private void noHello() {
+        long left = helloNanos - (nodeLoop.awake() - begun);
+        if (left > helloNanos / 4) {
+            deadline = channel.eventLoop().schedule(this::noHello, left, TimeUnit.NANOSECONDS);
+        } else {
+            fail(new IOException("no hello in time: millis=" + helloNanos / 1_000_000));
+        }
+    }
+
+    /// For a line that a person reads.
+    static String address(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress internet && internet.getAddress() != null
+                ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
+                : String.valueOf(channel.remoteAddress());
     }
 
     Channel channel() {
@@ -82,7 +99,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     void open(Peer whose) {
         peer = whose;
         stage = Stage.OPEN;
-        lastRead = nodeLoop.now();
+        heardAt = nodeLoop.awake();
         deadline.cancel(false);
     }
 
@@ -165,21 +182,12 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         }
     }
 
-    /// Stops or resumes reading.
-    void pause(boolean pause) {
-        paused = pause;
-        lastRead = nodeLoop.now();
-        channel.config().setAutoRead(!pause);
-    }
-
-    boolean isPaused() {
-        return paused;
-    }
-
     /// Says something if nothing was said for long, and ends if nothing was heard for longer.
-    void tick(long now, long heartbeatNanos, boolean listened) {
-        if (listened && !paused && now - lastRead > 3 * heartbeatNanos) {
-            fail(new IOException("nothing received: millis=" + (now - lastRead) / 1_000_000));
+    ///
+    /// @param awake time in which the loop turned: one that was held up did not listen either
+    void tick(long now, long awake, long heartbeatNanos) {
+        if (awake - heardAt > 3 * heartbeatNanos) {
+            fail(new IOException("nothing received: millis=" + (awake - heardAt) / 1_000_000));
         } else if (now - lastWrite >= heartbeatNanos) {
             ackDue = true;
             if (writeAck()) {
@@ -188,10 +196,25 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         }
     }
 
-    private void control(Frame control) {
+    /// Something is to be said to the peer: what was taken in, and what is granted.
+    void oweAck() {
+        ackDue = true;
+    }
+
+    void control(Frame control) {
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES);
         control.writeTo(out);
         channel.write(out);
+    }
+
+    /// A message is not taken.
+    void reject(Frame frame, String why) {
+        byte[] words = why.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(words.length, Hello.MOST);
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
+        Frame.rejection(nodeLoop.settings().rank(), frame.lane(), frame.sequence(), length)
+                .writeTo(out);
+        channel.write(out.writeBytes(words, 0, length));
     }
 
     @Override
@@ -209,11 +232,31 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         if (greeting && read.length() > Hello.MOST) {
             throw new IOException("hello over the limit: length=" + read.length() + " limit=" + Hello.MOST);
         }
-        if (!greeting) {
+        frame = read;
+        if (!greeting && !(deaf && isOfLanes())) {
             peer.check(read);
         }
-        frame = read;
         return read.length();
+    }
+
+    /// What comes while there was no memory comes again.
+    @Override
+    public boolean wantsBody() {
+        return !deaf || !isOfLanes();
+    }
+
+    @Override
+    public boolean skipsWithoutMemory(RuntimeException why) {
+        boolean skips = stage == Stage.OPEN && (isOfLanes() || frame.kind() == Frame.Kind.REJECT);
+        if (skips && isOfLanes()) {
+            deaf = true;
+            peer.shortOfMemory(frame, why);
+        }
+        return skips;
+    }
+
+    private boolean isOfLanes() {
+        return frame.kind().isSequenced() || frame.kind() == Frame.Kind.BATCH;
     }
 
     @Override
@@ -269,7 +312,10 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         switch (read.kind()) {
             case HELLO -> nodeLoop.acceptor().greeted(this, peer, Hello.read(body));
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
-            case ACK -> peer.acknowledged(read.sequence(), read.offset());
+            case ACK -> peer.acknowledged(read);
+            case RETRY -> peer.retry();
+            case RESUME -> deaf = false;
+            case REJECT -> peer.rejected(read, text(body));
             case BYE -> peer.giveUp("it has closed");
             case SKIP, CONFIRM -> {
                 ackDue = true;
@@ -306,9 +352,12 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        lastRead = nodeLoop.now();
-        if (stage == Stage.OPEN && writeAck()) {
-            flushNow();
+        heardAt = nodeLoop.awake();
+        if (stage == Stage.OPEN) {
+            peer.heard(heardAt);
+            if (writeAck()) {
+                flushNow();
+            }
         }
         context.fireChannelReadComplete();
     }

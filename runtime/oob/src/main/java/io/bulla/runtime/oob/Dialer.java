@@ -31,6 +31,8 @@ final class Dialer {
     private ChannelFuture connecting;
     private Connection attempt;
     private int failures;
+    private boolean failedSince;
+    private boolean once;
     private String lastFailure = "none tried";
 
     Dialer(NodeLoop nodeLoop, Peer peer) {
@@ -38,9 +40,22 @@ final class Dialer {
         this.peer = peer;
     }
 
+    /// Tries once, unless it does already.
+    void probe() {
+        if (isResting()) {
+            once = true;
+            pauseThenDial(0);
+        }
+    }
+
+    private boolean isResting() {
+        return pause == null && connecting == null && attempt == null;
+    }
+
     /// Begins to try, unless it does already.
     void start(long afterNanos) {
-        if (pause == null && connecting == null && attempt == null) {
+        once = false;
+        if (isResting()) {
             pauseThenDial(afterNanos);
         }
     }
@@ -71,6 +86,16 @@ final class Dialer {
         return connection == attempt;
     }
 
+    /// From now on failures count for the verdict.
+    void countFromNow() {
+        failedSince = false;
+    }
+
+    /// Whether an attempt has failed since.
+    boolean hasFailed() {
+        return failedSince;
+    }
+
     /// The attempt has become the connection to the peer.
     void succeeded() {
         attempt = null;
@@ -89,10 +114,18 @@ final class Dialer {
     void failed(Throwable cause) {
         attempt = null;
         connecting = null;
+        failedSince = true;
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         nodeLoop.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
+        if (!once) {
+            pauseThenDial(pauseNanos());
+        }
+    }
+
+    /// The next pause: each is longer than the one before, until a connection has proven to work.
+    long pauseNanos() {
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
-        pauseThenDial(nodeLoop.settings().surroundings().between(longest / 2, longest));
+        return nodeLoop.settings().surroundings().between(longest / 2, longest);
     }
 
     private void pauseThenDial(long nanos) {

@@ -14,7 +14,8 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/// Who receives which tag, and the messages that nobody receives yet: they are kept in order, up to a bound.
+/// Who receives which tag, and the messages without a receiver: all are kept, in order. Up to a bound they cost
+/// their sender nothing; beyond it they hold its credit, so that it waits.
 ///
 /// The lock is held to look, never while user code runs.
 final class Handlers {
@@ -35,7 +36,7 @@ final class Handlers {
     // all under the lock
     private final Map<Integer, Tag> tags = new HashMap<>();
     private long keptBytes;
-    private long dropped;
+    private long overLimit;
     private boolean closed;
 
     /// @param keep bytes of messages without a receiver, each counted with its header
@@ -52,18 +53,27 @@ final class Handlers {
         handlerExecutor.put(new HandlerExecutor.Item() {
             @Override
             void run() {
-                for (Incoming kept = nextKept(tag); kept != null; kept = nextKept(tag)) {
+                for (Incoming kept = nextKept(tag, handler); kept != null; kept = nextKept(tag, handler)) {
                     handle(handler, kept);
                 }
             }
         });
     }
 
+    void stopReceiving(int tag) {
+        synchronized (this) {
+            Tag of = tags.get(tag);
+            if (of != null) {
+                of.handler = null;
+            }
+        }
+    }
+
     CompletionStage<Message> receiveOnce(int tag) {
         CompletableFuture<Message> future = new CompletableFuture<>();
         Incoming kept;
         synchronized (this) {
-            kept = nextKept(tag);
+            kept = nextKept(tag, null);
             if (closed) {
                 future.completeExceptionally(closed());
             } else if (kept == null) {
@@ -71,6 +81,7 @@ final class Handlers {
             }
         }
         if (kept != null) {
+            kept.leave();
             future.complete(kept.message);
         }
         return future;
@@ -83,13 +94,9 @@ final class Handlers {
                 : Optional.of(of.kept.peek().message.shared());
     }
 
-    synchronized long keptBytes() {
+    /// Bytes of messages without a receiver, with their headers.
+    synchronized long unclaimed() {
         return keptBytes;
-    }
-
-    /// Messages that nobody received and that there was no room to keep.
-    synchronized long dropped() {
-        return dropped;
     }
 
     /// On the handlerExecutor's thread.
@@ -131,7 +138,7 @@ final class Handlers {
         return ((CompletableFuture<Message>) once).complete(incoming.message);
     }
 
-    /// A handler; or a future, which then is no longer asked; or this, which has kept or dropped the message.
+    /// A handler; or a future, which then is no longer asked; or this, which has kept the message.
     private synchronized Object receiver(Incoming incoming) {
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
@@ -142,31 +149,28 @@ final class Handlers {
                 return tag.handler;
             }
         }
-        keepOrDrop(incoming);
+        keep(incoming);
         return this;
     }
 
-    private void keepOrDrop(Incoming incoming) {
+    private void keep(Incoming incoming) {
         Message message = incoming.message;
-        long size = Frame.BYTES + incoming.bytes;
-        if (keptBytes + size <= keep) {
-            keptBytes += size;
-            tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
+        keptBytes += Frame.BYTES + incoming.bytes;
+        tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
+        if (keptBytes <= keep) {
             incoming.leave();
-        } else {
-            incoming.drop();
-            if (Long.bitCount(++dropped) == 1) {
-                LOG.log(
-                        Level.WARNING,
-                        "no handler: rank=" + rank + " tag=" + message.tag() + " bytes=" + incoming.bytes + " kept="
-                                + keptBytes + " mostKept=" + keep + " dropped=" + dropped);
-            }
+        } else if (Long.bitCount(++overLimit) == 1) {
+            LOG.log(
+                    Level.WARNING,
+                    "no handler: rank=" + rank + " tag=" + message.tag() + " bytes=" + incoming.bytes + " unclaimed="
+                            + keptBytes + " limit=" + keep + "; the sender waits");
         }
     }
 
-    private synchronized Incoming nextKept(int tag) {
+    /// @param handler that it is for, if it is still the tag's; or `null`
+    private synchronized Incoming nextKept(int tag, MessageHandler handler) {
         Tag of = tags.get(tag);
-        Incoming kept = of == null ? null : of.kept.poll();
+        Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
         if (kept != null) {
             keptBytes -= Frame.BYTES + kept.bytes;
         }

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-/// A message on its way to its handler; owns the node's handle on it.
+import io.bulla.runtime.oob.limits.Credit;
+
+/// A message on its way to its handler; owns the node's handle on it, and what it is charged to its sender.
 final class Incoming extends HandlerExecutor.Item {
 
     final Message message;
     final long bytes;
     private final Handlers handlers;
-    // null once it does not count any more
+    // all null once it does not count any more
     private Peer peer;
+    private Credit credit;
+    private BroadcastCharge charge;
 
-    Incoming(Message message, Handlers handlers, Peer peer) {
+    /// @param credit of the sender's lane, or `null` if it is this node's own
+    Incoming(Message message, Handlers handlers, Peer peer, Credit credit) {
+        this(message, handlers, peer, credit, null);
+    }
+
+    /// @param charge of a broadcast
+    Incoming(Message message, Handlers handlers, BroadcastCharge charge) {
+        this(message, handlers, null, null, charge);
+    }
+
+    private Incoming(Message message, Handlers handlers, Peer peer, Credit credit, BroadcastCharge charge) {
         this.message = message;
         this.bytes = message.buffer().byteSize();
         this.handlers = handlers;
         this.peer = peer;
+        this.credit = credit;
+        this.charge = charge;
     }
 
     @Override
@@ -28,11 +44,18 @@ final class Incoming extends HandlerExecutor.Item {
         leave();
     }
 
-    /// It waits for its turn no more.
+    /// It holds no credit any more.
     void leave() {
-        if (peer != null) {
-            peer.handled(bytes);
-            peer = null;
+        Peer from = peer;
+        BroadcastCharge shared = charge;
+        peer = null;
+        charge = null;
+        if (shared != null) {
+            shared.release();
+        } else if (from != null && credit != null) {
+            from.consumed(credit, Credit.charge(bytes));
+        } else if (from != null) {
+            from.handledOwn(bytes);
         }
     }
 }

@@ -1,37 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.limits.Allowance;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /// The messages to one peer that share a sequence, from the queue to the acknowledgement.
 ///
 /// ```
-/// waiting --first byte: gets its number--> waiting --last byte--> unacked --ACK--> gone
-///    ^                                                               |
-///    +---------------- a new connection: from byte 0 ----------------+
+/// fresh --has credit, first byte: gets its number--> begun --last byte--> unacked --ACK--> gone
+///                                                      ^                     |
+///                                                      +-- a new connection: from byte 0
 /// ```
 ///
-/// One event loop's.
+/// Fresh ones wait by the depth of their credit ([Allowance]): what has none lets what is deeper below its
+/// origin go first, and nothing else. One event loop's.
 final class Lane {
 
     static final int SMALL = 0;
     static final int BULK = 1;
+    /// Of confirmations: needs no credit.
+    static final int CONTROL = 2;
+
+    static final int COUNT = 3;
 
     final int code;
-    /// To be written, in order; those that have a number already stand first.
-    final SendList waiting = new SendList();
+    final Allowance allowance = new Allowance();
+    /// Numbered, to be written in order, the first of them perhaps in part.
+    final SendList begun = new SendList();
     /// Written to the last byte.
     final SendList unacked = new SendList();
 
+    private final SendList[] fresh = new SendList[Allowance.CLASSES];
     private final Map<Integer, Integer> tags = new HashMap<>();
+    // a bit for each depth of which something is fresh
+    private int depths;
     private long next;
     private long acknowledged;
     private long resends;
 
     Lane(int code) {
         this.code = code;
+        for (int i = 0; i < fresh.length; i++) {
+            fresh[i] = new SendList();
+        }
     }
 
     /// Number of the next message that gets one.
@@ -44,30 +58,90 @@ final class Lane {
         return resends;
     }
 
-    boolean isEmpty() {
-        return waiting.isEmpty() && unacked.isEmpty();
-    }
-
     int size() {
-        return waiting.size() + unacked.size();
+        int size = begun.size() + unacked.size();
+        for (SendList list : fresh) {
+            size += list.size();
+        }
+        return size;
     }
 
     boolean holds(int tag) {
-        return !isEmpty() && tags.containsKey(tag);
+        return tags.containsKey(tag);
     }
 
     void add(PendingSend send) {
         send.lane = this;
-        waiting.addLast(send);
+        fresh[send.depth].addLast(send);
+        depths |= 1 << send.depth;
         if (code == BULK) {
             tags.merge(send.tag, 1, Integer::sum);
         }
     }
 
-    /// The first of those waiting gets its number, if it has none, and begins at byte 0.
+    /// The message to be written now, or `null`: there is none, or none that may.
+    PendingSend head(int fragment) {
+        PendingSend first = begun.first();
+        if (first != null) {
+            return first.isReady(fragment) ? first : null;
+        }
+        PendingSend oldest = null;
+        for (int left = depths; left != 0; left &= left - 1) {
+            PendingSend send = fresh[Integer.numberOfTrailingZeros(left)].first();
+            if ((oldest == null || send.order < oldest.order)
+                    && (code == CONTROL || allowance.admits(send.bytes, send.depth))
+                    && send.isReady(fragment)) {
+                oldest = send;
+            }
+        }
+        return oldest;
+    }
+
+    /// Whether something waits for credit.
+    boolean isBlocked() {
+        if (code == CONTROL || !begun.isEmpty()) {
+            return false;
+        }
+        for (SendList list : fresh) {
+            if (!list.isEmpty() && !allowance.admits(list.first().bytes, list.first().depth)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// When the first message of a depth was queued that has no number yet.
+    long firstOrder(int depth) {
+        PendingSend first = begun.isEmpty() ? fresh[depth].first() : begun.first();
+        return first == null ? Long.MAX_VALUE : first.order;
+    }
+
+    /// Whether something stands behind the one that is being written.
+    boolean isWaitedFor() {
+        return begun.size() + unacked.size() < size() || begun.size() > 1;
+    }
+
+    /// How many messages of about one kind may follow.
+    int waiting() {
+        return size() - unacked.size();
+    }
+
+    /// The oldest message, or `null`.
+    PendingSend oldest() {
+        PendingSend oldest = !unacked.isEmpty() ? unacked.first() : begun.first();
+        for (int i = 0; i < fresh.length && oldest == null; i++) {
+            oldest = fresh[i].first();
+        }
+        return oldest;
+    }
+
+    /// A message begins at byte 0, with a number, if it has none.
     void begin(PendingSend send) {
         if (send.sequence < 0) {
+            allowance.begin(send.bytes, send.depth);
+            takeFresh(send);
             send.sequence = next++;
+            begun.addLast(send);
         }
         if (send.attempts++ > 0) {
             resends++;
@@ -76,17 +150,28 @@ final class Lane {
 
     /// Its last byte was written.
     void written(PendingSend send) {
-        waiting.remove(send);
+        begun.remove(send);
         send.written = true;
         unacked.addLast(send);
     }
 
     /// Takes a message out, wherever it is.
     void remove(PendingSend send) {
-        (send.written ? unacked : waiting).remove(send);
+        if (send.sequence < 0) {
+            takeFresh(send);
+        } else {
+            (send.written ? unacked : begun).remove(send);
+        }
         send.lane = null;
         if (code == BULK) {
             tags.computeIfPresent(send.tag, (tag, count) -> count == 1 ? null : count - 1);
+        }
+    }
+
+    private void takeFresh(PendingSend send) {
+        fresh[send.depth].remove(send);
+        if (fresh[send.depth].isEmpty()) {
+            depths &= ~(1 << send.depth);
         }
     }
 
@@ -100,41 +185,67 @@ final class Lane {
         acknowledged = expected;
         // after a reconnect they may be waiting to be written again
         drop(unacked, expected, gone);
-        drop(waiting, expected, gone);
+        drop(begun, expected, gone);
     }
 
     private void drop(SendList list, long expected, Consumer<PendingSend> gone) {
-        for (PendingSend send = list.first();
-                send != null && send.sequence >= 0 && send.sequence < expected;
-                send = list.first()) {
+        for (PendingSend send = list.first(); send != null && send.sequence < expected; send = list.first()) {
+            allowance.acknowledged(send.depth);
             remove(send);
             gone.accept(send);
         }
     }
 
+    /// The message with a number that was not acknowledged, or `null`.
+    PendingSend numbered(long sequence) {
+        PendingSend found = find(unacked, send -> send.sequence == sequence);
+        return found != null ? found : find(begun, send -> send.sequence == sequence);
+    }
+
+    private static PendingSend find(SendList list, Predicate<PendingSend> what) {
+        PendingSend send = list.first();
+        while (send != null && !what.test(send)) {
+            send = send.next;
+        }
+        return send;
+    }
+
+    /// All that was not skipped and is longer than a peer takes.
+    PendingSend over(long limit) {
+        Predicate<PendingSend> over = send -> send.bytes > limit && !send.skipped;
+        PendingSend found = find(begun, over);
+        for (int i = 0; i < fresh.length && found == null; i++) {
+            found = find(fresh[i], over);
+        }
+        return found;
+    }
+
     /// A new connection: what is not acknowledged is written again, from byte 0.
     void rewind() {
-        waiting.addAllFirst(unacked);
-        for (PendingSend send = waiting.first(); send != null && send.sequence >= 0; send = send.next) {
+        begun.addAllFirst(unacked);
+        for (PendingSend send = begun.first(); send != null; send = send.next) {
             send.written = false;
             send.offset = 0;
         }
     }
 
     /// The session is over: takes out what was begun.
-    void abandon(Consumer<PendingSend> begun) {
+    void abandon(Consumer<PendingSend> each) {
         rewind();
-        drop(waiting, Long.MAX_VALUE, begun);
+        drop(begun, Long.MAX_VALUE, each);
         next = 0;
         acknowledged = 0;
+        allowance.reset();
     }
 
     /// The peer is given up: takes out everything.
     void abandonAll(Consumer<PendingSend> each) {
         abandon(each);
-        for (PendingSend send = waiting.first(); send != null; send = waiting.first()) {
-            remove(send);
-            each.accept(send);
+        for (SendList list : fresh) {
+            for (PendingSend send = list.first(); send != null; send = list.first()) {
+                remove(send);
+                each.accept(send);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.limits.Admission;
+import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.Channel;
@@ -35,7 +36,9 @@ final class NodeLoop {
     private final EventLoop loop;
     private final HandlerExecutor handlerExecutor;
     private final Handlers handlers;
-    private final Room room;
+    private final SendQuota quota;
+    private final long life;
+    private final long tickNanos;
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final Acceptor acceptor;
@@ -54,6 +57,7 @@ final class NodeLoop {
     };
     private Future<?> ticks;
     private long lastTick;
+    private long awake;
     private boolean closed;
 
     NodeLoop(Settings settings, EventLoop loop) {
@@ -63,7 +67,10 @@ final class NodeLoop {
         this.handlerExecutor =
                 new HandlerExecutor(settings.rank(), settings.surroundings().threads());
         this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), handlerExecutor);
-        this.room = new Room(new SendQuota(settings.allMessages(), settings.allBytes()));
+        settings.handlers().forEach(handlers::receive);
+        this.quota = SendQuota.ofAll(settings.allMessages(), settings.allBytes());
+        this.life = settings.surroundings().name();
+        this.tickNanos = Math.max(1, Math.min(settings.heartbeatNanos() / 2, settings.peerTimeoutNanos() / 4));
         this.broadcasts = new Broadcasts(this);
         this.acceptor = new Acceptor(this);
     }
@@ -88,8 +95,19 @@ final class NodeLoop {
         return handlerExecutor;
     }
 
-    Room room() {
-        return room;
+    SendQuota quota() {
+        return quota;
+    }
+
+    /// A random number that is this node's for as long as it lives.
+    long life() {
+        return life;
+    }
+
+    /// Time in which this loop turned. Of a time in which it did not, because the machine or the loop was held
+    /// up, two ticks count: nothing was heard then, and no attempt was made. On the loop.
+    long awake() {
+        return awake + Math.min(now() - lastTick, 2 * tickNanos);
     }
 
     Broadcasts broadcasts() {
@@ -113,8 +131,7 @@ final class NodeLoop {
     /// Binds, and from then on accepts.
     CompletableFuture<Channel> listen(InetSocketAddress bind) {
         CompletableFuture<Channel> listening = acceptor.listen(bind);
-        ticks = loop.scheduleAtFixedRate(
-                this::tick, settings.heartbeatNanos() / 2, settings.heartbeatNanos() / 2, TimeUnit.NANOSECONDS);
+        ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
         return listening;
     }
 
@@ -173,7 +190,13 @@ final class NodeLoop {
         release(send);
         PeerFailedException failure = new PeerFailedException(send.peer.rank(), "this node is closed", null);
         send.fail(failure);
+        endOwn(send, failure);
+    }
+
+    /// A broadcast of this node's own, which has not begun.
+    private void endOwn(PendingSend send, Throwable failure) {
         if (send instanceof BroadcastSend own && own.result != null) {
+            own.giveRooms(this);
             own.result.completeExceptionally(failure);
         }
     }
@@ -213,9 +236,7 @@ final class NodeLoop {
     /// Ends one send that cannot go on, wherever it is.
     void end(PendingSend send, Throwable failure) {
         LOG.log(Level.ERROR, "send failed: rank=" + settings.rank() + " tag=" + send.tag, failure);
-        if (send instanceof BroadcastSend own && own.result != null) {
-            own.result.completeExceptionally(failure);
-        }
+        endOwn(send, failure);
         send.fail(failure);
         send.peer.forget(send);
         release(send);
@@ -243,9 +264,8 @@ final class NodeLoop {
             send.handle = null;
             handle.close();
         }
-        if (send.hasRoom) {
-            send.hasRoom = false;
-            give(send.peer, send.bytes);
+        if (send.kind == Frame.Kind.DIRECT) {
+            giveRoom(send);
         }
         if (send.deadline != null) {
             send.deadline.cancel(false);
@@ -253,26 +273,28 @@ final class NodeLoop {
         }
     }
 
-    void give(Peer peer, long bytes) {
-        room.give(peer.quota, 1, bytes);
-    }
-
-    /// A whole message has arrived from a peer, and ownership of its bytes.
-    void arrived(Frame frame, SealedBuffer whole, Peer from) throws IOException {
-        if (frame.kind() == Frame.Kind.CONFIRM) {
-            try (whole) {
-                broadcasts.confirmed(frame, whole, from);
-            }
-        } else {
-            dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), from);
+    /// The program may have so much more on its way; again is harmless.
+    void giveRoom(PendingSend send) {
+        if (send.hasRoom) {
+            send.hasRoom = false;
+            send.peer.quota.give(1, send.bytes);
         }
     }
 
     /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
-    void dispatch(Message message, Peer from) {
-        Incoming incoming = new Incoming(message, handlers, from);
-        FlightEvents.received(settings.rank(), from.rank(), message, incoming.bytes);
-        from.handing(incoming.bytes);
+    ///
+    /// @param credit that the message holds, or `null` if it is this node's own
+    void dispatch(Message message, Peer from, Credit credit) {
+        dispatch(new Incoming(message, handlers, from, credit), from.rank());
+    }
+
+    /// A broadcast, to the handlers.
+    void dispatch(Message message, BroadcastCharge charge) {
+        dispatch(new Incoming(message, handlers, charge), message.origin());
+    }
+
+    private void dispatch(Incoming incoming, int from) {
+        FlightEvents.received(settings.rank(), from, incoming.message, incoming.bytes);
         handlerExecutor.put(incoming);
     }
 
@@ -308,12 +330,16 @@ final class NodeLoop {
 
     private void tick() {
         long now = now();
-        // a loop that was held up did not listen either, so it may not judge
-        boolean listened = now - lastTick < settings.heartbeatNanos();
+        awake = awake();
         lastTick = now;
         for (Peer peer : peers.values()) {
-            peer.tick(now, listened);
+            try {
+                peer.tick(now, awake);
+            } catch (RuntimeException failure) {
+                LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
+            }
         }
+        broadcasts.tick(awake);
     }
 
     /// Waits until nothing is on its way, then closes everything; fails what is left at the deadline. Any thread.
@@ -345,7 +371,7 @@ final class NodeLoop {
         failLate();
         broadcasts.close();
         peers.values().forEach(Peer::close);
-        room.close();
+        quota.close();
         acceptor.close().thenRun(() -> over.complete(null));
     }
 
@@ -359,7 +385,7 @@ final class NodeLoop {
                 failLate();
                 broadcasts.close();
                 peers.values().forEach(Peer::close);
-                room.close();
+                quota.close();
                 over.complete(null);
             });
         });

@@ -129,20 +129,29 @@ public final class OobNode implements AutoCloseable {
         return stats.join();
     }
 
-    /// Messages that nobody received, and that there was no room to keep.
+    /// Messages without a receiver that are kept.
     ///
-    /// @return a number that only grows
-    public long droppedMessages() {
-        return nodeLoop.handlers().dropped();
+    /// @return their bytes, each message counted with its header
+    public long unclaimedBytes() {
+        return nodeLoop.handlers().unclaimed();
     }
 
-    /// Receives the messages of a tag from now on. Messages without a receiver are kept in order, up to
-    /// [OobNodeBuilder#unclaimedLimit] bytes, and handled first; what is beyond is dropped with a log line.
+    /// Receives the messages of a tag from now on. Messages without a receiver are kept, in order, and handled
+    /// first; what is beyond [OobNodeBuilder#unclaimedLimit] uses up the credit of its sender. What was sent
+    /// before this call may have come already; [OobNodeBuilder#receive] is before all of it.
     ///
     /// @param tag any number
     /// @param handler replaces the tag's former handler
     public void receive(int tag, MessageHandler handler) {
         nodeLoop.handlers().receive(tag, Objects.requireNonNull(handler, "handler"));
+    }
+
+    /// Receives the messages of a tag no more: from now on they are kept. A message that is being handled is
+    /// handled to the end.
+    ///
+    /// @param tag that [#receive] was called for
+    public void stopReceiving(int tag) {
+        nodeLoop.handlers().stopReceiving(tag);
     }
 
     /// Receives one message of a tag, before the tag's handler does.
@@ -203,7 +212,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
-        String full = nodeLoop.room().tryTake(send.peer.quota, send.bytes);
+        String full = send.peer.quota.tryTake(send.bytes);
         if (full == null) {
             send.hasRoom = true;
             start(send);
@@ -227,7 +236,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if the message is over the limit
     public Optional<Send> trySend(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
-        if (nodeLoop.room().tryTake(send.peer.quota, send.bytes) != null) {
+        if (send.peer.quota.tryTake(send.bytes) != null) {
             refuse(send);
             return Optional.empty();
         }
@@ -243,7 +252,7 @@ public final class OobNode implements AutoCloseable {
     ///     closed; on the node's event loop, so what depends on it must not block
     /// @throws IndexOutOfBoundsException if there is no such peer
     public CompletionStage<Void> room(int peer) {
-        return nodeLoop.room().await(nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota);
+        return nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota.await();
     }
 
     private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
@@ -268,7 +277,7 @@ public final class OobNode implements AutoCloseable {
             send.handle = null;
             // given back when it is handled
             send.hasRoom = false;
-            nodeLoop.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer);
+            nodeLoop.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer, null);
             send.reached(send.options.level(), nodeLoop.now());
         } else {
             nodeLoop.submit(send);
@@ -307,14 +316,20 @@ public final class OobNode implements AutoCloseable {
 
     private CompletionStage<BroadcastResult> broadcast(int tag, SendOptions options, SealedBuffer buffer) {
         checkSize(buffer);
-        for (int child : settings.routing().children(settings.rank(), settings.rank(), settings.size())) {
-            String full = nodeLoop.room().isFull(nodeLoop.peer(child).quota);
+        int[] children = broadcasts.tree().children(settings.rank(), settings.rank());
+        SealedBuffer handle = buffer.share();
+        for (int taken = 0; taken < children.length; taken++) {
+            String full = nodeLoop.peer(children[taken]).quota.tryTake(buffer.byteSize());
             if (full != null) {
+                while (--taken >= 0) {
+                    nodeLoop.peer(children[taken]).quota.give(1, buffer.byteSize());
+                }
+                handle.close();
                 return CompletableFuture.failedFuture(
-                        new QueueFullException(full + " rank=" + settings.rank() + " peer=" + child + " tag=" + tag));
+                        new QueueFullException(full + " rank=" + settings.rank() + " tag=" + tag));
             }
         }
-        BroadcastSend send = BroadcastSend.begin(tag, options, buffer.share(), nodeLoop.peer(settings.rank()));
+        BroadcastSend send = BroadcastSend.begin(tag, options, handle, nodeLoop.peer(settings.rank()), children);
         if (closing.get()) {
             nodeLoop.fail(send);
         } else {
@@ -329,6 +344,22 @@ public final class OobNode implements AutoCloseable {
             throw new IllegalArgumentException(
                     "message over the limit: length=" + bytes + " limit=" + settings.limit());
         }
+    }
+
+    /// Says that a peer is gone, as a launcher knows sooner than a timeout does: the verdict falls now. A later
+    /// send, or a hello of the peer's, begins anew.
+    ///
+    /// @param peer its rank
+    /// @param reason for the failures of what is on its way to it, and for the listener
+    /// @throws IndexOutOfBoundsException if there is no such peer
+    public void lost(int peer, String reason) {
+        Objects.requireNonNull(reason, "reason");
+        Peer gone = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        nodeLoop.onLoop(() -> {
+            if (!nodeLoop.isClosed() && peer != settings.rank()) {
+                gone.giveUp(reason);
+            }
+        });
     }
 
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.

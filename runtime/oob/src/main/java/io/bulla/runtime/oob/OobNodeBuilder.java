@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -15,6 +16,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -34,6 +37,7 @@ public final class OobNodeBuilder {
     private Transport transport = Transport.NIO;
     private Routing routing = new Radix(4);
     private SendPolicy policy = SendPolicy.SHARED;
+    private final Map<Integer, MessageHandler> handlers = new LinkedHashMap<>();
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     private ServerSocketChannel listener;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
@@ -162,18 +166,22 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// How far the handlers may lag behind one peer: with more bytes than this waiting, each message counted with
-    /// its header, the node stops reading from it until half of them are handled. 64 MiB by default.
+    /// What a peer may have waiting here, of messages of at most a [#fragment] and of longer ones each: for the
+    /// handlers, or for the nodes below to confirm. Each message is counted with its header. The peer is
+    /// granted that much and no more before something of it is handled; the direct messages and broadcasts of
+    /// its own use at most half. A message that is longer is taken when there is nothing else. 64 MiB by
+    /// default.
     ///
     /// @param bytes at least 0
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative
     public OobNodeBuilder inboundHighWaterMark(long bytes) {
-        this.inboundHighWaterMark = checked("inbound high-water mark", bytes, 0, Long.MAX_VALUE);
+        this.inboundHighWaterMark = checked("inbound high-water mark", bytes, 0, Hello.MOST_WINDOW);
         return this;
     }
 
-    /// What is kept of messages that nobody receives yet, each counted with its header. 16 MiB by default.
+    /// How much of messages without a receiver costs their senders nothing, each counted with its header. What is
+    /// beyond is kept too, but uses up the sender's credit until it is received. 16 MiB by default.
     ///
     /// @param bytes at least 0
     /// @return this builder
@@ -198,6 +206,16 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder sends(SendPolicy policy) {
         this.policy = Objects.requireNonNull(policy, "policy");
+        return this;
+    }
+
+    /// Receives the messages of a tag, from the first on. As [OobNode#receive], but before anything can arrive.
+    ///
+    /// @param tag any number
+    /// @param handler of the tag, replaced by a later one
+    /// @return this builder
+    public OobNodeBuilder receive(int tag, MessageHandler handler) {
+        this.handlers.put(tag, Objects.requireNonNull(handler, "handler"));
         return this;
     }
 
@@ -352,6 +370,7 @@ public final class OobNodeBuilder {
                 policy,
                 allocator,
                 lost,
+                Map.copyOf(handlers),
                 limit,
                 fragment,
                 coalesceBelow,

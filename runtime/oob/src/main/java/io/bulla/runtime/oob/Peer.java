@@ -2,14 +2,14 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
@@ -20,11 +20,15 @@ import java.util.function.Consumer;
 ///   +--- verdict ---+---- it says goodbye --------+     everything queued or unacknowledged fails
 /// ```
 ///
+/// The verdict: for the peer timeout, counted while this node's loop turned, nothing was heard of the peer, and an
+/// attempt to connect has failed since.
+///
 /// A connection that the peer opened is as good as one of this node's. If both connect at once, the one from the
-/// lower rank stays. All on the node's event loop, but for the quota and the backlog.
+/// lower rank stays. All on the node's event loop, but for the quota and what is consumed.
 final class Peer {
 
     private static final long COURTESY_NANOS = 20_000_000;
+    private static final int FRUITLESS = 8;
 
     private final NodeLoop nodeLoop;
     private final int rank;
@@ -33,15 +37,26 @@ final class Peer {
     private final Dialer dialer;
     final SendQuota quota;
     final HolderTags tags;
-    private final Backlog backlog;
+    private final PeerLives lives = new PeerLives();
     private final PeerCounters counters = new PeerCounters();
+    private final MemoryShortage shortage;
     private final Consumer<PendingSend> collect = this::collect;
     private final SendList acknowledged = new SendList();
+    private final AtomicBoolean telling = new AtomicBoolean();
     private long roomMessages;
     private long roomBytes;
     private Connection connection;
     private Writer writer;
-    private Future<?> verdict;
+    private long limit = Long.MAX_VALUE;
+    private boolean seeking;
+    private boolean givenUp;
+    private long soughtAt;
+    private long heardAt;
+    // connections in a row on which no message got anywhere
+    private int fruitless;
+    private boolean advanced;
+    private PendingSend landing;
+    private long landed;
     private long lastOrder;
     private boolean dirty;
 
@@ -49,11 +64,11 @@ final class Peer {
         this.nodeLoop = nodeLoop;
         this.rank = rank;
         this.settings = nodeLoop.settings();
-        this.session = new Session(settings.surroundings());
+        this.session = new Session(settings);
         this.dialer = new Dialer(nodeLoop, this);
-        this.backlog = new Backlog(nodeLoop, settings.inboundHighWaterMark());
+        this.shortage = new MemoryShortage(nodeLoop, this, session);
         this.tags = HolderTags.of(rank, settings.source());
-        this.quota = new SendQuota(settings.peerMessages(), settings.peerBytes());
+        this.quota = nodeLoop.quota().ofPeer(settings.peerMessages(), settings.peerBytes());
     }
 
     NodeLoop nodeLoop() {
@@ -68,6 +83,10 @@ final class Peer {
     ///
     /// @return true if the peer has to be pumped and was not noted for it yet
     boolean enqueue(PendingSend send) {
+        if (send.bytes > limit) {
+            refuse(send, overLimit(send));
+            return false;
+        }
         send.order = ++lastOrder;
         session.laneOf(send, settings.fragment()).add(send);
         if (connection == null) {
@@ -77,6 +96,10 @@ final class Peer {
         boolean first = !dirty;
         dirty = true;
         return first;
+    }
+
+    private String overLimit(PendingSend send) {
+        return "message over the receiver's limit: length=" + send.bytes + " limit=" + limit;
     }
 
     void pump() {
@@ -108,14 +131,16 @@ final class Peer {
     }
 
     Hello hello() {
-        return session.hello(settings.oldestVersion(), settings.newestVersion(), settings.rank(), settings.size());
+        return session.hello(nodeLoop.life());
     }
 
     Frame acknowledgement() {
-        return Frame.acknowledgement(
-                settings.rank(),
-                session.reassembler(Lane.SMALL).expected(),
-                session.reassembler(Lane.BULK).expected());
+        return session.acknowledgement();
+    }
+
+    /// Something of the peer has arrived.
+    void heard(long awake) {
+        heardAt = awake;
     }
 
     /// A hello on a connection that the peer opened.
@@ -125,6 +150,11 @@ final class Peer {
             fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + rank);
             return;
         }
+        if (!lives.take(hello.life(), connection != null)) {
+            fresh.refuse(Refusal.CLAIMED_TWICE, claimedTwice(fresh));
+            return;
+        }
+        heard(nodeLoop.awake());
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
             beginAnew();
@@ -133,12 +163,17 @@ final class Peer {
         switch (answer) {
             case LATE -> fresh.overtaken("hello is not a new one: peer=" + rank + " number=" + hello.number());
             case GOES_ON -> {
-                session.checkExpected(hello.small(), hello.bulk());
+                session.checkExpected(hello);
                 fresh.hello(hello());
                 use(fresh, hello);
             }
             default -> fresh.refuse(Refusal.SESSION_OVER, "session is over: rank=" + settings.rank());
         }
+    }
+
+    private String claimedTwice(Connection fresh) {
+        return "rank " + rank + " is claimed by two processes: " + Connection.address(connection.channel()) + " and "
+                + Connection.address(fresh.channel());
     }
 
     /// A hello on a connection that this node opened.
@@ -147,9 +182,13 @@ final class Peer {
             fresh.end();
             return;
         }
+        if (!lives.take(hello.life(), connection != null)) {
+            throw new IOException(claimedTwice(fresh));
+        }
+        heard(nodeLoop.awake());
         switch (session.greet(hello)) {
             case GOES_ON -> {
-                session.checkExpected(hello.small(), hello.bulk());
+                session.checkExpected(hello);
                 dialer.succeeded();
                 use(fresh, hello);
             }
@@ -167,7 +206,10 @@ final class Peer {
             return;
         }
         switch (reason) {
-            case SESSION_OVER -> beginAnew();
+            case SESSION_OVER -> {
+                heard(nodeLoop.awake());
+                beginAnew();
+            }
             case CLOSING -> giveUp("it is closing");
             default -> nodeLoop.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
         }
@@ -181,14 +223,21 @@ final class Peer {
             before.fail(new IOException("replaced by a new connection"));
         }
         dialer.stop();
-        stopVerdict();
+        seeking = false;
+        givenUp = false;
+        advanced = false;
+        limit = hello.limit();
         fresh.open(this);
         session.interrupt();
-        acknowledged(hello.small(), hello.bulk());
+        acknowledged(hello.small(), hello.bulk(), hello.control());
+        for (PendingSend over = session.over(limit); over != null; over = session.over(limit)) {
+            refuse(over, overLimit(over));
+        }
         writer = new Writer(fresh, session, settings);
-        backlog.readFrom(fresh);
         counters.connections++;
         nodeLoop.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
+        // what is granted
+        fresh.oweAck();
         writer.pump();
     }
 
@@ -197,6 +246,20 @@ final class Peer {
     /// @throws IOException if it cannot be
     void check(Frame frame) throws IOException {
         frame.checkFrom(rank, settings.size());
+        boolean message = frame.kind() == Frame.Kind.DIRECT || frame.kind() == Frame.Kind.BROADCAST;
+        if (!message || !session.reassembler(frame.lane()).isFirst(frame)) {
+            return;
+        }
+        Credit credit = session.credit(frame.lane());
+        int depth = 0;
+        if (frame.kind() == Frame.Kind.BROADCAST) {
+            nodeLoop.broadcasts().checkFrom(frame, this);
+            depth = nodeLoop.broadcasts().depth(frame.origin());
+        }
+        if (!credit.admits(frame.total(), depth)) {
+            throw new IOException("message without credit: lane=" + frame.lane() + " length=" + frame.total() + " held="
+                    + credit.held());
+        }
     }
 
     /// A frame of a lane, and ownership of its body.
@@ -213,12 +276,25 @@ final class Peer {
             body.close();
         } else if (frame.kind() == Frame.Kind.SKIP) {
             body.close();
-            Frame begun = reassembler.skip();
-            if (begun != null && begun.kind() == Frame.Kind.BROADCAST) {
-                nodeLoop.broadcasts().interrupted(begun, this);
-            }
+            long landed = reassembler.landed();
+            skipped(frame, reassembler.skip(frame), landed);
         } else {
             take(reassembler, frame, body);
+        }
+    }
+
+    private void skipped(Frame skip, Frame begun, long landed) {
+        advance();
+        if (skip.lane() == Lane.CONTROL) {
+            return;
+        }
+        Credit credit = session.credit(skip.lane());
+        credit.arrived(skip.total());
+        if (begun != null && begun.kind() == Frame.Kind.BROADCAST) {
+            nodeLoop.broadcasts().interrupted(begun, this, credit, landed);
+            consumed(credit, skip.total() - landed);
+        } else {
+            consumed(credit, Credit.charge(skip.total()));
         }
     }
 
@@ -230,32 +306,68 @@ final class Peer {
             body.close();
             throw outOfPlace;
         }
-        dialer.calm();
-        if (last && frame.kind() != Frame.Kind.CONFIRM) {
+        advance();
+        if (frame.kind() == Frame.Kind.CONFIRM) {
+            SealedBuffer whole = reassembler.land(body, last);
+            if (whole != null) {
+                try (whole) {
+                    nodeLoop.broadcasts().confirmed(frame, whole, this);
+                }
+            }
+            return;
+        }
+        Credit credit = session.credit(frame.lane());
+        if (last) {
+            credit.arrived(frame.total());
             counters.receivedMessages++;
             counters.receivedBytes += frame.total();
         }
         if (frame.kind() == Frame.Kind.BROADCAST) {
-            nodeLoop.broadcasts().arrived(frame, body, this);
+            nodeLoop.broadcasts().arrived(frame, body, this, credit);
             return;
         }
         SealedBuffer whole = reassembler.land(body, last);
         if (whole != null) {
-            nodeLoop.arrived(frame, whole, this);
+            nodeLoop.dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), this, credit);
+        }
+    }
+
+    /// A message has got somewhere: the connection works.
+    private void advance() {
+        if (!advanced) {
+            advanced = true;
+            fruitless = 0;
+            dialer.calm();
+        }
+        shortage.isOver();
+    }
+
+    /// What the peer has taken in, and what it grants.
+    void acknowledged(Frame ack) throws IOException {
+        boolean waited = session.isBlocked();
+        session.granted(ack);
+        acknowledged(ack.sequence(), ack.offset(), ack.number());
+        if ((ack.tag() & 1) != 0 && session.want()) {
+            tellCredit();
+        }
+        if (waited && writer != null) {
+            writer.granted();
+            pump();
         }
     }
 
     /// The peer has everything before these.
-    void acknowledged(long small, long bulk) throws IOException {
-        session.checkExpected(small, bulk);
-        session.small.acknowledge(small, collect);
-        session.bulk.acknowledge(bulk, collect);
+    private void acknowledged(long small, long bulk, long control) throws IOException {
+        session.checkExpected(small, bulk, control);
+        session.acknowledge(small, bulk, control, collect);
         if (acknowledged.isEmpty()) {
             return;
         }
-        dialer.calm();
+        advance();
         // once for all, and before one of them completes: who then sends finds the room
-        nodeLoop.room().give(quota, roomMessages, roomBytes);
+        if (roomMessages > 0) {
+            quota.give(roomMessages, roomBytes);
+        }
         roomMessages = 0;
         roomBytes = 0;
         long now = nodeLoop.now();
@@ -266,7 +378,8 @@ final class Peer {
 
     private void collect(PendingSend send) {
         acknowledged.addLast(send);
-        if (send.hasRoom) {
+        // a broadcast has its room until all below the child have it
+        if (send.hasRoom && send.kind == Frame.Kind.DIRECT) {
             send.hasRoom = false;
             roomMessages++;
             roomBytes += send.bytes;
@@ -283,6 +396,48 @@ final class Peer {
         send.reached(Delivery.Status.ACKNOWLEDGED, now);
     }
 
+    /// The peer does not take a message that was begun.
+    void rejected(Frame reject, String why) {
+        PendingSend send =
+                reject.lane() >= Lane.COUNT ? null : session.lane(reject.lane()).numbered(reject.sequence());
+        if (send != null && !send.skipped) {
+            refuse(send, why);
+        }
+    }
+
+    private void refuse(PendingSend send, String why) {
+        send.fail(new MessageRefusedException(rank, send.tag, send.bytes, why));
+        forget(send);
+        nodeLoop.release(send);
+        if (send instanceof BroadcastSend toChild && toChild.of != null) {
+            // not while the broadcast asks its children
+            nodeLoop.onLoop(() -> nodeLoop.broadcasts().refused(toChild, why));
+        }
+    }
+
+    /// There was no memory for a frame of the peer's: from now on it drops all, until the peer begins again.
+    void shortOfMemory(Frame frame, RuntimeException why) {
+        shortage.begins(connection, frame, why);
+    }
+
+    /// The peer had no memory: it drops all, until it is told that all begins again.
+    void retry() {
+        Connection on = connection;
+        Writer paused = writer;
+        session.rewind();
+        paused.pause(true);
+        nodeLoop.eventLoop().schedule(() -> resume(on, paused), shortage.pauseNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void resume(Connection on, Writer paused) {
+        if (connection == on) {
+            on.control(Frame.control(Frame.Kind.RESUME, 0, settings.rank(), 0));
+            paused.pause(false);
+            on.oweAck();
+            pump();
+        }
+    }
+
     /// A connection is over.
     void lost(Connection over, Throwable cause) {
         if (dialer.isAttempt(over)) {
@@ -290,62 +445,78 @@ final class Peer {
         } else if (connection == over) {
             connection = null;
             writer = null;
-            backlog.readFrom(null);
             session.interrupt();
             nodeLoop.lost(rank, cause);
             if (!nodeLoop.isClosed()) {
-                // the lower rank connects first, so that both seldom do
-                seek(settings.rank() < rank ? 0 : COURTESY_NANOS);
+                lostAgain(cause);
             }
         }
     }
 
+    private void lostAgain(Throwable cause) {
+        if (!advanced && ++fruitless >= FRUITLESS) {
+            session.failHeads(FRUITLESS, send -> {
+                refuse(
+                        send,
+                        "connections broke one after the other while it was sent: count=" + fruitless + " last="
+                                + cause.getMessage());
+            });
+        }
+        // the lower rank connects first, so that both seldom do
+        seek(fruitless > 1 ? dialer.pauseNanos() : settings.rank() < rank ? 0 : COURTESY_NANOS);
+    }
+
     private void seek(long afterNanos) {
-        if (verdict == null) {
-            verdict = nodeLoop.eventLoop()
-                    .schedule(
-                            () -> giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="
-                                    + dialer.lastFailure()),
-                            settings.peerTimeoutNanos(),
-                            TimeUnit.NANOSECONDS);
+        if (!seeking) {
+            seeking = true;
+            givenUp = false;
+            soughtAt = nodeLoop.awake();
+            dialer.countFromNow();
         }
         dialer.start(afterNanos);
     }
 
-    private void stopVerdict() {
-        if (verdict != null) {
-            verdict.cancel(false);
-            verdict = null;
-        }
+    /// Whether the verdict stands: nothing was sent to it since, and it was not heard.
+    boolean isGivenUp() {
+        return givenUp;
+    }
+
+    /// Looks once whether it is back.
+    void probe() {
+        dialer.probe();
     }
 
     /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
     void giveUp(String why) {
-        stopVerdict();
+        seeking = false;
+        givenUp = true;
         dialer.stop();
-        end(new PeerFailedException(rank, why, null), Lane::abandonAll, Connection::end);
+        Connection last = end(new PeerFailedException(rank, why, null), true);
+        if (last != null) {
+            last.end();
+        }
     }
 
     /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
     private void beginAnew() {
         PeerFailedException failure = new PeerFailedException(rank, "it has begun anew", null);
-        end(failure, Lane::abandon, last -> last.fail(failure));
+        dialer.calm();
+        Connection last = end(failure, false);
+        if (last != null) {
+            last.fail(failure);
+        }
     }
 
-    private void end(
-            PeerFailedException failure, BiConsumer<Lane, Consumer<PendingSend>> abandon, Consumer<Connection> hangUp) {
+    private Connection end(PeerFailedException failure, boolean all) {
         Connection last = connection;
         connection = null;
         writer = null;
-        backlog.readFrom(null);
-        abandon.accept(session.small, send -> failed(send, failure));
-        abandon.accept(session.bulk, send -> failed(send, failure));
+        fruitless = 0;
+        session.abandon(all, send -> failed(send, failure));
         session.end();
-        if (last != null) {
-            hangUp.accept(last);
-        }
         counters.failures++;
         nodeLoop.peerFailed(this, failure);
+        return last;
     }
 
     private void failed(PendingSend send, PeerFailedException failure) {
@@ -356,11 +527,10 @@ final class Peer {
 
     /// This node closes.
     void close() {
-        stopVerdict();
+        seeking = false;
         dialer.stop();
         PeerFailedException failure = new PeerFailedException(rank, "this node is closed", null);
-        session.small.abandonAll(send -> failed(send, failure));
-        session.bulk.abandonAll(send -> failed(send, failure));
+        session.abandon(true, send -> failed(send, failure));
         session.end();
         if (connection != null) {
             connection.bye();
@@ -371,33 +541,76 @@ final class Peer {
         return session.queued() == 0;
     }
 
-    void tick(long now, boolean listened) {
+    void tick(long now, long awake) {
         if (connection != null) {
-            connection.tick(now, settings.heartbeatNanos(), listened);
+            connection.tick(now, awake, settings.heartbeatNanos());
+            makeWay();
+        } else if (seeking
+                && dialer.hasFailed()
+                && awake - Math.max(soughtAt, heardAt) >= settings.peerTimeoutNanos()) {
+            giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="
+                    + dialer.lastFailure());
         }
     }
 
-    /// A message goes to the handlerExecutor.
-    void handing(long bytes) {
-        // its own are counted since the send
-        if (rank != settings.rank()) {
-            backlog.add(bytes);
+    /// A broadcast that still lands, and has not grown since the last look, holds up no other message.
+    private void makeWay() {
+        PendingSend head = session.bulk.begun.first();
+        boolean waits = head instanceof BroadcastSend
+                && head.isLanding()
+                && !head.skipped
+                && !head.isReady(settings.fragment());
+        if (!waits) {
+            landing = null;
+            return;
+        }
+        BroadcastSend stuck = (BroadcastSend) head;
+        if (landing == head && landed == stuck.of.landed() && session.bulk.isWaitedFor()) {
+            nodeLoop.broadcasts().giveWay(stuck);
+        }
+        landing = head;
+        landed = stuck.of.landed();
+    }
+
+    /// A message of this node to itself has left the queue of the handlers. Any thread.
+    void handledOwn(long bytes) {
+        quota.give(1, bytes);
+    }
+
+    /// A broadcast of the peer's is held no more. Any thread.
+    void consumed(Credit credit, long charge, int depth) {
+        if (credit.consume(charge, depth)) {
+            tellSoon();
         }
     }
 
-    /// A message has left the handlerExecutor. Any thread.
-    void handled(long bytes) {
-        if (rank == settings.rank()) {
-            nodeLoop.give(this, bytes);
-        } else {
-            backlog.remove(bytes);
+    /// A message of the peer's is held no more. Any thread.
+    void consumed(Credit credit, long charge) {
+        if (credit.consume(charge)) {
+            tellSoon();
+        }
+    }
+
+    private void tellSoon() {
+        if (telling.compareAndSet(false, true)) {
+            nodeLoop.onLoop(this::tellCredit);
+        }
+    }
+
+    private void tellCredit() {
+        telling.set(false);
+        if (connection != null) {
+            connection.oweAck();
+            if (connection.writeAck()) {
+                connection.flushNow();
+            }
         }
     }
 
     PeerStats stats() {
         PeerStats.State state = connection != null
-                ? backlog.isPaused() ? PeerStats.State.PAUSED : PeerStats.State.CONNECTED
-                : verdict != null ? PeerStats.State.SEEKING : PeerStats.State.IDLE;
+                ? session.isLow() ? PeerStats.State.PAUSED : PeerStats.State.CONNECTED
+                : seeking ? PeerStats.State.SEEKING : PeerStats.State.IDLE;
         return new PeerStats(
                 rank,
                 state,
@@ -412,6 +625,6 @@ final class Peer {
                 quota.usedMessages(),
                 quota.usedBytes(),
                 session.oldest(),
-                backlog.bytes());
+                session.held());
     }
 }

@@ -30,6 +30,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     long order;
     long offset;
     int attempts;
+    int depth;
     boolean hasRoom;
     boolean skipped;
     boolean written;

@@ -18,9 +18,19 @@ final class Reassembler {
     private Frame first;
     private long duplicates;
 
+    /// Whether a frame is the first of the next message.
+    boolean isFirst(Frame frame) {
+        return frame.sequence() == expected && first == null && landed == 0 && frame.offset() == 0;
+    }
+
     /// Sequence of the next message that is not whole yet.
     long expected() {
         return expected;
+    }
+
+    /// Bytes of the message that is arriving.
+    long landed() {
+        return landed;
     }
 
     /// Messages that arrived again.
@@ -90,7 +100,11 @@ final class Reassembler {
     /// The next message will never be whole.
     ///
     /// @return its first frame, or `null` if nothing of it has arrived
-    Frame skip() {
+    /// @throws IOException if it was announced with another length
+    Frame skip(Frame frame) throws IOException {
+        if (first != null && first.total() != frame.total()) {
+            throw new IOException("skips another message: total=" + frame.total() + " before=" + first.total());
+        }
         Frame begun = first;
         interrupt();
         expected++;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.limits.Credit;
+import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/// What two nodes have in common beyond a connection: two lanes in each direction, known by a random number on
-/// either side.
+/// What two nodes have in common beyond a connection: three lanes in each direction, of which two have credit,
+/// known by a random number on either side.
 ///
 /// ```
 /// unknown --hello of the peer--> known --hello with its number: goes on, whatever the connection
@@ -34,7 +38,12 @@ final class Session {
 
     final Lane small = new Lane(Lane.SMALL);
     final Lane bulk = new Lane(Lane.BULK);
-    private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler()};
+    final Lane control = new Lane(Lane.CONTROL);
+    private final Lane[] lanes = {small, bulk, control};
+    private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler(), new Reassembler()};
+    // of the session: what is handled of an earlier one is no credit in this one
+    private final Credit[] credits = new Credit[Lane.CONTROL];
+    private final Settings settings;
 
     private final Surroundings surroundings;
     private long mine;
@@ -42,22 +51,34 @@ final class Session {
     private int helloNumber;
     private int theirHelloNumber;
 
-    Session(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    Session(Settings settings) {
+        this.settings = settings;
+        this.surroundings = settings.surroundings();
         this.mine = surroundings.name();
+        renewCredits();
     }
 
-    Hello hello(int oldest, int newest, int rank, int nodes) {
+    private void renewCredits() {
+        for (int lane = 0; lane < credits.length; lane++) {
+            credits[lane] = new Credit(settings.inboundHighWaterMark());
+        }
+    }
+
+    Hello hello(long life) {
         return new Hello(
-                oldest,
-                newest,
-                rank,
-                nodes,
+                settings.oldestVersion(),
+                settings.newestVersion(),
+                settings.rank(),
+                settings.size(),
                 ++helloNumber,
                 mine,
                 theirs,
                 reassemblers[Lane.SMALL].expected(),
-                reassemblers[Lane.BULK].expected());
+                reassemblers[Lane.BULK].expected(),
+                reassemblers[Lane.CONTROL].expected(),
+                life,
+                settings.inboundHighWaterMark(),
+                settings.limit());
     }
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
@@ -73,15 +94,60 @@ final class Session {
             return Answer.LATE;
         }
         theirs = hello.session();
+        small.allowance.open(hello.window());
+        bulk.allowance.open(hello.window());
         theirHelloNumber = hello.number();
         return Answer.GOES_ON;
+    }
+
+    boolean isBlocked() {
+        return small.isBlocked() || bulk.isBlocked();
+    }
+
+    /// The messages that were begun so many times.
+    void failHeads(int attempts, Consumer<PendingSend> each) {
+        for (Lane lane : lanes) {
+            PendingSend head = lane.begun.first();
+            if (head != null && !head.skipped && head.attempts >= attempts) {
+                each.accept(head);
+            }
+        }
     }
 
     Reassembler reassembler(int lane) {
         return reassemblers[lane];
     }
 
+    Credit credit(int lane) {
+        return credits[lane];
+    }
+
+    Lane lane(int code) {
+        return lanes[code];
+    }
+
+    /// What this side has taken in, and what it grants.
+    ///
+    Frame acknowledgement() {
+        long[] next = {reassemblers[0].expected(), reassemblers[1].expected(), reassemblers[2].expected()};
+        long[] credit = {credits[0].tell(), credits[1].tell()};
+        int depths = credits[0].empty() << Byte.SIZE | credits[1].empty() << 2 * Byte.SIZE;
+        return Frame.acknowledgement(settings.rank(), next, credit, (isBlocked() ? 1 : 0) | depths);
+    }
+
+    /// @throws IOException if the peer grants what it cannot
+    void granted(Frame ack) throws IOException {
+        boolean both = small.allowance.grant(ack.total(), ack.tag() >>> Byte.SIZE & 0xff)
+                & bulk.allowance.grant(ack.session(), ack.tag() >>> 2 * Byte.SIZE & 0xff);
+        if (!both) {
+            throw new IOException("credit for what was not sent: small=" + ack.total() + " bulk=" + ack.session());
+        }
+    }
+
     Lane laneOf(PendingSend send, long fragment) {
+        if (send.kind == Frame.Kind.CONFIRM) {
+            return control;
+        }
         // a message never overtakes one of its own tag
         return send.bytes > fragment || send.isLanding() || bulk.holds(send.tag) ? bulk : small;
     }
@@ -89,47 +155,106 @@ final class Session {
     /// The connection is over: messages that were not acknowledged are written again, and arrive again, from
     /// byte 0.
     void interrupt() {
-        small.rewind();
-        bulk.rewind();
-        reassemblers[Lane.SMALL].interrupt();
-        reassemblers[Lane.BULK].interrupt();
+        rewind();
+        dropParts();
+    }
+
+    /// What this side has sent.
+    void rewind() {
+        for (Lane lane : lanes) {
+            lane.rewind();
+        }
+    }
+
+    /// What this side has received in part.
+    void dropParts() {
+        for (Reassembler reassembler : reassemblers) {
+            reassembler.interrupt();
+        }
+    }
+
+    void checkExpected(Hello hello) throws IOException {
+        checkExpected(hello.small(), hello.bulk(), hello.control());
     }
 
     /// @throws IOException if the peer cannot expect these
-    void checkExpected(long smallNext, long bulkNext) throws IOException {
-        if (!small.accepts(smallNext) || !bulk.accepts(bulkNext)) {
+    void checkExpected(long smallNext, long bulkNext, long controlNext) throws IOException {
+        if (!small.accepts(smallNext) || !bulk.accepts(bulkNext) || !control.accepts(controlNext)) {
             throw new IOException("peer expects what was not sent, or was acknowledged: small=" + smallNext + " bulk="
-                    + bulkNext + " sentSmall=" + small.next() + " sentBulk=" + bulk.next());
+                    + bulkNext + " control=" + controlNext + " sentSmall=" + small.next() + " sentBulk=" + bulk.next()
+                    + " sentControl=" + control.next());
         }
+    }
+
+    void acknowledge(long smallNext, long bulkNext, long controlNext, Consumer<PendingSend> gone) {
+        small.acknowledge(smallNext, gone);
+        bulk.acknowledge(bulkNext, gone);
+        control.acknowledge(controlNext, gone);
+    }
+
+    /// The session is over: takes out what was begun, or all.
+    void abandon(boolean all, Consumer<PendingSend> each) {
+        for (Lane lane : lanes) {
+            if (all) {
+                lane.abandonAll(each);
+            } else {
+                lane.abandon(each);
+            }
+        }
+    }
+
+    /// A message that is longer than the peer takes, or `null`.
+    PendingSend over(long limit) {
+        PendingSend found = small.over(limit);
+        return found != null ? found : bulk.over(limit);
+    }
+
+    /// Charges of what this side holds.
+    long held() {
+        return credits[Lane.SMALL].held() + credits[Lane.BULK].held();
+    }
+
+    boolean isLow() {
+        return credits[Lane.SMALL].isLow() || credits[Lane.BULK].isLow();
+    }
+
+    /// The peer waits for credit.
+    ///
+    /// @return true if there is some
+    boolean want() {
+        // both, not one of them
+        return credits[Lane.SMALL].want() | credits[Lane.BULK].want();
     }
 
     /// This side begins anew; the lanes are the caller's to empty.
     void end() {
         mine = surroundings.name();
         theirs = 0;
+        renewCredits();
         for (Reassembler reassembler : reassemblers) {
             reassembler.reset();
         }
     }
 
     long duplicates() {
-        return reassemblers[Lane.SMALL].duplicates() + reassemblers[Lane.BULK].duplicates();
+        return Stream.of(reassemblers).mapToLong(Reassembler::duplicates).sum();
     }
 
     long resends() {
-        return small.resends() + bulk.resends();
+        return Stream.of(lanes).mapToLong(Lane::resends).sum();
     }
 
     /// How long the oldest message has been on its way.
     Optional<Duration> oldest() {
         long now = surroundings.now();
-        return Stream.of(small.waiting, small.unacked, bulk.waiting, bulk.unacked)
-                .filter(list -> !list.isEmpty())
-                .map(list -> Duration.ofNanos(list.first().ageNanos(now)))
+        return Stream.of(lanes)
+                .map(Lane::oldest)
+                .filter(Objects::nonNull)
+                .map(send -> Duration.ofNanos(send.ageNanos(now)))
                 .max(Comparator.naturalOrder());
     }
 
     int queued() {
-        return small.size() + bulk.size();
+        return Stream.of(lanes).mapToInt(Lane::size).sum();
     }
 }

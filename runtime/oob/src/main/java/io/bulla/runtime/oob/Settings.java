@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.channels.ServerSocketChannel;
+import java.util.Map;
 import java.util.function.BiConsumer;
 
 /// What a node was made of, checked.
@@ -25,6 +26,7 @@ record Settings(
         SendPolicy policy,
         ByteBufAllocator allocator,
         BiConsumer<Integer, IOException> lost,
+        Map<Integer, MessageHandler> handlers,
         long limit,
         int fragment,
         int coalesceBelow,

@@ -5,8 +5,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
-/// What a node takes from the world besides sockets: time, randomness and threads. Nothing else in this package asks
-/// the machine for them, so that a simulator can be the machine.
+/// What a node takes from the world besides sockets: time, randomness and threads. Nothing else in this package
+/// asks the machine for them, so that a simulator can be the machine.
 ///
 /// @param clock in nanoseconds, never back
 /// @param random any long, each as likely as another

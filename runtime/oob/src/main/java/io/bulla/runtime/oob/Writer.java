@@ -17,9 +17,8 @@ import io.netty.channel.ChannelFuture;
 ///   overtaken;
 /// - once it may begin, it has its turn after each fragment's worth of small ones.
 ///
-/// A message of fewer than [Settings#coalesceBelow] bytes is copied behind its header into a batch, which costs less
-/// than a
-/// view of it would; all others are written where they are.
+/// A message of fewer than [Settings#coalesceBelow] bytes is copied behind its header into a batch, which costs
+/// less than a view of it would; all others are written where they are.
 final class Writer {
 
     private static final int ROUNDS = 16;
@@ -33,12 +32,21 @@ final class Writer {
     // of the message that is written next
     private SealedBuffer piece;
     private boolean pumping;
+    private boolean paused;
+    private boolean asked;
+    // what [#choose] found
+    private PendingSend next;
 
     Writer(Connection connection, Session session, Settings settings) {
         this.connection = connection;
         this.channel = connection.channel();
         this.session = session;
         this.settings = settings;
+    }
+
+    /// Nothing of a lane is written until this is undone.
+    void pause(boolean pause) {
+        paused = pause;
     }
 
     /// Writes what there is, and flushes it.
@@ -51,9 +59,11 @@ final class Writer {
         try {
             for (int round = 0; round < ROUNDS; round++) {
                 boolean acked = connection.writeAck();
-                if (!writeSome() && !acked) {
+                boolean wrote = !paused && writeSome();
+                if (!wrote && !acked && !asksForCredit()) {
                     return;
                 }
+                asked &= !wrote;
                 connection.flushNow();
             }
             // others' turn
@@ -63,11 +73,26 @@ final class Writer {
         }
     }
 
+    /// What cannot go for want of credit says so, once until something goes.
+    private boolean asksForCredit() {
+        if (asked || paused || !session.isBlocked()) {
+            return false;
+        }
+        asked = true;
+        connection.oweAck();
+        return true;
+    }
+
+    /// More credit was granted, perhaps not enough.
+    void granted() {
+        asked = false;
+    }
+
     private boolean writeSome() {
         boolean some = false;
         for (Lane lane = choose(); lane != null && channel.isWritable(); lane = choose()) {
             some = true;
-            PendingSend send = lane.waiting.first();
+            PendingSend send = next;
             if (send.skipped) {
                 skip(lane, send);
             } else if (isPrepared(send)) {
@@ -79,16 +104,22 @@ final class Writer {
     }
 
     private Lane choose() {
-        PendingSend small = session.small.waiting.first();
-        PendingSend bulk = session.bulk.waiting.first();
-        if (bulk != null && !bulk.isReady(settings.fragment())) {
+        next = session.control.head(settings.fragment());
+        if (next != null) {
+            return session.control;
+        }
+        PendingSend small = session.small.head(settings.fragment());
+        PendingSend bulk = session.bulk.head(settings.fragment());
+        // a small one that was queued before, of the same depth, may be of the same tag
+        if (bulk != null && bulk.offset == 0 && bulk.order > session.small.firstOrder(bulk.depth)) {
             bulk = null;
         }
-        if (bulk == null || small == null) {
-            return small != null ? session.small : bulk != null ? session.bulk : null;
+        if (small == null || bulk != null && smallRun >= settings.fragment()) {
+            next = bulk;
+            return bulk == null ? null : session.bulk;
         }
-        boolean mayGo = bulk.offset > 0 || bulk.order < small.order;
-        return mayGo && smallRun >= settings.fragment() ? session.bulk : session.small;
+        next = small;
+        return session.small;
     }
 
     /// Takes the handle of what is written next, before anything of it is on the wire.
@@ -114,7 +145,19 @@ final class Writer {
     private void skip(Lane lane, PendingSend send) {
         endBatch();
         ByteBuf header = header();
-        Frame.write(header, Frame.Kind.SKIP, 0, 0, settings.rank(), send.sequence, 0, 0, 0, 0, 0, lane.code);
+        Frame.write(
+                header,
+                Frame.Kind.SKIP,
+                0,
+                0,
+                settings.rank(),
+                send.sequence,
+                send.bytes,
+                send.bytes,
+                0,
+                0,
+                0,
+                lane.code);
         channel.write(header);
         lane.written(send);
     }
@@ -154,7 +197,7 @@ final class Writer {
             endBatch();
         }
         if (batch == null) {
-            batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting.size());
+            batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting());
         }
         header(batch.out(), lane, send, length);
         batch.add(send);

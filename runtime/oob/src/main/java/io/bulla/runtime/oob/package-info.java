@@ -15,6 +15,6 @@
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
 /// Inside, all on the one event loop of a node: a `NodeLoop` has `Peer`s, a peer has a `Session` and the
-/// `Connection` that carries it now, a session has two `Lane`s out and two `Reassembler`s in; `Broadcasts` hand on;
-/// the `HandlerExecutor` is the thread of the handlers.
+/// `Connection` that carries it now, a session has three `Lane`s out, three `Reassembler`s in, and credit both ways;
+/// `Broadcasts` hand on; the `HandlerExecutor` is the thread of the handlers.
 package io.bulla.runtime.oob;

@@ -56,7 +56,7 @@ class BroadcastTest {
                 builder -> setup.apply(builder.routing(routing)
                         .fragment(64 << 10)
                         .heartbeat(Duration.ofMillis(500))
-                        .peerTimeout(Duration.ofMillis(1200))));
+                        .peerTimeout(Duration.ofSeconds(30))));
     }
 
     private CompletableFuture<BroadcastResult> xcast(int from, int number, int bytes) {
@@ -67,6 +67,14 @@ class BroadcastTest {
 
     private static BroadcastResult result(CompletableFuture<BroadcastResult> stage) throws Exception {
         return stage.get(20, TimeUnit.SECONDS);
+    }
+
+    /// A process ends, and a launcher says so.
+    private void die(int rank) {
+        cluster.node(rank).abort();
+        for (OobNode node : cluster.nodes) {
+            node.lost(rank, "killed");
+        }
     }
 
     /// Who has heard `number` from `origin`, each once.
@@ -101,7 +109,7 @@ class BroadcastTest {
         result(xcast(0, 1, 100));
         heard(12, 0, 1);
         // 1 and its child 4 are relays in the tree of 0
-        cluster.node(1).abort();
+        die(1);
         BroadcastResult small = result(xcast(0, 2, 100));
         assertEquals(List.of(1), small.failed());
         assertEquals(11, small.reached());
@@ -113,10 +121,26 @@ class BroadcastTest {
     }
 
     @Test
+    void childThatFailedOnceCostsNoLaterBroadcastATimeout() throws Exception {
+        start(4, new Radix(1), setup -> setup.peerTimeout(Duration.ofSeconds(300)));
+        die(1);
+        for (int number = 1; number <= 3; number++) {
+            BroadcastResult result = result(xcast(0, number, 100));
+            assertEquals(List.of(1), result.failed());
+            heard(2, 0, number);
+        }
+        // it is looked for meanwhile, and has the next one when it is back
+        cluster.replace(1, 4, setup -> setup.routing(new Radix(1)).heartbeat(Duration.ofMillis(500)));
+        for (int number = 4; !result(xcast(0, number, 100)).failed().isEmpty(); number++) {
+            heard(2, 0, number);
+        }
+    }
+
+    @Test
     void deadRelayBelowADeadRelayIsPassedOver() throws Exception {
         start(6, new Radix(1), setup -> setup);
-        cluster.node(2).abort();
-        cluster.node(3).abort();
+        die(2);
+        die(3);
         BroadcastResult result = result(xcast(1, 7, LARGE));
         assertEquals(List.of(2, 3), result.failed());
         assertEquals(3, result.reached());
@@ -132,7 +156,7 @@ class BroadcastTest {
         proxies.get(2).cutAfter(LARGE / 2);
         CompletableFuture<BroadcastResult> stage = xcast(0, 2, LARGE);
         Cluster.await("not cut", () -> proxies.get(2).isCut());
-        cluster.node(2).abort();
+        die(2);
         BroadcastResult result = result(stage);
         assertEquals(List.of(2), result.failed());
         assertEquals(new TreeSet<>(List.of(1, 3, 4)), heard(3, 0, 2));
@@ -187,7 +211,7 @@ class BroadcastTest {
 
     @Test
     void relayThatIsLeftWithHalfAMessageGivesItUp() throws Exception {
-        start(4, new Radix(1), setup -> setup);
+        start(4, new Radix(1), setup -> setup.peerTimeout(Duration.ofSeconds(2)));
         result(xcast(0, 1, 100));
         heard(3, 0, 1);
         proxies.get(1).stallAfter(1 << 20);

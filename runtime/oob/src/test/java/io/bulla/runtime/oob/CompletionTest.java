@@ -248,15 +248,35 @@ class CompletionTest {
     }
 
     @Test
-    void whatThereIsNoRoomToKeepIsDroppedWithALine() throws Exception {
-        cluster.start(2, setup -> setup.unclaimedLimit(1000));
-        for (int i = 0; i < 8; i++) {
-            cluster.send(0, 1, OTHER, i, 200, SendOptions.DEFAULT);
+    void nothingAcknowledgedIsDroppedHoweverLateTheHandlerComes() throws Exception {
+        cluster.start(2, setup -> setup.unclaimedLimit(1000).inboundHighWaterMark(100_000));
+        List<Send> sends = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            sends.add(cluster.send(0, 1, OTHER, i, 2000, SendOptions.DEFAULT));
         }
         assertEquals(
-                "no handler: rank=1 tag=6 bytes=200 kept=792 mostKept=1000 dropped=1",
+                "no handler: rank=1 tag=6 bytes=2000 unclaimed=2064 limit=1000; the sender waits",
                 Cluster.line(cluster.log, "no handler"));
-        Cluster.await("more is kept", () -> cluster.handles.open() == 3);
+        cluster.node(1).receive(OTHER, message -> cluster.got.add("late " + Cluster.number(message.buffer())));
+        for (int i = 0; i < 200; i++) {
+            assertEquals("late " + i, cluster.next());
+            Cluster.delivered(sends.get(i));
+        }
+        Cluster.await("unclaimed", () -> cluster.node(1).unclaimedBytes() == 0);
+    }
+
+    @Test
+    void handlerOfTheBuilderGetsTheFirstMessageAndOneThatIsStoppedNone() throws Exception {
+        cluster.start(
+                2,
+                setup -> setup.receive(OTHER, message -> cluster.got.add("first " + Cluster.number(message.buffer()))));
+        Cluster.delivered(cluster.send(0, 1, OTHER, 1, 100, SendOptions.DEFAULT));
+        assertEquals("first 1", cluster.next());
+        cluster.node(1).stopReceiving(OTHER);
+        Cluster.delivered(cluster.send(0, 1, OTHER, 2, 100, SendOptions.DEFAULT));
+        Cluster.await("kept", () -> cluster.node(1).unclaimedBytes() == 164);
+        cluster.node(1).receive(OTHER, message -> cluster.got.add("second " + Cluster.number(message.buffer())));
+        assertEquals("second 2", cluster.next());
     }
 
     @Test

@@ -253,14 +253,14 @@ class HostileTest {
                 "versions to come",
                 (socket, random) -> say(
                         socket,
-                        Wire.hello(4, 4 + random.nextInt(9), 0, 3, 1, 77, 0).array())));
+                        Wire.hello(5, 5 + random.nextInt(9), 0, 3, 1, 77, 0).array())));
         attacks.add(new Attack(
                 "version of the header",
                 (socket, random) -> say(
                         socket, ByteBuffer.wrap(hello.clone()).put(4, (byte) 2).array())));
         attacks.add(new Attack(
                 "other job",
-                (socket, random) -> say(socket, Wire.hello(3, 3, 0, 5, 1, 77, 0).array())));
+                (socket, random) -> say(socket, Wire.hello(4, 4, 0, 5, 1, 77, 0).array())));
         return attacks;
     }
 
@@ -272,7 +272,7 @@ class HostileTest {
         attacks.add(new Attack("replay", (socket, random) -> say(socket, conversation)));
         attacks.add(new Attack(
                 "plaintext",
-                (socket, random) -> say(socket, Wire.hello(3, 3, 0, 3, 1, 77, 0).array())));
+                (socket, random) -> say(socket, Wire.hello(4, 4, 0, 3, 1, 77, 0).array())));
         attacks.add(new Attack("no certificate", (socket, random) -> handshake(nobody, "TLSv1.3", socket)));
         attacks.add(new Attack("wrong certificate", (socket, random) -> handshake(somebodyElse, "TLSv1.3", socket)));
         attacks.add(new Attack("old version", (socket, random) -> handshake(somebodyElse, "TLSv1.2", socket)));

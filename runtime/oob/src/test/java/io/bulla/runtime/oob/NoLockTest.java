@@ -48,7 +48,7 @@ class NoLockTest {
             node.trySend(peer, QUIET, message, SendOptions.DEFAULT);
             node.broadcast(QUIET, message);
             node.room(peer);
-            node.droppedMessages();
+            node.unclaimedBytes();
         }
     }
 

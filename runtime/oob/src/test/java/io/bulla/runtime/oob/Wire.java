@@ -12,6 +12,9 @@ import java.nio.channels.SocketChannel;
 /// Frames as they stand on a connection, for those who speak to a node without being one.
 final class Wire {
 
+    static final long LIFE = 4711;
+    static final long WINDOW = 1 << 20;
+
     private Wire() {}
 
     static ByteBuffer header(Frame frame) {
@@ -29,7 +32,7 @@ final class Wire {
     static ByteBuffer hello(int oldest, int newest, int rank, int nodes, int number, long session, long known) {
         ByteBuf out = Unpooled.buffer(Frame.BYTES + Hello.BYTES);
         Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES).writeTo(out);
-        new Hello(oldest, newest, rank, nodes, number, session, known, 0, 0).writeTo(out);
+        new Hello(oldest, newest, rank, nodes, number, session, known, 0, 0, 0, LIFE, WINDOW, WINDOW).writeTo(out);
         return out.nioBuffer();
     }
 

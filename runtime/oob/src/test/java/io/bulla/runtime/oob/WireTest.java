@@ -50,7 +50,7 @@ class WireTest {
     @Test
     void whoSpeaksAnotherProtocolIsDisconnected() throws Exception {
         say(ByteBuffer.wrap(("GET / HTTP/1.1\r\nHost: here\r\n" + "X: y\r\n".repeat(9) + "\r\n").getBytes()));
-        refused("not a frame of version 3: magic=47455420 version=47 kind=32");
+        refused("not a frame of version 4: magic=47455420 version=47 kind=32");
     }
 
     @Test
@@ -62,7 +62,7 @@ class WireTest {
 
     @Test
     void whoDripsIsDisconnectedAtTheDeadline() throws Exception {
-        ByteBuffer hello = hello(3, 3, 0, 2, 1, 77, 0);
+        ByteBuffer hello = hello(4, 4, 0, 2, 1, 77, 0);
         for (int i = 0; i < 20; i++) {
             try {
                 stranger.write(hello.slice(i, 1));
@@ -89,14 +89,14 @@ class WireTest {
     @Test
     void shortHelloIsRefused() throws Exception {
         say(header(Frame.control(Frame.Kind.HELLO, 0, 0, 3)), ByteBuffer.allocate(3));
-        refused("hello is too short: bytes=3 least=48");
+        refused("hello is too short: bytes=3 least=80");
     }
 
     @Test
     void helloWithoutAVersionInCommonNamesBothRanges() throws Exception {
-        say(hello(4, 7, 0, 2, 1, 77, 0));
-        refused("no version in common: rank=1 versions=3-3 peer=0 versions=4-7");
-        assertTrue(heard().contains("versions=3-3 peer=0 versions=4-7"));
+        say(hello(5, 8, 0, 2, 1, 77, 0));
+        refused("no version in common: rank=1 versions=4-4 peer=0 versions=5-8");
+        assertTrue(heard().contains("versions=4-4 peer=0 versions=5-8"));
     }
 
     @Test
@@ -110,13 +110,13 @@ class WireTest {
 
     @Test
     void helloOfAnotherJobOrOfNobodyIsRefused() throws Exception {
-        say(hello(3, 3, 0, 5, 1, 77, 0));
+        say(hello(4, 4, 0, 5, 1, 77, 0));
         refused("not of this job: nodes=5 expected=2");
         again();
-        say(hello(3, 3, 1, 2, 1, 77, 0));
+        say(hello(4, 4, 1, 2, 1, 77, 0));
         refused("not a peer: rank=1 nodes=2 self=1");
         again();
-        say(hello(3, 3, -4, 2, 1, 77, 0));
+        say(hello(4, 4, -4, 2, 1, 77, 0));
         refused("not a peer: rank=-4 nodes=2 self=1");
     }
 
@@ -139,9 +139,9 @@ class WireTest {
         try (Cluster proven = new Cluster().start(2, node -> node.security(proving));
                 SocketChannel newer = SocketChannel.open(proven.address(1));
                 SocketChannel older = SocketChannel.open(proven.address(1))) {
-            newer.write(hello(3, 3, 0, 2, 5, 77, 0));
+            newer.write(hello(4, 4, 0, 2, 5, 77, 0));
             assertTrue(newer.read(ByteBuffer.allocate(1)) > 0);
-            older.write(hello(3, 3, 0, 2, 4, 77, 0));
+            older.write(hello(4, 4, 0, 2, 4, 77, 0));
             assertEquals(-1, readOrReset(older));
             Cluster.line(proven.log, "rank=1 hello is not a new one: peer=0 number=4");
             assertTrue(proven.log.stream().noneMatch(line -> line.startsWith("refused ")));
@@ -150,10 +150,10 @@ class WireTest {
 
     @Test
     void replayedHelloIsNotBelieved() throws Exception {
-        say(hello(3, 3, 0, 2, 5, 77, 0));
+        say(hello(4, 4, 0, 2, 5, 77, 0));
         read(Frame.BYTES + Hello.BYTES);
         try (SocketChannel replay = SocketChannel.open(cluster.address(1))) {
-            replay.write(hello(3, 3, 0, 2, 5, 77, 0));
+            replay.write(hello(4, 4, 0, 2, 5, 77, 0));
             assertEquals(-1, readOrReset(replay));
         }
         refused("hello is not a new one: peer=0 number=5");
@@ -181,7 +181,7 @@ class WireTest {
                             Wire.read(dialed, Frame.BYTES).get(5));
                     stranger.close();
                     stranger = SocketChannel.open(node.address());
-                    say(hello(3, 3, 1 - self, 2, 1, 77, 0));
+                    say(hello(4, 4, 1 - self, 2, 1, 77, 0));
                     Frame.Kind expected = self == 0 ? Frame.Kind.REFUSE : Frame.Kind.HELLO;
                     assertEquals(
                             expected.ordinal(), Wire.read(stranger, Frame.BYTES).get(5));
@@ -193,7 +193,7 @@ class WireTest {
 
     @Test
     void helloThatKnowsASessionThatIsOverIsTold() throws Exception {
-        say(hello(3, 3, 0, 2, 1, 77, 99));
+        say(hello(4, 4, 0, 2, 1, 77, 99));
         assertEquals(Refusal.SESSION_OVER.ordinal(), read(Frame.BYTES).getInt(8));
     }
 
@@ -320,7 +320,7 @@ class WireTest {
 
     @Test
     void confirmationThatCannotBeIsRefused() throws Exception {
-        for (int[] told : new int[][] {{0}, {2}, {-1}, {1, 2}, {1, -1}, {1, 1}}) {
+        for (int[] told : new int[][] {{0}, {2}, {-2}, {1, 2}, {1, -1}, {1, 1}}) {
             greet();
             ByteBuffer asked = broadcastFromTheNode();
             int bytes = (told.length - 1) * Integer.BYTES;
@@ -337,15 +337,15 @@ class WireTest {
                     asked.getLong(40),
                     asked.getLong(48),
                     bytes,
-                    0);
+                    2);
             for (int i = 1; i < told.length; i++) {
                 out.writeInt(told[i]);
             }
             say(out.nioBuffer());
             broken(
                     told.length == 1
-                            ? "confirmed for nodes that there are not: reached=" + told[0] + " nodes=2"
-                            : "not a rank below the origin: rank=" + told[1] + " origin=1 nodes=2");
+                            ? "confirmed for nodes that there are not: reached=" + told[0] + " failed=0 below=1"
+                            : "not a rank below the child: rank=" + told[1] + " child=0 origin=1 nodes=2");
         }
     }
 
@@ -382,15 +382,17 @@ class WireTest {
     @Test
     void acknowledgementOfWhatWasNotSentIsRefused() throws Exception {
         greet();
-        say(header(Frame.acknowledgement(0, 7, 0)));
-        broken("peer expects what was not sent, or was acknowledged: small=7 bulk=0 sentSmall=0 sentBulk=0");
+        say(header(Frame.acknowledgement(0, new long[] {7, 0, 0}, new long[] {Wire.WINDOW, Wire.WINDOW}, 0)));
+        broken(
+                "peer expects what was not sent, or was acknowledged: small=7 bulk=0 control=0 sentSmall=0 sentBulk=0 sentControl=0");
     }
 
     /// A peer of rank 0 that knows how to begin.
     private void greet() throws Exception {
         again();
-        say(hello(3, 3, 0, 2, 1, ++session, 0));
-        read(Frame.BYTES + Hello.BYTES);
+        say(hello(4, 4, 0, 2, 1, ++session, 0));
+        // what is granted is said at once
+        read(Frame.BYTES + Hello.BYTES + Frame.BYTES);
         cluster.lost.clear();
     }
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.limits;
 
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
-/// Counts the messages on their way and their bytes, up to a bound. A message that is larger than the bound is
-/// taken when there is nothing else.
+/// What the program has on its way, messages and bytes, up to a bound: to one peer, which is part of what is on
+/// its way to all. A message that is larger than the bound is taken when there is nothing else.
+///
+/// Ordering: who waits is in the queue before it looks once more, and what is over is given back before the
+/// queue is looked at, so that one of the two completes it.
 public final class SendQuota {
 
     public static final long MOST_BYTES = 1L << 39;
@@ -13,51 +19,110 @@ public final class SendQuota {
     private static final int SHIFT = 40;
     private static final long BYTES = (1L << SHIFT) - 1;
 
+    private record Waiter(SendQuota peer, CompletableFuture<Void> stage) {}
+
+    private final SendQuota all;
     private final int messages;
     private final long bytes;
+    private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
     // messages in the upper bits, bytes in the lower
     private final AtomicLong used = new AtomicLong();
 
-    public SendQuota(int messages, long bytes) {
+    private SendQuota(SendQuota all, int messages, long bytes) {
         if (messages < 1 || messages > MOST_MESSAGES || bytes < 1 || bytes > MOST_BYTES) {
             throw new IllegalArgumentException("bound of a queue: messages=" + messages + " bytes=" + bytes
                     + " mostMessages=" + MOST_MESSAGES + " mostBytes=" + MOST_BYTES);
         }
+        this.all = all;
         this.messages = messages;
         this.bytes = bytes;
     }
 
-    public boolean tryTake(long size) {
+    /// To all peers.
+    public static SendQuota ofAll(int messages, long bytes) {
+        return new SendQuota(null, messages, bytes);
+    }
+
+    /// To one peer, part of this one.
+    public SendQuota ofPeer(int messages, long bytes) {
+        return new SendQuota(this, messages, bytes);
+    }
+
+    /// Takes it here and of all.
+    ///
+    /// @return `null`, or what is full
+    public String tryTake(long size) {
+        if (!add(size)) {
+            return "queue of the peer is full: " + this;
+        }
+        if (!all.add(size)) {
+            remove(1, size);
+            return "queues of all peers are full: " + all;
+        }
+        return null;
+    }
+
+    /// Beyond the bounds: a broadcast that was taken goes to the children of a child that has failed.
+    public void take(long size) {
+        // volatile: one step
+        used.addAndGet((1L << SHIFT) + size);
+        all.used.addAndGet((1L << SHIFT) + size);
+    }
+
+    /// Gives back what was taken.
+    public void give(long count, long size) {
+        remove(count, size);
+        all.remove(count, size);
+        if (!all.waiters.isEmpty()) {
+            all.look();
+        }
+    }
+
+    /// @return completes when both this and all are at most half full
+    public CompletableFuture<Void> await() {
+        CompletableFuture<Void> stage = new CompletableFuture<>();
+        all.waiters.add(new Waiter(this, stage));
+        all.look();
+        return stage;
+    }
+
+    /// Of all: there is no more waiting, the next send says why.
+    public void close() {
+        for (Waiter waiter = waiters.poll(); waiter != null; waiter = waiters.poll()) {
+            waiter.stage.complete(null);
+        }
+    }
+
+    private void look() {
+        waiters.removeIf(waiter -> {
+            boolean over = waiter.stage.isDone() || isHalfEmpty() && waiter.peer.isHalfEmpty();
+            if (over) {
+                waiter.stage.complete(null);
+            }
+            return over;
+        });
+    }
+
+    private boolean add(long size) {
         while (true) {
             // volatile: a guess that the exchange confirms
             long now = used.get();
             if (now >>> SHIFT >= messages || (now & BYTES) + size > bytes && (now & BYTES) > 0) {
                 return false;
             }
-            // volatile: nobody else's message is counted between
+            // volatile: no other message is counted between
             if (used.compareAndSet(now, now + (1L << SHIFT) + size)) {
                 return true;
             }
         }
     }
 
-    /// Also beyond the bound: for what cannot be refused.
-    public void take(long size) {
-        // volatile: one step
-        used.addAndGet((1L << SHIFT) + size);
-    }
-
-    public void give(long count, long size) {
+    private void remove(long count, long size) {
         // volatile: one step
         used.addAndGet(-(count << SHIFT) - size);
     }
 
-    public boolean isFull() {
-        return usedMessages() >= messages || usedBytes() >= bytes;
-    }
-
-    /// Room worth waking up for.
-    public boolean isHalfEmpty() {
+    private boolean isHalfEmpty() {
         return usedMessages() <= messages / 2 && usedBytes() <= bytes / 2;
     }
 

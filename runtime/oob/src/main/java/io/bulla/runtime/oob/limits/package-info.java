@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What others may take of a node, and what its own program may queue: connections
-/// ([Admission][io.bulla.runtime.oob.limits.Admission], [AddressRate][io.bulla.runtime.oob.limits.AddressRate]), log
-/// lines ([RefusalLog][io.bulla.runtime.oob.limits.RefusalLog]), messages and bytes
-/// ([SendQuota][io.bulla.runtime.oob.limits.SendQuota]). None of it knows a peer or a session; not exported.
+/// What others may take of a node, and what its own program may queue.
+///
+/// - Flow control: [SendQuota][io.bulla.runtime.oob.limits.SendQuota] bounds what the program has on its way,
+///   [Credit][io.bulla.runtime.oob.limits.Credit] what peers may have here,
+///   [Allowance][io.bulla.runtime.oob.limits.Allowance] is a peer's credit as its sender sees it.
+/// - Connections: [Admission][io.bulla.runtime.oob.limits.Admission] and
+///   [AddressRate][io.bulla.runtime.oob.limits.AddressRate]; log lines:
+///   [RefusalLog][io.bulla.runtime.oob.limits.RefusalLog].
+///
+/// None of it knows a peer or a session; not exported.
 package io.bulla.runtime.oob.limits;

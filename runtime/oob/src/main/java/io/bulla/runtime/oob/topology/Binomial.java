@@ -18,4 +18,10 @@ public record Binomial() implements Routing {
                 .mapToInt(child -> (int) ((child + origin) % size))
                 .toArray();
     }
+
+    @Override
+    public int parent(int rank, int origin, int size) {
+        int place = Math.floorMod(rank - origin, size);
+        return (int) (((long) (place & place - 1) + origin) % size);
+    }
 }

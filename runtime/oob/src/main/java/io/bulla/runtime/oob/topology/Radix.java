@@ -27,6 +27,12 @@ public record Radix(int radix) implements Routing {
                 .toArray();
     }
 
+    @Override
+    public int parent(int rank, int origin, int size) {
+        int place = Math.floorMod(rank - origin, size);
+        return (int) (((long) (place - 1) / radix + origin) % size);
+    }
+
     /// How far a node is from the origin.
     ///
     /// @param rank the node

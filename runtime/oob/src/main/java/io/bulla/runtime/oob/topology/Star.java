@@ -14,4 +14,9 @@ public record Star() implements Routing {
                         .map(place -> (int) (((long) place + origin) % size))
                         .toArray();
     }
+
+    @Override
+    public int parent(int rank, int origin, int size) {
+        return origin;
+    }
 }

@@ -15,7 +15,7 @@ import java.util.Optional;
 /// +-------------------------------+---------------+---------------+  0
 /// |           magic  'B' 'u' 'l' 'a'                              |
 /// +---------------+---------------+-------------------------------+  4
-/// |  version = 3  |     kind      |  format code  |d|  flags = 0  |     d (0x80): described
+/// |  version = 4  |     kind      |  format code  |d|  flags = 0  |     d (0x80): described
 /// +---------------+---------------+-------------------------------+  8
 /// |                            tag                                |
 /// +---------------------------------------------------------------+ 12
@@ -47,17 +47,17 @@ import java.util.Optional;
 /// receiver read bytes that they otherwise only hand on, and TCP has one.
 ///
 /// @param kind what the frame is
-/// @param tag chosen by the sender's program; of a REFUSE, the reason
+/// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
 /// @param sequence of the message within its lane; of an ACK, what the sender of the ACK expects next in the
 ///     small lane
 /// @param offset of this fragment in the message, in bytes; of an ACK, what is expected next in the bulk lane
-/// @param total length of the whole message in bytes
-/// @param session of the origin, if it is a broadcast
-/// @param number of the broadcast, among its origin's
+/// @param total length of the whole message in bytes, also of a SKIP; of an ACK, how far the small lane has credit
+/// @param session of the origin, if it is a broadcast; of an ACK, how far the bulk lane has credit
+/// @param number of the broadcast, among its origin's; of an ACK, what is expected next in the control lane
 /// @param length of what follows this header, in bytes
-/// @param lane 0 the small one, 1 the bulk one
+/// @param lane 0 the small one, 1 the bulk one, 2 that of confirmations
 public record Frame(
         Kind kind,
         int tag,
@@ -83,7 +83,7 @@ public record Frame(
     /// The most bytes that follow the header of a batch.
     public static final int MAX_BATCH = 64 << 10;
 
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
 
     private static final int MAGIC = 0x42756c61;
     private static final Kind[] KINDS = Kind.values();
@@ -107,7 +107,13 @@ public record Frame(
         /// The node closes. No body.
         BYE(false),
         /// Short messages, each with its header, in one frame.
-        BATCH(false);
+        BATCH(false),
+        /// There was no memory for what came: whatever is sequenced is dropped until a RESUME. No body.
+        RETRY(false),
+        /// What follows begins with the first message that was not acknowledged. No body.
+        RESUME(false),
+        /// The message of this lane and sequence is not taken; a SKIP is expected. Body: why, in UTF-8.
+        REJECT(false);
 
         private final boolean sequenced;
 
@@ -125,8 +131,17 @@ public record Frame(
         return new Frame(kind, tag, origin, Optional.empty(), 0, 0, 0, 0, 0, length, 0);
     }
 
-    public static Frame acknowledgement(int origin, long small, long bulk) {
-        return new Frame(Kind.ACK, 0, origin, Optional.empty(), small, bulk, 0, 0, 0, 0, 0);
+    /// @param next what is expected next, by lane
+    /// @param credit how far the small and the bulk lane have credit
+    /// @param flags 1 if this side waits for credit; the depths of which it holds nothing, by lane, from 1 << 8 on
+    public static Frame acknowledgement(int origin, long[] next, long[] credit, int flags) {
+        return new Frame(
+                Kind.ACK, flags, origin, Optional.empty(), next[0], next[1], credit[0], credit[1], next[2], 0, 0);
+    }
+
+    /// That a message is not taken.
+    public static Frame rejection(int origin, int lane, long sequence, int length) {
+        return new Frame(Kind.REJECT, 0, origin, Optional.empty(), sequence, 0, 0, 0, 0, length, lane);
     }
 
     public void writeTo(ByteBuf target) {
@@ -176,7 +191,10 @@ public record Frame(
         } else if (origin != peer) {
             throw new IOException("origin is not the peer: origin=" + origin + " peer=" + peer);
         }
-        boolean bodyless = kind == Kind.SKIP || kind == Kind.ACK || kind == Kind.BYE;
+        boolean bodyless = switch (kind) {
+            case SKIP, ACK, BYE, RETRY, RESUME -> true;
+            default -> false;
+        };
         if (bodyless && length != 0) {
             throw new IOException("frame should have no body: kind=" + kind + " length=" + length);
         }
@@ -226,6 +244,9 @@ public record Frame(
         if (length < 0 || length > MAX_BODY) {
             throw new IOException("frame over the limit: length=" + length + " limit=" + MAX_BODY);
         }
+        if (kind == Kind.REJECT && length > Hello.MOST) {
+            throw new IOException("reason over the limit: length=" + length + " limit=" + Hello.MOST);
+        }
         if (kind == Kind.BATCH && length > MAX_BATCH) {
             throw new IOException("batch over the limit: length=" + length + " limit=" + MAX_BATCH);
         }
@@ -236,7 +257,12 @@ public record Frame(
             throw new IOException("message over the limit: length=" + total + " limit=" + limit);
         }
         boolean last = offset == total - length;
-        if (offset < 0 || offset > total - length || sequence < 0 || lane > 1 || !last && length < MIN_FRAGMENT) {
+        if (offset < 0
+                || offset > total - length
+                || sequence < 0
+                || lane > 2
+                || kind != Kind.SKIP && (lane == 2) != (kind == Kind.CONFIRM)
+                || !last && length < MIN_FRAGMENT) {
             throw new IOException("not a fragment: sequence=" + sequence + " offset=" + offset + " length=" + length
                     + " total=" + total + " lane=" + lane);
         }

@@ -19,7 +19,11 @@ import java.nio.ByteOrder;
 /// 24  your session          8    as I know it; 0: not
 /// 32  next expected, small  8    of your messages
 /// 40  next expected, bulk   8
-/// 48
+/// 48  next expected, control 8
+/// 56  my life              8    random, never 0: the same as long as the process lives
+/// 64  window               8    bytes that I hold in each lane before I grant more
+/// 72  limit                8    longest message that I take
+/// 80
 /// ```
 ///
 /// A later version may append; what is behind is not read.
@@ -33,11 +37,30 @@ import java.nio.ByteOrder;
 /// @param known session of the peer, or 0
 /// @param small sequence expected next in the small lane
 /// @param bulk sequence expected next in the bulk lane
+/// @param control sequence expected next in the lane of confirmations
+/// @param life of the process
+/// @param window of either lane, in bytes with headers
+/// @param limit of a message, in bytes
 public record Hello(
-        int oldest, int newest, int rank, int nodes, int number, long session, long known, long small, long bulk) {
+        int oldest,
+        int newest,
+        int rank,
+        int nodes,
+        int number,
+        long session,
+        long known,
+        long small,
+        long bulk,
+        long control,
+        long life,
+        long window,
+        long limit) {
 
-    public static final int BYTES = 48;
+    public static final int BYTES = 80;
     public static final int MOST = 256;
+
+    /// The largest window.
+    public static final long MOST_WINDOW = 1L << 60;
 
     public void writeTo(ByteBuf target) {
         target.writeShort(oldest)
@@ -48,7 +71,11 @@ public record Hello(
                 .writeLong(session)
                 .writeLong(known)
                 .writeLong(small)
-                .writeLong(bulk);
+                .writeLong(bulk)
+                .writeLong(control)
+                .writeLong(life)
+                .writeLong(window)
+                .writeLong(limit);
     }
 
     public static Hello read(SealedBuffer body) throws IOException {
@@ -68,10 +95,18 @@ public record Hello(
                 bytes.getLong(16),
                 bytes.getLong(24),
                 bytes.getLong(32),
-                bytes.getLong(40));
-        if (hello.session == 0 || hello.small < 0 || hello.bulk < 0) {
+                bytes.getLong(40),
+                bytes.getLong(48),
+                bytes.getLong(56),
+                bytes.getLong(64),
+                bytes.getLong(72));
+        if (hello.session == 0 || hello.small < 0 || hello.bulk < 0 || hello.control < 0 || hello.isOutside()) {
             throw new IOException("not a hello: " + hello);
         }
         return hello;
+    }
+
+    private boolean isOutside() {
+        return life == 0 || window < 0 || window > MOST_WINDOW || limit < 0;
     }
 }

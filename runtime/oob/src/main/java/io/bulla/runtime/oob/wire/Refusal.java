@@ -12,7 +12,9 @@ public enum Refusal {
     /// The session that the hello knows of is over.
     SESSION_OVER,
     /// The node closes.
-    CLOSING;
+    CLOSING,
+    /// Another process of the same rank is connected.
+    CLAIMED_TWICE;
 
     private static final Refusal[] ALL = values();
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.limits;
+
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+
+/// What one peer may still send in one lane of one session: the receiver's side.
+///
+/// Every message has a charge, its bytes and a header's, and so a place in the stream of all charges of its
+/// lane, which both ends count alike. The receiver grants the stream up to a place; who sends begins a message
+/// only if it ends before that, or if the receiver holds nothing else of the lane. Nothing of this stops a
+/// socket: acknowledgements, credit and control flow whatever is held.
+///
+/// ```
+/// 0 ........ consumed ........ arrived ............ limit
+///            |-- held here --|-- may be begun --|
+///            |------------ window --------------|
+/// ```
+///
+/// Ordering: `wantedAt` is set before the held bytes are looked at, and bytes are consumed before `wantedAt` is
+/// looked at: one of the two sees the other, so a sender that waits is told.
+public final class Credit {
+
+    /// What a message is charged beyond its bytes.
+    public static final int HEADER = 64;
+
+    private final long window;
+    // charges of messages that nobody holds any more; volatile steps: see the ordering
+    private final AtomicLong consumed = new AtomicLong();
+    // what had arrived when the sender began to wait, or -1; volatile: see the ordering
+    private volatile long wantedAt = -1;
+    // volatile: an early or late look costs one frame more
+    private volatile long told;
+    // broadcasts that are held, by their depth; volatile steps: see the ordering
+    private final AtomicIntegerArray deep = new AtomicIntegerArray(Allowance.CLASSES);
+    // the loop's
+    private long arrived;
+
+    /// @param window bytes that may be held, headers included
+    public Credit(long window) {
+        this.window = window;
+        this.told = window;
+    }
+
+    /// @return what a message is charged
+    public static long charge(long bytes) {
+        return bytes + HEADER;
+    }
+
+    /// Whether a message may begin, by what was granted.
+    ///
+    /// @param depth class of the message
+    public boolean admits(long bytes, int depth) {
+        // volatile: what was granted is never more than this
+        long held = arrived - consumed.get();
+        return held == 0 || held + charge(bytes) <= window || depth > 0 && deep.get(depth) == 0;
+    }
+
+    /// A message is complete, or was skipped; it is held until it is consumed.
+    public void arrived(long bytes) {
+        arrived += charge(bytes);
+    }
+
+    /// What has arrived is a broadcast of a depth.
+    public void hold(int depth) {
+        deep.incrementAndGet(depth);
+    }
+
+    /// A broadcast is held no more. Any thread.
+    ///
+    /// @return true if the sender is to be told
+    public boolean consume(long charge, int depth) {
+        // volatile: see the ordering
+        boolean last = depth > 0 && deep.decrementAndGet(depth) == 0;
+        return consume(charge) || last && wantedAt >= 0;
+    }
+
+    /// The depths of which nothing is held.
+    ///
+    /// @return a bit for each
+    public int empty() {
+        int mask = 0;
+        for (int depth = 1; depth < Allowance.CLASSES; depth++) {
+            mask |= deep.get(depth) == 0 ? 1 << depth : 0;
+        }
+        return mask;
+    }
+
+    /// Charges of messages that are held no more. Any thread.
+    ///
+    /// @return true if the sender is to be told
+    public boolean consume(long charge) {
+        // volatile: see the ordering
+        long now = consumed.addAndGet(charge);
+        long more = now + window - told;
+        long at = wantedAt;
+        return more > 0 && (more >= window / 4 || at >= 0 && (more >= window / 16 || now == at));
+    }
+
+    /// What the sender is told next: how far it may go.
+    public long tell() {
+        wantedAt = -1;
+        // volatile: see the ordering
+        told = consumed.get() + window;
+        return told;
+    }
+
+    /// The sender waits for credit.
+    ///
+    /// @return true if there is more than it was told
+    public boolean want() {
+        wantedAt = arrived;
+        // volatile: see the ordering
+        return consumed.get() + window > told;
+    }
+
+    /// @return charges of what has arrived and is held
+    public long held() {
+        return arrived - consumed.get();
+    }
+
+    /// @return whether the sender has been granted no more than half of a window
+    public boolean isLow() {
+        return held() >= window / 2;
+    }
+}
