@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,15 +58,32 @@ class AdmissionTest {
         Admission admission = admission(new ConnectionLimits(2, 100, 100));
         Channel first = arrive(listener);
         Channel second = arrive(listener);
-        assertFalse(arrive(listener).isOpen());
-        admission.greeted(first);
-        admission.greeted(first);
         Channel third = arrive(listener);
+        assertFalse(first.isOpen(), "it was silent for longest");
+        assertTrue(second.isOpen() && third.isOpen());
+        admission.greeted(second);
+        admission.greeted(second);
+        Channel fourth = arrive(listener);
         assertTrue(third.isOpen(), "one has said hello");
-        assertFalse(arrive(listener).isOpen());
-        second.close();
-        assertTrue(arrive(listener).isOpen(), "one has left");
+        third.close();
+        assertTrue(arrive(listener).isOpen() && fourth.isOpen(), "one has left");
+        arrive(listener);
+        assertTrue(second.isOpen() && !fourth.isOpen(), "who has said hello stays");
         assertEquals(2, admission.refused());
+        listener.finishAndReleaseAll();
+    }
+
+    @Test
+    void addressThatGreetsMostGivesWayToAnother() {
+        Admission admission = admission(new ConnectionLimits(4, 100, 100));
+        Channel honest = arrive(listener, "192.0.2.9");
+        for (int i = 0; i < 20; i++) {
+            arrive(listener, "192.0.2.1");
+        }
+        assertTrue(honest.isOpen(), "it is older than all others, but alone");
+        assertTrue(arrive(listener, "192.0.2.8").isOpen());
+        assertTrue(honest.isOpen());
+        assertEquals(18, admission.refused());
         listener.finishAndReleaseAll();
     }
 
@@ -174,13 +192,19 @@ class AdmissionTest {
             for (int i = 0; i < 3; i++) {
                 clients.add(new Socket(address.getAddress(), address.getPort()));
             }
-            assertTrue(isClosed(clients.get(2)));
+            assertTrue(isClosed(clients.get(0)));
             assertEquals(1, admission.refused());
-            admission.greeted(let.poll(10, TimeUnit.SECONDS));
-            assertTrue(let.poll(10, TimeUnit.SECONDS).isOpen());
-            Thread.sleep(50);
+            List<Channel> open = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                open.add(let.poll(10, TimeUnit.SECONDS));
+            }
+            open.removeIf(channel -> !channel.isOpen());
+            assertEquals(2, open.size());
+            admission.greeted(open.getFirst());
+            accepting.submit(() -> {}).sync();
             clients.add(new Socket(address.getAddress(), address.getPort()));
             assertTrue(let.poll(10, TimeUnit.SECONDS).isOpen());
+            assertTrue(open.stream().allMatch(Channel::isOpen), "one has said hello, so there was a place");
         } finally {
             for (Socket client : clients) {
                 client.close();
@@ -204,6 +228,17 @@ class AdmissionTest {
         } catch (SocketException reset) {
             return true;
         }
+    }
+
+    private static Channel arrive(EmbeddedChannel listener, String address) {
+        EmbeddedChannel fresh = new EmbeddedChannel() {
+            @Override
+            protected SocketAddress remoteAddress0() {
+                return new InetSocketAddress(address, 1);
+            }
+        };
+        listener.writeInbound(fresh);
+        return fresh;
     }
 
     private static Channel arrive(EmbeddedChannel listener) {

@@ -45,7 +45,8 @@ public final class AddressRate {
         return buckets.size();
     }
 
-    private static ByteBuffer key(SocketAddress remote) {
+    /// What counts as one address.
+    static ByteBuffer key(SocketAddress remote) {
         if (remote instanceof InetSocketAddress internet && internet.getAddress() != null) {
             byte[] address = internet.getAddress().getAddress();
             return ByteBuffer.wrap(

@@ -6,14 +6,19 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /// Stands in the pipeline of a listening channel and closes at once what is over the limits: before a handler
-/// is made for it, and before a byte of it is read. All on that channel's event loop.
+/// is made for it, and before a byte of it is read. If as many greet as may, the one that has been silent for
+/// longest gives way, of the address that has most of them. All on that channel's event loop.
 ///
 /// ```
 /// accepted --within the limits--> greeting --greeted()--> connected      the end of the connection leaves either
@@ -27,7 +32,11 @@ public final class Admission extends ChannelInboundHandlerAdapter {
     private final EventExecutor loop;
     private final RefusalLog log;
     private final AddressRate rate;
-    private final Set<Channel> greeting = new HashSet<>();
+    // by address, oldest first: an address has no more than its share when places are short
+    private final Map<ByteBuffer, Set<Channel>> greeting = new HashMap<>();
+    private final Map<Channel, ByteBuffer> addresses = new HashMap<>();
+    private final Set<Channel> evicted = new HashSet<>();
+    private int greeters;
     private final LongAdder refused = new LongAdder();
     private int connected;
 
@@ -60,7 +69,7 @@ public final class Admission extends ChannelInboundHandlerAdapter {
     /// An accepted connection has said hello, and who it is has been proven. Any thread.
     public void greeted(Channel accepted) {
         onLoop(() -> {
-            if (greeting.remove(accepted)) {
+            if (leave(accepted)) {
                 connected++;
             }
         });
@@ -72,28 +81,68 @@ public final class Admission extends ChannelInboundHandlerAdapter {
         SocketAddress remote = accepted.remoteAddress();
         String why = over(remote);
         if (why != null) {
-            // counted first, for whoever sees it closed
-            refused.increment();
-            log.refused(remote, why);
+            count(remote, why);
             accepted.unsafe().closeForcibly();
             return;
         }
-        greeting.add(accepted);
+        if (greeters >= mostGreeting) {
+            Channel silent = oldestOfTheMost(AddressRate.key(remote));
+            leave(silent);
+            evicted.add(silent);
+            count(silent.remoteAddress(), "too many that have not said hello: limit=" + mostGreeting);
+            silent.close();
+        }
+        enter(accepted);
         accepted.closeFuture()
                 .addListener(closed -> onLoop(() -> {
-                    if (!greeting.remove(accepted)) {
+                    if (!leave(accepted) && !evicted.remove(accepted)) {
                         connected--;
                     }
                 }));
         context.fireChannelRead(message);
     }
 
-    private String over(SocketAddress remote) {
-        if (greeting.size() + connected >= mostConnections) {
-            return "too many connections: limit=" + mostConnections;
+    /// Before it is closed, for a reader that sees that.
+    private void count(SocketAddress remote, String why) {
+        refused.increment();
+        log.refused(remote, why);
+    }
+
+    private void enter(Channel accepted) {
+        greeters++;
+        greeting.computeIfAbsent(AddressRate.key(accepted.remoteAddress()), address -> new LinkedHashSet<>())
+                .add(accepted);
+        addresses.put(accepted, AddressRate.key(accepted.remoteAddress()));
+    }
+
+    /// @return false if it did not greet
+    private boolean leave(Channel accepted) {
+        ByteBuffer address = addresses.remove(accepted);
+        if (address == null) {
+            return false;
         }
-        if (greeting.size() >= mostGreeting) {
-            return "too many that have not said hello: limit=" + mostGreeting;
+        Set<Channel> same = greeting.get(address);
+        same.remove(accepted);
+        if (same.isEmpty()) {
+            greeting.remove(address);
+        }
+        greeters--;
+        return true;
+    }
+
+    /// Of the address that greets most often, and of these that of the newcomer: so one that is flooded with silent
+    /// connections, from one address or from many, has a place for who speaks.
+    private Channel oldestOfTheMost(ByteBuffer newcomer) {
+        Set<Channel> most = greeting.getOrDefault(newcomer, Set.of());
+        for (Set<Channel> same : greeting.values()) {
+            most = same.size() > most.size() ? same : most;
+        }
+        return most.iterator().next();
+    }
+
+    private String over(SocketAddress remote) {
+        if (greeters + connected >= mostConnections) {
+            return "too many connections: limit=" + mostConnections;
         }
         return rate.admits(remote, clock.getAsLong())
                 ? null
