@@ -46,7 +46,7 @@ record Names(Server server) {
         if (count != 0) {
             for (Pdata one : answer.items().unpackAll(Pdata.class)) {
                 PmixValue value = new PmixValue(
-                        Detached.value(one.value(), server.options().limits()));
+                        Detached.value(one.value(), limits));
                 found.put(one.key(), new PmixPublished(one.proc(), one.key(), value));
             }
         }
