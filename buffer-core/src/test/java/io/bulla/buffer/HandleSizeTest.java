@@ -21,7 +21,7 @@ class HandleSizeTest {
                 SealedBuffer first = Bytes.sealed(source, 100);
                 SealedBuffer share = first.share()) {
             long untagged = ClassLayout.parseInstance(share).instanceSize();
-            long side = sizeOf("io.bulla.refcount.SideRecord");
+            long side = sizeOf("io.bulla.refcount.Attachment");
             long entry = sizeOf("io.bulla.refcount.LeaseLedger$Held");
             System.out.println("heap bytes: share=" + untagged + " tag=+" + side + " ledger=+" + (side + entry)
                     + " and its place in a skip list");

@@ -69,8 +69,8 @@ class LockFreedomTest {
                     List.of("tryCreate", "fill", "add", "addTo", "take", "takeFrom", "fold", "drop")),
             Map.entry(
                     COUNT + "Lease",
-                    List.of("retain", "opened", "keep", "close", "closeTraced", "tellClosed", "takeSide")),
-            Map.entry(COUNT + "SideRecord", List.of("of", "end")),
+                    List.of("retain", "opened", "keep", "close", "closeTraced", "tellClosed", "takeAttachment")),
+            Map.entry(COUNT + "Attachment", List.of("of", "end")),
             Map.entry(COUNT + "LeaseLedger", List.of("opened", "closed")),
             Map.entry(BUFFER + "SealedBuffer", List.of("share", "shareOf", "shares", "slice", "iovec", "checkOpen")),
             Map.entry("io.bulla.iovec.OneRegion", List.of("get")),

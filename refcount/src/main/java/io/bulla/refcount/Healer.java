@@ -3,6 +3,7 @@ package io.bulla.refcount;
 
 import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /// The thread that gives back the claims of collected leases, one for all ledgers of the process.
 ///
@@ -18,7 +19,7 @@ final class Healer {
     // volatile: one starter at a time; the others go on without waiting for it
     private static final AtomicBoolean STARTING = new AtomicBoolean();
     // volatile: seen by whoever opens a lease next
-    private static volatile Thread thread;
+    private static volatile @Nullable Thread thread;
     // the starter's
     private static long failedAt;
     private static boolean failed;
@@ -38,7 +39,7 @@ final class Healer {
         return COLLECTED;
     }
 
-    private static void startAgain(Thread seen) {
+    private static void startAgain(@Nullable Thread seen) {
         if (thread != seen || failed && System.nanoTime() - failedAt < AGAIN_NANOS) {
             return;
         }

@@ -4,6 +4,7 @@ package io.bulla.refcount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
 
 /// One holder's claim on a counted resource.
 ///
@@ -14,32 +15,32 @@ import java.lang.ref.Reference;
 /// ```
 /// open --close, move--> closed      closed is final; share, from open only, makes another lease
 ///
-/// nothing was asked:  side = NONE --exchange--> side = CLOSED
-/// tagged or traced:   side = a record of its own, for ever; the exchange is inside it ([SideRecord#end])
+/// nothing was asked:  attachment = NONE --exchange--> attachment = CLOSED
+/// tagged or traced:   attachment = a record of its own, for ever; the exchange is inside it ([Attachment#end])
 /// ```
 ///
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
-///    A record is written to `side` once, before a fence and before anybody else can see the lease, so that all
+///    A record is written to `attachment` once, before a fence and before anybody else can see the lease, so that all
 ///    threads exchange in the same place, however the lease came to them.
 /// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
 ///    handle which another thread closes meanwhile races with its own program: it may still see *open*, never
 ///    freed memory of the default source beneath a claim that somebody else holds.
 public abstract class Lease implements AutoCloseable {
 
-    private static final VarHandle SIDE;
+    private static final VarHandle ATTACHMENT;
 
     static {
         try {
-            SIDE = MethodHandles.lookup().findVarHandle(Lease.class, "side", SideRecord.class);
+            ATTACHMENT = MethodHandles.lookup().findVarHandle(Lease.class, "attachment", Attachment.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     private final RefCount count;
-    // NONE, CLOSED, or a record of its own; through SIDE, or plain by ordering 2
-    private SideRecord side = SideRecord.NONE;
+    // NONE, CLOSED, or a record of its own; through ATTACHMENT, or plain by ordering 2
+    private Attachment attachment = Attachment.NONE;
 
     /// A lease that takes over a claim which is counted already, or will be by [#retain] before the lease is
     /// shown to anybody: the first holder of a fresh resource, or one of several shares.
@@ -57,7 +58,7 @@ public abstract class Lease implements AutoCloseable {
     /// @param tag who will hold them, or `null`
     /// @param leases leases made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
-    protected final void retain(Object tag, Lease... leases) {
+    protected final void retain(@Nullable Object tag, Lease... leases) {
         if (isClosed()) {
             throw closedError();
         }
@@ -78,7 +79,7 @@ public abstract class Lease implements AutoCloseable {
     /// @param tag who will hold it, or `null`
     /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; nothing is counted then
-    protected final void retain(Object tag, Lease lease) {
+    protected final void retain(@Nullable Object tag, Lease lease) {
         if (isClosed()) {
             throw closedError();
         }
@@ -96,9 +97,9 @@ public abstract class Lease implements AutoCloseable {
     /// @param tag who will hold it, or `null`
     /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; the other one is not opened then
-    protected final void moveTo(Object tag, Lease lease) {
+    protected final void moveTo(@Nullable Object tag, Lease lease) {
         lease.opened(tag);
-        Object traced = takeSide();
+        Object traced = takeAttachment();
         if (traced == null) {
             throw lease.notCounted(closedError());
         }
@@ -123,11 +124,11 @@ public abstract class Lease implements AutoCloseable {
     /// If the listener throws, this lease is closed, and was never open.
     ///
     /// @param tag who holds it, or `null`
-    protected final void opened(Object tag) {
+    protected final void opened(@Nullable Object tag) {
         LeaseTrace trace = count.trace();
         if (trace != null || tag != null) {
             // plain: nobody else sees this lease yet; the listener, which does, cannot end what is not counted yet
-            side = SideRecord.CLOSED;
+            attachment = Attachment.CLOSED;
             Object traced = trace == null ? null : trace.opened(this, count, tag);
             keep(trace, tag, traced);
             // release: ordering 1, the record is written before this lease can be seen, be it through a race
@@ -137,17 +138,17 @@ public abstract class Lease implements AutoCloseable {
         }
     }
 
-    private void keep(LeaseTrace trace, Object tag, Object traced) {
+    private void keep(@Nullable LeaseTrace trace, @Nullable Object tag, @Nullable Object traced) {
         try {
-            SideRecord record = SideRecord.of(tag, traced);
+            Attachment record = Attachment.of(tag, traced);
             if (traced instanceof Traced kept) {
                 kept.keptAs(traced);
             }
             // plain: as above
-            side = record;
+            attachment = record;
         } catch (Throwable failure) {
             // without a record it never opens: the listener must not wait for its end, nor heal it
-            if (traced != null) {
+            if (trace != null && traced != null) {
                 trace.closed(this, traced);
             }
             throw failure;
@@ -155,7 +156,7 @@ public abstract class Lease implements AutoCloseable {
     }
 
     /// All, or none: a lease that a listener knows, but nobody counts, would be healed at the others' expense.
-    private static void openedAll(Object tag, Lease... leases) {
+    private static void openedAll(@Nullable Object tag, Lease... leases) {
         int done = 0;
         try {
             for (; done < leases.length; done++) {
@@ -176,7 +177,7 @@ public abstract class Lease implements AutoCloseable {
     /// Ends a lease that was opened and never counted.
     private <T extends Throwable> T notCounted(T failure) {
         try {
-            tellClosed(takeSide());
+            tellClosed(takeAttachment());
         } catch (Throwable another) {
             Failures.suppress(failure, another);
         }
@@ -189,8 +190,8 @@ public abstract class Lease implements AutoCloseable {
     /// @return false for ever once `close()` was called
     public final boolean isOpen() {
         // opaque: not hoisted out of a loop; no other memory hangs on it
-        SideRecord now = (SideRecord) SIDE.getOpaque(this);
-        return now == SideRecord.NONE || now.isOpen();
+        Attachment now = (Attachment) ATTACHMENT.getOpaque(this);
+        return now == Attachment.NONE || now.isOpen();
     }
 
     /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare of a
@@ -198,7 +199,7 @@ public abstract class Lease implements AutoCloseable {
     ///
     /// @return false if it is closed, tagged or traced
     protected final boolean isOpenAndPlain() {
-        return side == SideRecord.NONE;
+        return attachment == Attachment.NONE;
     }
 
     /// Tells whether the resource's listener keeps something with this lease: then it may be healed once nothing
@@ -206,14 +207,14 @@ public abstract class Lease implements AutoCloseable {
     ///
     /// @return false once closed
     protected final boolean isTraced() {
-        return side != SideRecord.NONE && side.isTraced();
+        return attachment != Attachment.NONE && attachment.isTraced();
     }
 
     /// Who holds this lease, as given when it was opened.
     ///
     /// @return `null` if nothing was given, or the lease is closed
-    public final Object tag() {
-        SideRecord now = side;
+    public final @Nullable Object tag() {
+        Attachment now = attachment;
         return now.isOpen() ? now.tag() : null;
     }
 
@@ -221,8 +222,8 @@ public abstract class Lease implements AutoCloseable {
     /// late.
     ///
     /// @return `null` if nothing was given
-    protected final Object lastTag() {
-        return side.tag();
+    protected final @Nullable Object lastTag() {
+        return attachment.tag();
     }
 
     /// Ends this claim; the last claim frees the resource. Closing again does nothing.
@@ -231,8 +232,8 @@ public abstract class Lease implements AutoCloseable {
     /// the same.
     @Override
     public final void close() {
-        Object traced = takeSide();
-        if (traced == SideRecord.UNTRACED) {
+        Object traced = takeAttachment();
+        if (traced == Attachment.UNTRACED) {
             count.release();
         } else if (traced != null) {
             closeTraced(traced);
@@ -264,7 +265,7 @@ public abstract class Lease implements AutoCloseable {
     }
 
     private boolean isClosed() {
-        return side != SideRecord.NONE && !side.isOpen();
+        return attachment != Attachment.NONE && !attachment.isOpen();
     }
 
     private void closeTraced(Object traced) {
@@ -275,10 +276,10 @@ public abstract class Lease implements AutoCloseable {
         }
     }
 
-    /// @param traced what [#takeSide] returned
-    private void tellClosed(Object traced) {
-        if (traced != null && traced != SideRecord.UNTRACED) {
-            count.trace().closed(this, traced);
+    /// @param traced what [#takeAttachment] returned
+    private void tellClosed(@Nullable Object traced) {
+        if (traced != null && traced != Attachment.UNTRACED) {
+            count.listener().closed(this, traced);
             // collected only after the listener knows that it was closed
             Reference.reachabilityFence(this);
         }
@@ -286,14 +287,14 @@ public abstract class Lease implements AutoCloseable {
 
     /// Ends this lease for its holder.
     ///
-    /// @return what the listener kept, [SideRecord#UNTRACED] if nothing, null if this lease was ended before
-    private Object takeSide() {
+    /// @return what the listener kept, [Attachment#UNTRACED] if nothing, null if this lease was ended before
+    private @Nullable Object takeAttachment() {
         // plain: ordering 1, a record stays where it is; NONE goes by the exchange below
-        SideRecord now = side;
-        if (now != SideRecord.NONE) {
+        Attachment now = attachment;
+        if (now != Attachment.NONE) {
             return now.end();
         }
         // volatile exchange: ordering 1; the release of what this holder did is in RefCount.release
-        return SIDE.getAndSet(this, SideRecord.CLOSED) == SideRecord.NONE ? SideRecord.UNTRACED : null;
+        return ATTACHMENT.getAndSet(this, Attachment.CLOSED) == Attachment.NONE ? Attachment.UNTRACED : null;
     }
 }

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /// Lists who holds what: every lease, or a sample of them, with its tag, age and size, and the stack that took
 /// it.
@@ -62,7 +63,7 @@ public final class LeaseLedger implements LeaseTrace {
     private final int oneIn;
     private final boolean stacks;
     private final Consumer<Holder> onLeak;
-    private final Map<Lease, Throwable> closes;
+    private final @Nullable Map<Lease, Throwable> closes;
 
     private LeaseLedger(int oneIn, boolean stacks, Consumer<Holder> onLeak, boolean remembersCloses) {
         this.oneIn = oneIn;
@@ -120,7 +121,7 @@ public final class LeaseLedger implements LeaseTrace {
     /// @param age since it was opened
     /// @param size what it keeps alive, in the resource's unit (bytes for memory)
     /// @param takenAt the stack that opened it, from the caller of the lease's own code on; empty if not asked for
-    public record Holder(Object tag, Duration age, long size, List<StackTraceElement> takenAt) {
+    public record Holder(@Nullable Object tag, Duration age, long size, List<StackTraceElement> takenAt) {
 
         @Override
         public String toString() {
@@ -151,7 +152,7 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     @Override
-    public Object opened(Lease lease, RefCount count, Object tag) {
+    public @Nullable Object opened(Lease lease, RefCount count, @Nullable Object tag) {
         if (oneIn > 1 && ThreadLocalRandom.current().nextInt(oneIn) != 0) {
             return null;
         }
@@ -190,7 +191,7 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     @Override
-    public Throwable closedBy(Lease lease) {
+    public @Nullable Throwable closedBy(Lease lease) {
         return closes == null ? null : closes.get(lease);
     }
 
@@ -271,15 +272,15 @@ public final class LeaseLedger implements LeaseTrace {
         private final long openedAt = System.nanoTime();
         private final LeaseLedger ledger;
         private final RefCount count;
-        private final Object tag;
+        private final @Nullable Object tag;
         private final Class<?> type;
-        private final Throwable takenAt;
+        private final @Nullable Throwable takenAt;
         // plain: written before the lease can be collected, read by the healer after it was
-        private Object keptAs;
+        private @Nullable Object keptAs;
         // through TAKEN only
         private boolean taken;
 
-        Held(Lease lease, LeaseLedger ledger, RefCount count, Object tag, Throwable takenAt) {
+        Held(Lease lease, LeaseLedger ledger, RefCount count, @Nullable Object tag, @Nullable Throwable takenAt) {
             super(lease, Healer.queue());
             this.ledger = ledger;
             this.count = count;
@@ -296,8 +297,9 @@ public final class LeaseLedger implements LeaseTrace {
         /// Tells every listener on the count, this ledger too; none if a listener of somebody else's hides it from
         /// them.
         void tellLost() {
-            if (keptAs != null) {
-                count.trace().lost(keptAs);
+            Object kept = keptAs;
+            if (kept != null) {
+                count.listener().lost(kept);
             }
         }
 

@@ -2,6 +2,7 @@
 package io.bulla.refcount;
 
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /// Counts leases as they open and close.
 ///
@@ -16,7 +17,7 @@ public final class LeaseTally implements LeaseTrace {
     public LeaseTally() {}
 
     @Override
-    public Object opened(Lease lease, RefCount count, Object tag) {
+    public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
         opened.increment();
         return this;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import org.jspecify.annotations.Nullable;
+
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.
 ///
 /// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not
@@ -15,7 +17,8 @@ public interface LeaseTrace {
     /// @param tag who will hold it, or `null`
     /// @return kept with the lease and given to the one call of `closed` that follows, unless the lease is lost
     ///     by its holder; `null` to hear no more of this lease
-    Object opened(Lease lease, RefCount count, Object tag);
+    @Nullable
+    Object opened(Lease lease, RefCount count, @Nullable Object tag);
 
     /// A lease was closed; its resource is not freed yet.
     ///
@@ -34,7 +37,7 @@ public interface LeaseTrace {
     ///
     /// @param lease a closed lease
     /// @return `null` if it does not remember
-    default Throwable closedBy(Lease lease) {
+    default @Nullable Throwable closedBy(Lease lease) {
         return null;
     }
 
@@ -52,6 +55,6 @@ public interface LeaseTrace {
     /// @param second told second
     /// @return a listener
     static LeaseTrace both(LeaseTrace first, LeaseTrace second) {
-        return new BothTraces(first, second);
+        return new CompositeTrace(first, second);
     }
 }

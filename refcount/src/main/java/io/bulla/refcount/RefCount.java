@@ -3,6 +3,8 @@ package io.bulla.refcount;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Counts the holders of one resource; the last to leave frees it.
 ///
@@ -64,13 +66,13 @@ public abstract class RefCount {
 
     // both through their VarHandles only, after construction
     private long state = ONE;
-    private Stripes stripes;
-    private final LeaseTrace trace;
+    private @Nullable Stripes stripes;
+    private final @Nullable LeaseTrace trace;
 
     /// A resource with one holder: the [Lease] constructed on this count next.
     ///
     /// @param trace told of every lease on this resource as it opens and closes, or `null` for nobody
-    protected RefCount(LeaseTrace trace) {
+    protected RefCount(@Nullable LeaseTrace trace) {
         this.trace = trace;
     }
 
@@ -78,7 +80,7 @@ public abstract class RefCount {
     ///
     /// @param trace as in [#RefCount(LeaseTrace)]
     /// @param holders at least 1
-    protected RefCount(LeaseTrace trace, int holders) {
+    protected RefCount(@Nullable LeaseTrace trace, int holders) {
         this.trace = trace;
         this.state = ONE * holders;
     }
@@ -98,8 +100,13 @@ public abstract class RefCount {
     /// Who is told of the leases on this resource.
     ///
     /// @return the listener given at construction, or `null`
-    public final LeaseTrace trace() {
+    public final @Nullable LeaseTrace trace() {
         return trace;
+    }
+
+    /// The listener that kept something of a lease on this count.
+    final LeaseTrace listener() {
+        return Objects.requireNonNull(trace, "trace");
     }
 
     /// Adds `k` holders, or none when the resource is freed. For the resource itself and its leases.
@@ -109,7 +116,7 @@ public abstract class RefCount {
     protected final boolean retain(int k) {
         // opaque: a guess; holders may be added here even though there are cells
         if ((long) STATE.getOpaque(this) >= STRIPED) {
-            Stripes cells = cells();
+            @Nullable Stripes cells = cells();
             int left = cells == null ? k : cells.add(home(), k);
             return left == 0 || retainHere(left);
         }
@@ -145,7 +152,7 @@ public abstract class RefCount {
     public final long holders() {
         // opaque: a snapshot promises nothing about any other memory
         long now = (long) STATE.getOpaque(this);
-        Stripes cells = cells();
+        @Nullable Stripes cells = cells();
         return isFreed(now) ? 0 : Stripes.own(now) + (cells == null ? 0 : cells.holders());
     }
 
@@ -174,7 +181,7 @@ public abstract class RefCount {
         addHere(holders);
     }
 
-    private Stripes cells() {
+    private @Nullable Stripes cells() {
         // acquire: whoever meets fresh cells meets the holders that were moved there; a stale reference reaches cells
         // that are folded, and say so
         return (Stripes) STRIPES.getAcquire(this);
@@ -198,7 +205,7 @@ public abstract class RefCount {
     }
 
     private void releaseStriped(long seen) {
-        Stripes cells = cells();
+        @Nullable Stripes cells = cells();
         if (cells == null || !cells.take(home())) {
             releaseHere(seen);
         }
@@ -251,7 +258,7 @@ public abstract class RefCount {
 
     private void fold() {
         // ordering 4 has its fences
-        Stripes cells = cells();
+        @Nullable Stripes cells = cells();
         if (cells != null && cells.isLive()) {
             cells.fold(this);
             // volatile: whoever wins gives the cells back to the cap, once; nothing hangs on its order
@@ -264,7 +271,7 @@ public abstract class RefCount {
     /// Spreads the count over cells, unless it is spread already, freed, or was too often; or the cap forbids it.
     final void stripe() {
         // stale ones only make cells of an earlier round
-        Stripes old = cells();
+        @Nullable Stripes old = cells();
         if (isStriped() || old != null && !old.mayFollow()) {
             return;
         }

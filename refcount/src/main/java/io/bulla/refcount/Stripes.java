@@ -4,6 +4,7 @@ package io.bulla.refcount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /// The cells of a contended [RefCount]: holders spread over cache lines. Its shape is that of the Linux kernel's
 /// `percpu_ref`, without a special last holder.
@@ -60,7 +61,7 @@ final class Stripes {
     }
 
     /// `count` fresh cells after `old` ones, or null when the cap or the heap forbids it.
-    static Stripes tryCreate(Stripes old, int count) {
+    static @Nullable Stripes tryCreate(@Nullable Stripes old, int count) {
         // volatile: the cap needs the atomic step alone, here and in drop
         if (IN_USE.addAndGet(count) <= CAP) {
             try {

@@ -13,7 +13,7 @@ final class TakenAt {
     /// The frames from the caller on: behind those of the listener and the lease, and behind those of the package of
     /// the lease, if a caller is left then.
     static List<StackTraceElement> callers(StackTraceElement[] stack, Class<?> lease) {
-        Set<String> machinery = new HashSet<>(Set.of(LeaseLedger.class.getName(), BothTraces.class.getName()));
+        Set<String> machinery = new HashSet<>(Set.of(LeaseLedger.class.getName(), CompositeTrace.class.getName()));
         for (Class<?> type = lease; type != null; type = type.getSuperclass()) {
             machinery.add(type.getName());
         }

@@ -12,4 +12,7 @@
 ///   the bytes are accepted *and* the memory is no longer read. [KernelSend][io.bulla.refcount.KernelSend] does
 ///   so by the rules of the kernel's zero-copy sends. [FanOut][io.bulla.refcount.FanOut] keeps one
 ///   claim for many sends that end on one thread.
+@NullMarked
 package io.bulla.refcount;
+
+import org.jspecify.annotations.NullMarked;

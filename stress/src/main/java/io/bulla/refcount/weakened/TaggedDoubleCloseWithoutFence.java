@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/// Twin of `TaggedDoubleClose` that shows the handle without a fence behind its side record: who finds the handle
+/// Twin of `TaggedDoubleClose` that shows the handle without a fence behind its attachment: who finds the handle
 /// may find nothing beside it, and exchange in another place than the one that opened it.
 @JCStressTest
 @Outcome(id = "-1", expect = ACCEPTABLE, desc = "not shown yet")

@@ -3,13 +3,14 @@ package io.bulla.refcount;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /// What a lease carries only when asked: a tag, and what its listener wants to find again.
 ///
 /// ```
 /// open: traced --end()--> ended      ended is final; the tag stays, for the errors of a closed lease
 /// ```
-final class SideRecord {
+final class Attachment {
 
     /// What [#end] returns for an open lease of which no listener wants to hear.
     static final Object UNTRACED = new Object();
@@ -19,23 +20,23 @@ final class SideRecord {
 
     static {
         try {
-            TRACED = MethodHandles.lookup().findVarHandle(SideRecord.class, "traced", Object.class);
+            TRACED = MethodHandles.lookup().findVarHandle(Attachment.class, "traced", Object.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     /// Stands in an open lease of which nothing was asked.
-    static final SideRecord NONE = new SideRecord(null, UNTRACED);
+    static final Attachment NONE = new Attachment(null, UNTRACED);
 
     /// Stands in a closed lease of which nothing was asked, and in one that is not opened yet.
-    static final SideRecord CLOSED = new SideRecord(null, ENDED);
+    static final Attachment CLOSED = new Attachment(null, ENDED);
 
-    private final Object tag;
+    private final @Nullable Object tag;
     // through TRACED only, after construction
     private Object traced;
 
-    private SideRecord(Object tag, Object traced) {
+    private Attachment(@Nullable Object tag, Object traced) {
         this.tag = tag;
         this.traced = traced;
     }
@@ -44,11 +45,12 @@ final class SideRecord {
     ///
     /// @param tag who holds, or null
     /// @param traced what [LeaseTrace#opened] returned, or null
-    static SideRecord of(Object tag, Object traced) {
-        return tag == null && traced == null ? NONE : new SideRecord(tag, traced == null ? UNTRACED : traced);
+    static Attachment of(@Nullable Object tag, @Nullable Object traced) {
+        return tag == null && traced == null ? NONE : new Attachment(tag, traced == null ? UNTRACED : traced);
     }
 
     /// Who holds or held, or null.
+    @Nullable
     Object tag() {
         return tag;
     }
@@ -67,6 +69,7 @@ final class SideRecord {
     /// Ends the lease that this record stands in: [Lease], ordering 1.
     ///
     /// @return what the listener kept, [#UNTRACED] if nothing, null if the lease was ended before
+    @Nullable
     Object end() {
         // volatile exchange: ordering 1 of Lease, one caller sees it open
         Object before = this == CLOSED ? ENDED : TRACED.getAndSet(this, ENDED);

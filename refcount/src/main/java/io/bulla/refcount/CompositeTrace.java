@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
-/// Tells two listeners, the second one also if the first one throws.
-record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
+import org.jspecify.annotations.Nullable;
 
-    private record Kept(Object first, Object second) implements Traced {
+/// Tells two listeners, the second one also if the first one throws.
+record CompositeTrace(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
+
+    private record Kept(@Nullable Object first, @Nullable Object second) implements Traced {
 
         @Override
         public void keptAs(Object traced) {
@@ -18,9 +20,9 @@ record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
     }
 
     @Override
-    public Object opened(Lease lease, RefCount count, Object tag) {
-        Object one = first.opened(lease, count, tag);
-        Object two = null;
+    public @Nullable Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+        @Nullable Object one = first.opened(lease, count, tag);
+        @Nullable Object two = null;
         try {
             two = second.opened(lease, count, tag);
             return one == null && two == null ? null : new Kept(one, two);
@@ -41,7 +43,7 @@ record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
         closed(lease, kept.first(), kept.second());
     }
 
-    private void closed(Lease lease, Object one, Object two) {
+    private void closed(Lease lease, @Nullable Object one, @Nullable Object two) {
         try {
             if (one != null) {
                 first.closed(lease, one);
@@ -68,7 +70,7 @@ record BothTraces(LeaseTrace first, LeaseTrace second) implements LeaseTrace {
     }
 
     @Override
-    public Throwable closedBy(Lease lease) {
+    public @Nullable Throwable closedBy(Lease lease) {
         Throwable known = first.closedBy(lease);
         return known == null ? second.closedBy(lease) : known;
     }
