@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < windows; i++) each[i] = window(operation, nanos);
     qsort(each, windows, sizeof *each, ascending);
     printf("%.1f\n", each[windows / 2]);
-    /* PMIx has threads that nobody joins here */
+    /* PMIx has threads that this program does not join */
     fflush(stdout);
     _Exit(0);
 }

@@ -103,7 +103,7 @@ public class FanOutBenchmark {
         }
     }
 
-    /// An immutable value on the heap, which the collector keeps for whoever sees it.
+    /// An immutable value on the heap, which the collector keeps while it is reachable.
     @Benchmark
     public void byteStringShared(Blackhole sent) {
         for (int i = 0; i < fanOut; i++) {

@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.Warmup;
 /// One should see: a handle that is asked before every field (`checked`) costs little more than one that does
 /// not look whether it is open (`unchecked`), since the flag is a plain read of an object that is at hand; and
 /// both lie near `baseline`, the JDK's own segment, which checks that its arena lives. The naive `counted` asks
-/// the shared count before every field and pays for each of them, since nobody can know that it stays; `netty`,
-/// which does the same, and a `byteBuffer`, which keeps nobody's memory alive, are what programs read from
+/// the shared count before every field and pays for each of them, since the count may change at any time; `netty`,
+/// which does the same, and a `byteBuffer`, which keeps no other memory alive, are what programs read from
 /// today.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -42,7 +42,7 @@ public class ReadBenchmark {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
-    /// What a handle would be that nobody can close.
+    /// What a handle would be that cannot be closed.
     private record Unchecked(IoVec iovec) {}
 
     private ArenaSource source;

@@ -144,7 +144,7 @@ public class CountBenchmark {
         return won;
     }
 
-    /// What a shared word costs whoever updates it: the rival on two threads.
+    /// What a shared word costs each thread that updates it: the rival on two threads.
     @Benchmark
     public long oneWord() {
         long before = (long) WORD.getAndAdd(this, 2L);

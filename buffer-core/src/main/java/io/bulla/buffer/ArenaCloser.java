@@ -10,7 +10,7 @@ import java.util.function.LongConsumer;
 /// should pay.
 ///
 /// ```
-/// close(chunk)       --> arena closed; tried again while a system call of somebody's holds it, or the close failed
+/// close(chunk)       --> arena closed; tried again while a system call holds it, or the close failed
 /// quarantine(region) --> waits behind so many bytes of later ones --> searched --> arena closed
 /// ```
 ///
@@ -31,7 +31,7 @@ final class ArenaCloser {
     // those that could not be closed at once; taken by the thread alone
     private final Waiting<Chunk> inUse = new Waiting<>();
     private final Waiting<AloneRegion> poisoned = new Waiting<>();
-    // volatile: changed under the lock, so that nobody waits past the last; read outside it as a snapshot
+    // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
     // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted
     private final AtomicLong waiting = new AtomicLong();
@@ -89,12 +89,12 @@ final class ArenaCloser {
         daemon.wake();
     }
 
-    /// For whoever takes memory: closes arenas in the place of the thread, if that is behind.
+    /// For a thread that takes memory: closes arenas in the place of the thread, if that is behind.
     void keepUp() {
         while (waiting.get() > BEHIND && help()) {}
     }
 
-    /// For whoever was refused memory: sees that the bytes which wait to be closed are closed, be it by the
+    /// For a thread that was refused memory: sees that the bytes which wait to be closed are closed, be it by the
     /// thread.
     ///
     /// @param deadline in the thread's nanoseconds, for a thread that is suspended in the middle

@@ -70,7 +70,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         this.closer = new ArenaCloser(budget::give, Math.min(Quarantine.BYTES, budget.limit() / 4));
     }
 
-    /// A source with defaults: [MemoryBudget#ofProcess()], nobody told of handles, [Safety#FAST].
+    /// A source with defaults: [MemoryBudget#ofProcess()], no listener for handles, [Safety#FAST].
     ///
     /// @return a source of its own
     public static ArenaSource create() {
@@ -114,7 +114,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
         /// Sets who is told of every handle on this source's memory.
         ///
-        /// @param trace a listener, or `null` for nobody
+        /// @param trace a listener, or `null` for none
         /// @return this
         public Builder trace(LeaseTrace trace) {
             this.trace = trace;
@@ -257,7 +257,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     public void close(Duration patience) throws InterruptedException {
         close();
         if (!closer.awaitNone(patience.toNanos())) {
-            String holders = trace == null ? "nobody traces them" : trace.summary();
+            String holders = trace == null ? "not traced" : trace.summary();
             throw new IllegalStateException("memory source closed with open handles: chunks=" + openChunks()
                     + " waited=" + patience.toMillis() + "ms held by [" + holders + "]");
         }
@@ -364,7 +364,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         }
     }
 
-    /// Books bytes; if there are none, those that wait to be closed, and those of a chunk that nobody uses.
+    /// Books bytes; if there are none, those that wait to be closed, and those of an unused chunk.
     private void book(long bytes) {
         long deadline = 0;
         while (!budget.tryTake(bytes)) {

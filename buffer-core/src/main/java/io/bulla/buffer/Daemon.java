@@ -20,7 +20,7 @@ final class Daemon {
 
     private final String name;
     private final LongSupplier work;
-    // volatile: whoever hands over work wakes it without a lock
+    // volatile: a thread that hands over work wakes it without a lock
     private volatile Thread thread;
 
     /// @param work one step; returns how long to wait before the next, in nanoseconds, or [#DONE]
@@ -74,7 +74,7 @@ final class Daemon {
                 if (wait > 0) {
                     LockSupport.parkNanos(this, wait);
                 }
-                // an interrupt is from somebody who does not know what this is; it would end every wait
+                // an interrupt comes from code that does not know what this is; it would end every wait
                 Thread.interrupted();
                 wait = AFTER_FAILURE_NANOS;
                 wait = work.getAsLong();

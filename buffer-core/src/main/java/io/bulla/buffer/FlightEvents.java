@@ -24,7 +24,7 @@ public final class FlightEvents {
 
     private FlightEvents() {}
 
-    /// Also false while nobody ever started the recorder, so that its classes are not loaded for nothing.
+    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
     private static boolean isOn() {
         return PRESENT && FlightRecorder.isInitialized();
     }
@@ -61,7 +61,7 @@ public final class FlightEvents {
         }
     }
 
-    /// An event that runs until the last close, or null when nobody records.
+    /// An event that runs until the last close, or null when no recording runs.
     static LastClose held(long bytes) {
         if (isOn()) {
             LastClose event = new LastClose();

@@ -4,7 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import java.lang.foreign.MemorySegment;
 
-/// Looks at what a source of somebody else's gives, before a byte is written to it or a buffer made of it. What is
+/// Checks what another's source gives, before a byte is written to it or a buffer made of it. What is
 /// wrong
 /// ends in an exception that names the source.
 final class Given {

@@ -14,7 +14,7 @@ final class Machine {
     /// Memory of the machine or of the container, in bytes.
     static long memory() {
         long known = isManaged() ? Management.memory() : 0;
-        // the heap is a quarter of the machine unless somebody said otherwise
+        // the heap is a quarter of the machine unless an option says otherwise
         return known > 0 ? known : Runtime.getRuntime().maxMemory() * 4;
     }
 

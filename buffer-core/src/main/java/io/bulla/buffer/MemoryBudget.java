@@ -57,7 +57,7 @@ public final class MemoryBudget {
         return OfProcess.BUDGET;
     }
 
-    /// The budget of nobody: as much as the machine gives.
+    /// No budget: as much as the machine gives.
     ///
     /// @return a fresh budget, which still counts
     public static MemoryBudget unlimited() {

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 /// allocate --> region, writable --grow--> region, perhaps another --seal--> read-only --release--> gone
 /// ```
 ///
-/// The bytes of a region may hold anything; whoever takes it writes before it reads.
+/// The bytes of a region may hold anything; its taker writes before it reads.
 public interface MemorySource {
 
     /// Takes a region of at least `byteSize` bytes.
@@ -43,7 +43,7 @@ public interface MemorySource {
 
     /// Who is told of every handle on memory of this source.
     ///
-    /// @return a listener, or `null` for nobody
+    /// @return a listener, or `null` for none
     default LeaseTrace trace() {
         return null;
     }

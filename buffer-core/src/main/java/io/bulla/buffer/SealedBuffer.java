@@ -52,7 +52,7 @@ import java.util.Objects;
 /// - *A handle per holder*: `close()` ends this handle; again is harmless, and no other handle is ever affected.
 /// - *Use after close is an exception*: every operation on a closed handle throws [ReleasedBufferException].
 /// - *No copy*: `share`, `shares`, `slice`, `concat`, `move` and `iovec` move no byte.
-/// - *Nobody waits*: sharing, closing and reading are lock-free; a thread suspended anywhere in them blocks no
+/// - *Lock-free*: no thread waits for another to share, close or read; a thread suspended anywhere in them blocks no
 ///   other.
 ///
 /// Heap, with default headers: a share is one object of 24 bytes; a tag adds 24. A buffer that threads fight over
@@ -76,7 +76,7 @@ public final class SealedBuffer extends Lease {
         this.bytes = bytes;
     }
 
-    /// Hands in memory of somebody else's, not to be written to any more.
+    /// Adopts memory that was allocated elsewhere. It must not be written to any more.
     ///
     /// @param memory accessible by any thread; it is not copied
     /// @param onRelease called once, by the thread that closes the last handle, or by this call if it fails; it

@@ -119,7 +119,7 @@ sealed interface Storage {
         }
     }
 
-    /// Memory that somebody else handed in.
+    /// Memory that was adopted.
     final class Foreign extends Nested implements Storage {
 
         private final long byteSize;

@@ -128,7 +128,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
-    /// Reads once into the memory itself, or what a stranger could keep into memory of its own.
+    /// Reads once into the memory itself, or, if foreign code could keep the view, into memory of its own.
     final int readOnce(ReadableByteChannel channel, long length) throws IOException {
         ensureRoom(1);
         int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
@@ -194,7 +194,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return written();
     }
 
-    /// Ends the writing. Whoever calls publishes what it returns, and announces it.
+    /// Ends the writing. The caller publishes what it returns, and announces it.
     final SealedBuffer sealed() {
         checkWriting();
         // a region without a byte would stay taken as long as the buffer

@@ -47,7 +47,7 @@ class ArenaSourceTest {
         ArenaSource source = ArenaSource.create(budget, null);
         SealedBuffer forgotten = Bytes.sealed(source, 1000);
         assertEquals(
-                "memory source closed with open handles: chunks=1 waited=0ms held by [nobody traces them]",
+                "memory source closed with open handles: chunks=1 waited=0ms held by [not traced]",
                 assertThrows(IllegalStateException.class, () -> source.close(Duration.ZERO))
                         .getMessage());
         forgotten.close();

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// Nobody waits: a debugger suspends a thread at every line of sharing, closing, reading and viewing, and the
+/// Lock-free: a debugger suspends a thread at every line of sharing, closing, reading and viewing, and the
 /// others go on, on the same buffer and on the same source.
 class LockFreedomTest {
 

@@ -667,10 +667,10 @@ class MisuseTest {
     }
 
     @Test
-    void completionByAStranger() throws InterruptedException {
+    void completionByAnotherThread() throws InterruptedException {
         FanOut sends = new FanOut(sealed(), 1);
         Thread.ofPlatform()
-                .name("stranger")
+                .name("other")
                 .start(() -> refused(sends::completed))
                 .join();
         sends.completed();

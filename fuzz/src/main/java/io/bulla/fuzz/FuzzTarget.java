@@ -3,7 +3,7 @@ package io.bulla.fuzz;
 
 import java.util.Arrays;
 
-/// Something that reads bytes of strangers.
+/// Something that reads untrusted bytes.
 public interface FuzzTarget {
 
     /// Its name in the report.

@@ -48,7 +48,7 @@ public final class SeedInputs {
                         c.length > 5 ? c[5] : ""));
         WireSeeds.headers().forEach(header -> seeds.inputs.add(FuzzInput.of(header, FRAME, 40)));
         seeds.inputs.add(FuzzInput.of(WireSeeds.hello(), HELLO, 20));
-        WireSeeds.strangers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 0, 50)));
+        WireSeeds.unknownPeers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 0, 50)));
         WireSeeds.peers().forEach(words -> seeds.inputs.add(FuzzInput.of(words, CONNECTION, 1, 70)));
         seeds.inputs.add(FuzzInput.of(new byte[] {0, 0, 0, 3}, CONNECTION, 2, 0, 2));
         lines("/pmix-4.2.2.txt").forEach(c -> seeds.pmixServer(c[0]));

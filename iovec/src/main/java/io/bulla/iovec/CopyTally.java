@@ -21,7 +21,7 @@ public record CopyTally(long copies, long bytes) {
         BYTES.add(bytes);
     }
 
-    /// Counts a copy that somebody else made by address: for an edge whose transport copies, and cannot count.
+    /// Counts a copy that a transport made by address: for an edge whose transport copies, and cannot count.
     ///
     /// @param bytes moved, at least 0
     /// @throws IllegalArgumentException if it is negative

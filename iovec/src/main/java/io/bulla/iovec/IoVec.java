@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 ///   `IoVec`.
 /// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
 ///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
-///   ([#keeping]), so that nobody takes its holder for forgotten, and can throw once its memory was given back
+///   ([#keeping]), so that its holder is not taken for forgotten, and can throw once its memory was given back
 ///   ([#stamped]).
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///

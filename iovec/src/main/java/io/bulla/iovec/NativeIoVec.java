@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
 /// ```
 ///
 /// The image names addresses, and the JDK does not see addresses inside memory: an arena can be closed beneath a
-/// system call that was given an image. Whoever sends must hold the memory, with a handle of its own, from before
+/// system call that was given an image. The sender must hold the memory, with a handle of its own, from before
 /// the call until the kernel is done with it.
 public final class NativeIoVec {
 

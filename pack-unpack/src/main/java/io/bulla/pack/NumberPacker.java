@@ -328,7 +328,7 @@ abstract sealed class NumberPacker permits Packer {
         try {
             builder.truncate(start);
         } catch (RuntimeException gone) {
-            // sealed or abandoned by whoever has it as well: what failed first says more
+            // sealed or abandoned by another user of it: what failed first says more
             failure.addSuppressed(gone);
         }
         if (!(failure instanceof IllegalArgumentException)) {

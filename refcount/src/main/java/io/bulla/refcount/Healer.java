@@ -72,7 +72,7 @@ final class Healer {
             try {
                 LeaseLedger.heal(COLLECTED.remove());
             } catch (InterruptedException e) {
-                // from somebody who does not know what it is: claims still have to be given back
+                // from code that does not know what it is: claims still have to be given back
             } catch (Throwable failure) {
                 report(failure);
             }

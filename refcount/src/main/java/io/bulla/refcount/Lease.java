@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// One holder's claim on a counted resource.
 ///
 /// A type that hands out claims extends it, so that a share is one object. `close()` ends this claim once;
-/// closing it again does nothing, whoever does it, and can never end another holder's claim. A lease is never
+/// closing it again, from any thread, does nothing, and can never end another holder's claim. A lease is never
 /// reused.
 ///
 /// ```
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 ///    threads exchange in the same place, however the lease came to them.
 /// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
 ///    handle which another thread closes meanwhile races with its own program: it may still see *open*, never
-///    freed memory of the default source beneath a claim that somebody else holds.
+///    freed memory of the default source beneath another holder's claim.
 public abstract class Lease implements AutoCloseable {
 
     private static final VarHandle ATTACHMENT;

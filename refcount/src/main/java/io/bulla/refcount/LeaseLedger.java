@@ -98,7 +98,7 @@ public final class LeaseLedger implements LeaseTrace {
         return new LeaseLedger(oneIn, true, onLeak, closes != null);
     }
 
-    /// The same, which remembers where a lease was closed as long as somebody can still reach it, so that the
+    /// The same, which remembers where a lease was closed as long as it is reachable, so that the
     /// error of a use after close says who closed it. It takes a lock at each close: for finding a fault, not
     /// for service.
     ///
@@ -160,7 +160,7 @@ public final class LeaseLedger implements LeaseTrace {
         try {
             open.put(held.id, held);
         } catch (OutOfMemoryError e) {
-            // perhaps it is in already; the lease will never be, and nobody may release for it
+            // perhaps it is in already; the lease will never be, and must not be released for
             held.isTaken();
             open.remove(held.id);
             throw e;
@@ -215,7 +215,7 @@ public final class LeaseLedger implements LeaseTrace {
                 .collect(Collectors.joining("; "));
     }
 
-    /// Gives back the claim of a lease that was collected, unless somebody else ended it.
+    /// Gives back the claim of a lease that was collected, unless it has ended already.
     ///
     /// @param collected a reference of this class's own, out of the healer's queue
     static void heal(Reference<? extends Lease> collected) {
@@ -294,7 +294,7 @@ public final class LeaseLedger implements LeaseTrace {
             keptAs = traced;
         }
 
-        /// Tells every listener on the count, this ledger too; none if a listener of somebody else's hides it from
+        /// Tells every listener on the count, this ledger too; none if another listener hides it from
         /// them.
         void tellLost() {
             Object kept = keptAs;

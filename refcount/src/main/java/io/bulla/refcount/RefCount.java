@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// held(n) = 2n --retain(k)--> held(n + k)      held(n) --release--> held(n - 1)
-/// held(1)      --release--> freed = 1, when nobody steps between
-/// held(0) = 0  --by whoever came to 0--> freed = 1, or nothing if somebody retained meanwhile, who comes to 0
+/// held(1)      --release--> freed = 1, when no thread steps between
+/// held(0) = 0  --by the thread that came to 0--> freed = 1, or nothing if another retained meanwhile, who comes to 0
 /// later
 /// freed   = odd: a retain that meets it fails and undoes itself; freed is final
 /// ```
@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
 /// ```
 /// held(n) --stripe--> held(n - c * q + c * BIAS), c cells of q holders    own = n - c * q, at least 1
 /// retain, release      in a cell, as long as one is open and has holders; else here
-/// own comes to 0       whoever brought it there folds every cell: held(m) --fold--> held(m + v - BIAS)
+/// own comes to 0       the thread that brought it there folds every cell: held(m) --fold--> held(m + v - BIAS)
 /// ```
 ///
 /// A release that finds the word changed between its look and its step has met another thread: it stripes, if
-/// there are holders left to be spread. A count that nobody fights over is one word, and pays one load and one
+/// there are holders left to be spread. An uncontended count is one word, and pays one load and one
 /// compare.
 ///
 /// Ordering
@@ -39,12 +39,12 @@ import org.jspecify.annotations.Nullable;
 /// 3. **One thread frees.** The step to freed is a compare-and-set from no holder at all. A decrement to zero
 ///    alone is no reason to free: a late retain may have made it one again, and come back to zero.
 /// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever
-///    the cells say. Whoever takes the last of them away folds; whoever stripes looks again after showing the
+///    the cells say. The thread that takes the last of them away folds; one that stripes looks again after showing the
 ///    cells. Full fences stand between each one's write and its look, so that at least one of them sees the
 ///    other.
 ///
 /// No step waits for another thread: one that is suspended half-way through a fold or a striping delays the
-/// free, and blocks nobody.
+/// free, and blocks no other.
 ///
 /// The count is 64 bits wide: a claim is an object, so it cannot overflow before the heap does.
 public abstract class RefCount {
@@ -123,7 +123,7 @@ public abstract class RefCount {
         return retainHere(k);
     }
 
-    /// Takes one holder away; frees the resource with the last. For the resource itself and its leases: whoever
+    /// Takes one holder away; frees the resource with the last. For the resource itself and its leases: code that
     /// calls it gives up a claim of its own.
     protected final void release() {
         // opaque: a guess, to notice whether another thread steps between; and holders may be taken away here even
@@ -145,7 +145,7 @@ public abstract class RefCount {
         addHere(-k);
     }
 
-    /// How many hold the resource at this moment: a snapshot for reports and tests, exact while nobody shares or
+    /// How many hold the resource at this moment: a snapshot for reports and tests, exact while no thread shares or
     /// closes.
     ///
     /// @return the number of open leases, 0 when freed
@@ -236,7 +236,7 @@ public abstract class RefCount {
         settle((long) STATE.getAndAdd(this, ONE * holders) + ONE * holders);
     }
 
-    /// What whoever brought the word to `after` owes: to free it at the end, to fold the cells at the edge.
+    /// What the thread that brought the word to `after` owes: to free it at the end, to fold the cells at the edge.
     private void settle(long after) {
         if (after == 0) {
             // volatile: ordering 1, every holder's use is above this line; ordering 3, from no holder, once
@@ -261,7 +261,7 @@ public abstract class RefCount {
         @Nullable Stripes cells = cells();
         if (cells != null && cells.isLive()) {
             cells.fold(this);
-            // volatile: whoever wins gives the cells back to the cap, once; nothing hangs on its order
+            // volatile: the winner gives the cells back to the cap, once; nothing hangs on its order
             if (STRIPES.compareAndSet(this, cells, cells.spent())) {
                 cells.drop();
             }

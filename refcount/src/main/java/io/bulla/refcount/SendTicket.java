@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /// Keeps one lease until every event it waits for has happened, in any order, then closes it.
 ///
-/// A send ends twice: when its bytes are accepted, and when nobody reads the memory any more. The lease goes at
+/// A send ends twice: when its bytes are accepted, and when the memory is not read any more. The lease goes at
 /// the later of the two. A send in several pieces waits for one event more per piece. Where the kernel tells only
 /// as it goes how many events there are, [KernelSend] keeps the lease instead.
 ///

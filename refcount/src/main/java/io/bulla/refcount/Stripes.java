@@ -149,7 +149,7 @@ final class Stripes {
         return false;
     }
 
-    /// Folds every cell that nobody folded yet.
+    /// Folds every cell that is not folded yet.
     void fold(RefCount into) {
         for (int i = 0; i < count; i++) {
             // opaque: spares the exchange; folded is final

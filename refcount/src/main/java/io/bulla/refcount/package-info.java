@@ -2,7 +2,7 @@
 /// Who keeps a thing alive. Knows no memory.
 ///
 /// - [RefCount][io.bulla.refcount.RefCount] counts the holders of one resource and runs its free action exactly
-///   once. It is a mechanism: its steps are not public, so nobody can release what somebody else holds.
+///   once. It is a mechanism: its steps are not public, so no holder can release what another holds.
 /// - [Lease][io.bulla.refcount.Lease] is one holder's claim. `close()` ends this claim, twice is harmless, and no
 ///   other claim is touched. Leases are never recycled.
 /// - [LeaseTrace][io.bulla.refcount.LeaseTrace] listens to claims as they open and close;

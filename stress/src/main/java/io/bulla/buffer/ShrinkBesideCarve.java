@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/// Block: a seal gives back what it did not use only if nobody carved behind it; no byte has two owners.
+/// Block: a seal gives back what it did not use only if no other carved behind it; no byte has two owners.
 @JCStressTest
 @Outcome(id = "1, 2, 3", expect = ACCEPTABLE, desc = "each finds what it wrote")
 @Outcome(expect = FORBIDDEN)

@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/// RefCount 4: striping beside closes loses nobody and hides no end. Whoever takes the word's last own holder
-/// away, or whoever shows the cells, folds them.
+/// RefCount 4: striping beside closes loses no holder and hides no end. The thread that takes the word's last own
+/// holder away, or the one that shows the cells, folds them.
 @JCStressTest
 @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "held as long as one handle was open; freed once at the end")
 @Outcome(expect = FORBIDDEN)

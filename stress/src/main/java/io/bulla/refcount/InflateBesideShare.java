@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/// Stripes: whoever meets fresh cells finds the holders that were moved there; a share beside a striping is
+/// Stripes: a thread that meets fresh cells finds the holders that were moved there; a share beside a striping is
 /// counted where it is found again.
 @JCStressTest
 @Outcome(id = "4, 0, 1", expect = ACCEPTABLE, desc = "four handles, four holders; freed once after the last")

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /// RefCount 3: of closes at the same time, one is the last, and it alone frees.
 @JCStressTest
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "freed once, nobody is counted")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "freed once, no holder is counted")
 @Outcome(expect = FORBIDDEN)
 @State
 public class LastCloseRunsFreeOnce {

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/// RefCount 1, striped: a use by a holder that was counted in a cell comes before the free, whoever folds.
+/// RefCount 1, striped: a use by a holder that was counted in a cell comes before the free, whichever thread folds.
 @JCStressTest
 @Outcome(id = "1, 2, 1", expect = ACCEPTABLE, desc = "striped: both uses happened before the free")
 @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "the cap forbade striping; both uses happened before the free")

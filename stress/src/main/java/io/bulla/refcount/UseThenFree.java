@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// RefCount 1, in the word: whoever frees sees every use by every holder.
+/// RefCount 1, in the word: the thread that frees sees every use by every holder.
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "both uses happened before the free")
 @Outcome(expect = FORBIDDEN)

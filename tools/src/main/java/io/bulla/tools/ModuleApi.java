@@ -73,7 +73,7 @@ final class ModuleApi {
         members.stream().sorted().distinct().forEach(member -> lines.add("    " + member));
     }
 
-    /// Members of supertypes that nobody else can name are the type's own.
+    /// Members of supertypes that no other code can name are the type's own.
     private void collect(ClassModel type, boolean open, List<String> members) {
         MemberText.of(type, open, members);
         Stream.concat(type.superclass().stream(), type.interfaces().stream())
@@ -99,7 +99,7 @@ final class ModuleApi {
                 .isPresent();
     }
 
-    /// Whether somebody else may extend it, and so use what is protected.
+    /// Whether other code may extend it, and so use what is protected.
     private static boolean isOpen(ClassModel type) {
         return !flagsOf(type).contains(AccessFlag.FINAL)
                 && type.findAttribute(Attributes.permittedSubclasses()).isEmpty();

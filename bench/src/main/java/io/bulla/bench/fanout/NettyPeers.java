@@ -102,7 +102,7 @@ final class NettyPeers implements AutoCloseable {
         return channel;
     }
 
-    @SuppressWarnings("deprecation") // good enough for bytes that nobody else sees
+    @SuppressWarnings("deprecation") // good enough for bytes that no other code sees
     private static SslContext serverSide() throws Exception {
         SelfSignedCertificate certificate = new SelfSignedCertificate();
         return SslContextBuilder.forServer(certificate.key(), certificate.cert())

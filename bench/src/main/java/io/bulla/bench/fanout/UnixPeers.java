@@ -45,7 +45,7 @@ public final class UnixPeers implements AutoCloseable {
         return peers;
     }
 
-    /// Shows what arrives to somebody, with the number of the peer.
+    /// Shows what arrives to a listener, with the number of the peer.
     void watch(ObjIntConsumer<ByteBuffer> each) {
         watched = each;
     }

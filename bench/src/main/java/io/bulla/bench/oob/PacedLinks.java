@@ -40,7 +40,7 @@ final class PacedLinks implements AutoCloseable {
 
     /// Opens a link.
     ///
-    /// @param target asked when somebody connects
+    /// @param target asked for each connection
     /// @return where its near end listens
     InetSocketAddress to(Supplier<? extends SocketAddress> target) {
         return (InetSocketAddress) new ServerBootstrap()

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 
-/// A job in which every node has short messages and a long one on its way at any time, each to somebody else
+/// A job in which every node has short messages and a long one on its way at any time, each to another node
 /// than the one before, and every node's broadcast follows on the one before it. Each message is built anew.
 final class SoakLoad implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class SoakLoad implements AutoCloseable {
     private final LongAdder failures = new LongAdder();
     // messages that have not been completed; no new ones once it ends
     private final AtomicInteger underWay = new AtomicInteger();
-    // seen soon by whoever completes a message
+    // seen soon by the thread that completes a message
     private volatile boolean ending;
     private final Job job;
 

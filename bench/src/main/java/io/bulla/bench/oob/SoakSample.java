@@ -33,7 +33,7 @@ record SoakSample(
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
 
     static SoakSample now(double seconds, long messages, LeaseTally handles, MemoryBudget budget) throws IOException {
-        // full collections, or the heap would show what nobody has collected yet
+        // full collections, or the heap would show garbage
         System.gc();
         long open;
         try (Stream<Path> files = Files.list(DESCRIPTORS)) {

@@ -13,7 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Certificates for the nodes of a job that nobody trusts for longer than this, in a folder of their own.
+/// Certificates for the nodes of a job, trusted only as long as this, in a folder of their own.
 record TrialJob(Path folder) implements AutoCloseable {
 
     private static final Path AUTHORITY = Path.of("ca.pem");

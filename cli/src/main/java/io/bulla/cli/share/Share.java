@@ -25,7 +25,7 @@ import java.util.Arrays;
 ///                                                  |_____ each round but the last ends here, and all let go
 /// ```
 ///
-/// Each step is done by all before the next one: nothing is handed over before all wait for it, and nobody
+/// Each step is done by all before the next one: nothing is handed over before all wait for it, and none
 /// verifies before all hold the bytes, so that the first figure has neither a start nor a digest in it.
 final class Share {
 

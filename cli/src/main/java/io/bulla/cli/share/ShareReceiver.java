@@ -44,7 +44,7 @@ final class ShareReceiver {
         }
     }
 
-    /// The process that made the folder is gone if it was killed: then nobody else removes it.
+    /// The process that made the folder is gone if it was killed: then no other process removes it.
     private static void removeIfOrphan(Path folder) {
         try {
             TrialFolder.removeIfOrphan(folder);

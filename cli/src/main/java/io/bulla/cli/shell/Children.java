@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /// Processes that a command starts: JVMs with another program of this jar's. None outlives this, however it ends:
 /// they are killed by `close()`, which a shutdown hook calls too. They have to end by themselves when what
-/// connects them to this process is gone, for nobody kills them if it is killed itself.
+/// connects them to this process is gone, for nothing else ends them if it is killed itself.
 public final class Children implements AutoCloseable {
 
     private static final int GRACE_MILLIS = 2000;

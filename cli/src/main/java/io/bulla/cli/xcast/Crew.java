@@ -24,7 +24,7 @@ interface Crew extends AutoCloseable {
         return builder.directory(this::addressOf).bind(rootBind()).start();
     }
 
-    /// Starts them, where that is not somebody else's business.
+    /// Starts them, unless they are started elsewhere.
     ///
     /// @param root is listening
     /// @throws IOException if one does not start

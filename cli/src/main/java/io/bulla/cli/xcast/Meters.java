@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The memory of the nodes in this process, and what is known of it. Counts copies where bytes move, and memory
-/// where it is taken: the source, the channels' allocator, and Netty's global allocators, in case somebody goes
+/// where it is taken: the source, the channels' allocator, and Netty's global allocators, in case a transport goes
 /// around the channels' one.
 final class Meters implements AutoCloseable {
 
@@ -82,7 +82,7 @@ final class Meters implements AutoCloseable {
 
     /// Who holds most.
     ///
-    /// @return one line, empty if nobody does or it is not known
+    /// @return one line, empty if none does or it is not known
     String holders() {
         return holders == null ? "" : holders.summary();
     }

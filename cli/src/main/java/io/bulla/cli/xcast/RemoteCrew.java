@@ -5,7 +5,7 @@ import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.topology.PeersFile;
 import java.net.InetSocketAddress;
 
-/// Nodes that somebody else has started with `bulla node`, here or on other machines.
+/// Nodes that were started with `bulla node`, here or on other machines.
 ///
 /// @param peers where they are, the root too
 /// @param rootSecurity as theirs

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/// All that a connection says to a node: a stranger, a peer that has said hello, or a child that confirms a
+/// All that a connection says to a node: an unknown peer, one that has said hello, or a child that confirms a
 /// broadcast. Whatever it is, the node takes no more memory than was announced within its limits, gives all of it
 /// back, believes nothing that cannot be, and breaks in no other way than by an [IOException].
 ///
@@ -42,7 +42,7 @@ public final class ConnectionFuzz implements FuzzTarget {
     private static final long HOUR_NANOS = 3_600_000_000_000L;
     private static final long MOST_HEAP = 256 << 10;
 
-    // kept here, for a logger that nobody holds is forgotten with its level
+    // kept here, for an unreferenced logger is forgotten with its level
     private static final Logger LOG = Logger.getLogger(OobNode.class.getName());
 
     private final ExactMemory memory;

@@ -14,7 +14,7 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/// The first thing that a stranger says, in one region or in two: refused, or written back as it was.
+/// The first message of an unknown peer, in one region or in two: refused, or written back as it was.
 public final class HelloFuzz implements FuzzTarget {
 
     private static final long MOST_HEAP = 16 << 10;

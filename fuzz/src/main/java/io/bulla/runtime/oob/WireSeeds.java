@@ -53,10 +53,10 @@ public final class WireSeeds {
         return bytes(out);
     }
 
-    /// What somebody says who has not said anything yet.
+    /// What an unknown peer says first.
     ///
     /// @return whole conversations
-    public static List<byte[]> strangers() {
+    public static List<byte[]> unknownPeers() {
         return List.of(
                 hello(0, 4),
                 bytes(Unpooled.wrappedBuffer(hello(3, 4), bytes(message(0, 0, 4)))),

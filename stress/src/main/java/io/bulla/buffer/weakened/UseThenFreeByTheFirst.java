@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Twin of `UseThenFree` that lacks the count: whoever is done first gives the memory back.
+/// Twin of `UseThenFree` that lacks the count: the first that is done gives the memory back.
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "both read in time")
 @Outcome(id = "(1, -1)|(-1, 1)", expect = ACCEPTABLE_INTERESTING, desc = "one read what was given back")

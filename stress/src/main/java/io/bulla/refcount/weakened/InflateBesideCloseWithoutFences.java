@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "both saw the other: both fold, which is harmless")
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "the closer folds")
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the striper folds")
-@Outcome(id = "0, 0", expect = ACCEPTABLE_INTERESTING, desc = "nobody folds: never freed")
+@Outcome(id = "0, 0", expect = ACCEPTABLE_INTERESTING, desc = "no thread folds: never freed")
 @Outcome(expect = FORBIDDEN)
 @State
 public class InflateBesideCloseWithoutFences {

@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /// between its step and the show, and found no cells to fold.
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "one holder is left, in the word, where it ends")
-@Outcome(id = "0", expect = ACCEPTABLE_INTERESTING, desc = "it is left in a cell that nobody folds: never freed")
+@Outcome(id = "0", expect = ACCEPTABLE_INTERESTING, desc = "it is left in a cell that no thread folds: never freed")
 @Outcome(expect = FORBIDDEN)
 @State
 public class InflateBesideCloseWithoutSecondLook {

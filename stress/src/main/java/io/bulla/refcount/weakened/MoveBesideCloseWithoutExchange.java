@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /// Twin of `MoveBesideClose` that lacks the exchange: mover and closer look whether the handle is open, then act.
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "moved: the successor holds")
-@Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "closed first: no successor, nobody holds")
+@Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "closed first: no successor, no holder")
 @Outcome(id = "1, 0", expect = ACCEPTABLE_INTERESTING, desc = "moved and closed: the successor holds what is freed")
 @Outcome(expect = FORBIDDEN)
 @State

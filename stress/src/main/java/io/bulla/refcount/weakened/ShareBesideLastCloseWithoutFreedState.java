@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /// passes through "zero, not yet freed", a first late retain makes it one, and a second one mistakes that for a
 /// holder.
 @JCStressTest
-@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "nobody held the resource when it was freed")
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "no holder when it was freed")
 @Outcome(id = "1, 1", expect = ACCEPTABLE_INTERESTING, desc = "freed beneath a retain that had succeeded")
 @Outcome(id = "2, .", expect = ACCEPTABLE_INTERESTING, desc = "risen from the dead, and freed twice")
 @Outcome(expect = FORBIDDEN)

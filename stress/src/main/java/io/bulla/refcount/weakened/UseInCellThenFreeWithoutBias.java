@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Twin of `UseInCellThenFree` whose cell is no holder of the word: when the word comes to nobody, it frees,
+/// Twin of `UseInCellThenFree` whose cell is no holder of the word: when the word comes to zero, it frees,
 /// whatever the cell says.
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "both uses happened before the free")

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Twin of `UseThenFree` that lacks the acquire: whoever comes to nobody frees at once.
+/// Twin of `UseThenFree` that lacks the acquire: the thread that comes to zero frees at once.
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "both uses happened before the free")
 @Outcome(id = "0, 2", expect = ACCEPTABLE_INTERESTING, desc = "x86 hides it: freed before a use")

@@ -18,7 +18,7 @@ public record Offered(Outcome outcome, long position) {
         BACK_PRESSURED(true),
         /// The log was turning to its next term: try again, at once.
         ADMIN_ACTION(true),
-        /// Nobody subscribes now: try again if somebody may come.
+        /// There is no subscriber now: try again if one may come.
         NOT_CONNECTED(true),
         /// The publication is closed.
         CLOSED(false),

@@ -125,7 +125,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
         return halves.size();
     }
 
-    /// Gives back every half message. Any thread, when nobody polls any more. Again is harmless.
+    /// Gives back every half message. Any thread, once polling has ended. Again is harmless.
     @Override
     public void close() {
         halves.keySet().forEach(this::giveUp);

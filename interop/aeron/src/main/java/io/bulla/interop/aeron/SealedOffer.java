@@ -72,7 +72,7 @@ public final class SealedOffer {
 
     /// The bytes as Aeron's vectors, a vector per region, for calls that this class does not make.
     ///
-    /// Aeron reads them by address, which nobody checks: the caller holds a handle until the call has returned.
+    /// Aeron reads them by address, unchecked: the caller holds a handle until the call has returned.
     ///
     /// @param header becomes the first vector if it is not empty; or `null`
     /// @param bytes of native memory

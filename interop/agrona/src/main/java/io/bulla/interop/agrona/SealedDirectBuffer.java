@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /// Every read of its own goes through the JDK's segment: in range, of live memory, and without any JVM flag. It
 /// cannot be wrapped around something else. Offsets are `int`s, so at most 2 GiB.
 ///
-/// Agrona itself copies and publishes through [#addressOffset()], one flat address, which nobody checks: for that
-/// the memory has to be one native region, and whoever hands this buffer to such code holds the memory meanwhile.
+/// Agrona itself copies and publishes through [#addressOffset()], one flat address, unchecked: for that
+/// the memory has to be one native region, and the caller of such code holds the memory meanwhile.
 /// It must not be used to wrap a writable buffer around sealed bytes.
 public final class SealedDirectBuffer implements DirectReads {
 
@@ -126,7 +126,7 @@ public final class SealedDirectBuffer implements DirectReads {
     @Override
     public void getBytes(int index, MutableDirectBuffer target, int targetIndex, int length) {
         boundsCheck(index, length);
-        // the target will read by address, and ask nobody
+        // the target will read by address, unchecked
         checkAlive();
         target.putBytes(targetIndex, segment.asSlice(index, length).asByteBuffer(), 0, length);
         Reference.reachabilityFence(vec);

@@ -17,7 +17,7 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import org.jspecify.annotations.Nullable;
 
-/// One sealed region as Netty sees it: read-only, and one event of the send's ticket once nobody holds it.
+/// One sealed region as Netty sees it: read-only, and one event of the send's ticket once it has no holder.
 ///
 /// The count is the region's own, not that of the message it goes out in: Netty and its users keep parts of a
 /// message after they released the message, and what they keep has to keep the memory.
@@ -29,7 +29,7 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     private ByteBuffer view;
 
     /// @param view read-only and big-endian, from its position to its limit
-    /// @param ticket told when nobody holds the region any more
+    /// @param ticket told when the region has no holder any more
     RegionByteBuf(ByteBuffer view, SendTicket ticket) {
         super(view.remaining());
         this.view = view.position() == 0 ? view : view.slice();

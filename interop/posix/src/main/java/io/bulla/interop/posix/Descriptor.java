@@ -3,7 +3,7 @@ package io.bulla.interop.posix;
 
 import io.bulla.refcount.RefCount;
 
-/// A file descriptor that is closed once nobody is inside a call on it: a number that was closed beside a call
+/// A file descriptor that is closed once no thread is inside a call on it: a number that was closed beside a call
 /// may already mean another file.
 final class Descriptor extends RefCount {
 

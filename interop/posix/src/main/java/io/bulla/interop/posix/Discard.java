@@ -19,12 +19,12 @@ final class Discard extends Unmapper.Freeable {
             call.close(fd);
             return;
         }
-        // whoever else has the socket may set it again: then the thread waits, and not the caller
+        // another holder of the socket may set it again: then the thread waits, and not the caller
         call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_LINGER, 0, 0);
         Unmapper.FOREIGN.later(new Discard(fd));
     }
 
-    /// For whoever takes in more: whether the last ones were closed, soon.
+    /// For a thread that takes in more: whether the last ones were closed, soon.
     ///
     /// @throws PosixException if they are still there, with what a process without descriptors would get
     static void checkNotStuck(long patienceNanos) throws PosixException {

@@ -39,7 +39,7 @@ public enum Errno {
     ENOBUFS(105, "No buffer space available"),
     /// Not connected.
     ENOTCONN(107, "Transport endpoint is not connected"),
-    /// Nobody listens.
+    /// There is no listener.
     ECONNREFUSED(111, "Connection refused"),
     /// The request was canceled.
     ECANCELED(125, "Operation canceled"),

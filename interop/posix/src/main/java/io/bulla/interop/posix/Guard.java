@@ -9,10 +9,10 @@ public enum Guard {
     SHARED,
     /// A private read-only mapping, where the kernel has no shared one for a sealed file (before Linux 6.7).
     /// Native code of this process that asks for it first (`mprotect`) can change what this process sees of the
-    /// bytes; never the file, and nobody else's view.
+    /// bytes; never the file, and no other view.
     PRIVATE;
 
-    // volatile: seen soon; whoever does not see it tries again, with the same result
+    // volatile: seen soon; a thread that does not see it tries again, with the same result
     private static volatile Guard ofKernel;
 
     /// What the kernel that this runs on can do: tried with a file of one byte, until that succeeds once.

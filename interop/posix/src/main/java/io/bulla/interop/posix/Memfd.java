@@ -17,7 +17,7 @@ final class Memfd {
     static final int SEAL_SHRINK = 0x2;
     static final int SEAL_GROW = 0x4;
     static final int SEAL_WRITE = 0x8;
-    /// With these nobody can change the file's bytes or its size any more, and nobody can take them off.
+    /// With these the file's bytes and size are fixed, and the seals cannot be taken off.
     static final int IMMUTABLE = SEAL_SHRINK | SEAL_GROW | SEAL_WRITE;
 
     /// In the names of mappings and descriptors, under `/proc`.

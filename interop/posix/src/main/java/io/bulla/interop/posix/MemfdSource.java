@@ -17,7 +17,7 @@ import java.util.Objects;
 /// ```
 ///
 /// Guarantees, beyond those of any sealed buffer
-/// - *Nobody writes*: no Java code, no `Unsafe`, no native code, no other process that has the descriptor can
+/// - *No writer*: no Java code, no `Unsafe`, no native code, no other process that has the descriptor can
 ///   change a byte or the size. [Guard] says what the kernel adds for the pages of this process.
 /// - *One file*: a builder grows its file as far as the budget goes, so its buffer is one region, and can be
 ///   handed to another process with [SharedSeal].
@@ -45,7 +45,7 @@ public final class MemfdSource implements MemorySource {
         this.guard = guard;
     }
 
-    /// A source with defaults: [MemoryBudget#ofProcess()], nobody told of handles.
+    /// A source with defaults: [MemoryBudget#ofProcess()], no listener for handles.
     ///
     /// @return a source of its own
     /// @throws UnsupportedOperationException if the kernel has no memory files, or native access is not enabled

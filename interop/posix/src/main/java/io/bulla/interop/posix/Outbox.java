@@ -70,7 +70,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
 
     /// Queues a buffer.
     ///
-    /// @param socket connected; nobody else sends on it meanwhile
+    /// @param socket connected; no other thread sends on it meanwhile
     /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
     /// @throws PosixException if the socket is closed, or an earlier send broke its stream; the handle is closed

@@ -21,12 +21,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// Java.
 ///
 /// Sends take one window of a cursor at a time ([#writev], [#sendmsg]) or a whole buffer ([#send]). The kernel
-/// reads the memory by address and the JDK cannot see it: whoever sends holds a handle until the call has
+/// reads the memory by address and the JDK cannot see it: the sender holds a handle until the call has
 /// returned. [#send] owns the handle that it is given.
 ///
 /// Sockets are blocking unless told otherwise. One thread may send while another one receives; two threads that
-/// send at once must agree who is first. Closing wakes whoever is blocked in a call. A call that blocks pins a
-/// virtual thread's carrier.
+/// send at once must agree who is first. Closing wakes every thread that is blocked in a call. A call that blocks pins
+/// a virtual thread's carrier.
 public final class PosixSocket implements AutoCloseable {
 
     private static final long MOST_BYTES = 1 << 30;
@@ -59,7 +59,7 @@ public final class PosixSocket implements AutoCloseable {
     ///
     /// @param path at most 107 bytes
     /// @return a connected socket
-    /// @throws PosixException if nobody listens there, or the system refuses
+    /// @throws PosixException if there is no listener, or the system refuses
     public static PosixSocket connect(Path path) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             return new PosixSocket(Endpoint.of(arena, path).connect());
@@ -70,7 +70,7 @@ public final class PosixSocket implements AutoCloseable {
     ///
     /// @param host resolved
     /// @return a connected socket, without Nagle's delay
-    /// @throws PosixException if nobody listens there, or the system refuses
+    /// @throws PosixException if there is no listener, or the system refuses
     /// @throws IllegalArgumentException if the name was not resolved
     public static PosixSocket connect(InetSocketAddress host) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
@@ -82,7 +82,7 @@ public final class PosixSocket implements AutoCloseable {
     ///
     /// @param port from 1 to 65535
     /// @return a connected socket, without Nagle's delay
-    /// @throws PosixException if nobody listens there, or the system refuses
+    /// @throws PosixException if there is no listener, or the system refuses
     public static PosixSocket connect(int port) throws PosixException {
         return connect(Endpoint.loopback(port));
     }
@@ -242,8 +242,8 @@ public final class PosixSocket implements AutoCloseable {
     /// Sends a whole buffer, waiting for the peer as long as it takes, also on a socket that does not wait by
     /// itself.
     ///
-    /// The handle is the send's from now on: it is closed when this returns, whatever the outcome, so nobody
-    /// else's close can free the memory beneath the call. To keep the buffer, give a share.
+    /// The handle is the send's from now on: it is closed when this returns, whatever the outcome, so no
+    /// other close can free the memory beneath the call. To keep the buffer, give a share.
     ///
     /// A send that fails after the kernel took a part leaves a stream that lacks the rest. It is broken: the
     /// connection is aborted, and every later call on this socket fails and says why.
@@ -309,13 +309,13 @@ public final class PosixSocket implements AutoCloseable {
         return !closed.get();
     }
 
-    /// Closes the socket, after what was sent; wakes whoever is blocked in a call on it. Again is harmless.
+    /// Closes the socket, after what was sent; wakes every thread that is blocked in a call on it. Again is harmless.
     @Override
     public void close() {
         // first what may fail
         Call call = Call.current();
         if (closed.compareAndSet(false, true)) {
-            // whoever closes still has its claim
+            // the closing thread still has its claim
             call.shutdown(descriptor.fd());
             descriptor.close();
         }

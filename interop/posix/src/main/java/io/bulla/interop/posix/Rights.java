@@ -51,7 +51,7 @@ final class Rights implements AutoCloseable {
         return truncated;
     }
 
-    /// The first one is somebody else's now.
+    /// The first one belongs to the receiver now.
     void handedOn() {
         first = NONE;
     }

@@ -177,7 +177,7 @@ final class Ring implements AutoCloseable {
     ///
     /// @return how many
     int reap(Listener listener) {
-        // plain: nobody else writes the head
+        // plain: no other thread writes the head
         int head = rings.get(JAVA_INT, cqHead);
         // acquire: ordering 2, completions below the tail are written
         int end = (int) INT.getAcquire(rings, cqTail);

@@ -204,7 +204,7 @@ final class RingOutbox implements Outbox {
             enter();
             request = ring.next();
         }
-        // until it is filled in it is a request for nothing, whose completion is nobody's
+        // until it is filled in it is a request for nothing, whose completion belongs to no send
         request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
         return request;
     }

@@ -37,7 +37,7 @@ final class Seam {
         return OPEN;
     }
 
-    /// @param next asked from now on; `null` for nobody
+    /// @param next asked from now on; `null` for none
     static void watch(Watcher next) {
         if (!OPEN) {
             throw new IllegalStateException("the seam is closed: start the JVM with -Dbulla.posix.seam=true");

@@ -29,7 +29,7 @@ import java.util.Optional;
 /// another one:    receiveFrom(socket) --> buffer(), an ordinary one; sendTo(next), if it relays
 /// ```
 ///
-/// The receiver trusts the kernel and not the sender: it looks at the seals before it maps anything, so nobody,
+/// The receiver trusts the kernel and not the sender: it checks the seals before it maps anything, so no process,
 /// the sender included, can change the bytes that it checks and then reads.
 ///
 /// **The whole file is visible.** A slice is handed over as offset and length in its file; the receiver maps

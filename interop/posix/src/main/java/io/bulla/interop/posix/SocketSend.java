@@ -26,14 +26,14 @@ public final class SocketSend {
     private final NativeIoVecCursor cursor;
     private final MemorySegment header;
     private final long byteSize;
-    // volatile: seen soon by whoever asks; nothing else hangs on it
+    // volatile: seen soon by any thread that asks; nothing else hangs on it
     private volatile SendPath path;
 
     /// A send of the calling thread's.
     ///
     /// @param handle closed if this fails
     SocketSend(PosixSocket socket, SealedBuffer handle) {
-        // a handle that nobody else has: a stray close of the given one cannot free what the kernel reads
+        // a handle of the send's own: a stray close of the given one cannot free what the kernel reads
         SealedBuffer own = handle.move(handle.tag());
         Arena memory = Arena.ofConfined();
         try {

@@ -42,8 +42,8 @@ final class Unmapper {
     /// Closes descriptors that came from another process.
     static final Unmapper FOREIGN = new Unmapper("bulla-discarder");
 
-    /// With more than these waiting, whoever takes another one frees one first. A process may have 65,530 mappings
-    /// and often 1,024 descriptors.
+    /// With more than these waiting, a thread that takes another one frees one first. A process may have 65,530
+    /// mappings and often 1,024 descriptors.
     static final int MANY = 512;
 
     private static final long SHORTEST_PAUSE_NANOS = 5_000_000;
@@ -87,7 +87,7 @@ final class Unmapper {
         return waiting.get();
     }
 
-    /// For whoever takes more of what is freed here: frees some itself while too many wait.
+    /// For a thread that takes more of what is freed here: frees some itself while too many wait.
     void keepUp() {
         if (waiting.get() > MANY) {
             runs();
@@ -95,7 +95,7 @@ final class Unmapper {
         }
     }
 
-    /// For whoever was refused what is freed here: frees all that waits.
+    /// For a thread that was refused what is freed here: frees all that waits.
     ///
     /// @return false if nothing was freed
     boolean freeAll() {
@@ -254,7 +254,7 @@ final class Unmapper {
                 }
                 continue;
             }
-            // an interrupt would make every pause end at once; it is nobody's business here
+            // an interrupt would make every pause end at once; it means nothing here
             Thread.interrupted();
             LockSupport.parkNanos(this, someFailed ? pause : IDLE_NANOS);
             if (someFailed) {

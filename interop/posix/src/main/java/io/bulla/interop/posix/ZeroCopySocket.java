@@ -14,14 +14,14 @@ import java.util.concurrent.locks.ReentrantLock;
 /// and says on the socket's error queue when it has done with it.
 ///
 /// A send owns its handle, which is closed at the last notification of the buffer's calls, not when the bytes
-/// are accepted. Notifications are taken up by [#reap()], [#finish(Duration)] and further sends: nobody takes
-/// them up by himself.
+/// are accepted. Notifications are taken up by [#reap()], [#finish(Duration)] and further sends: no thread takes
+/// them up by itself.
 ///
 /// ```
 /// open --socket closed--> the kernel sends what it has; notifications still come     --close--> closed
 /// ```
 ///
-/// The descriptor stays until [#close()], even when the socket is closed: without it nobody would ever hear
+/// The descriptor stays until [#close()], even when the socket is closed: without it the program would never hear
 /// that the memory is free. A peer that does not read keeps the memory, a plain close or not. [#close()] and
 /// [PosixSocket#abort()] take it back, and reset the connection.
 ///
@@ -55,7 +55,7 @@ public final class ZeroCopySocket implements AutoCloseable {
         this.fd = fd;
     }
 
-    /// Takes a connected socket over, on which nobody has sent with `MSG_ZEROCOPY` before.
+    /// Takes a connected socket over, on which nothing was sent with `MSG_ZEROCOPY` before.
     ///
     /// @param socket closed with the result; the caller's if this fails
     /// @return what sends on it

@@ -149,7 +149,7 @@ final class Acceptor {
     boolean isProven(Channel channel) {
         try {
             return settings.security().peerOf(channel) != Security.UNKNOWN;
-        } catch (IOException nobody) {
+        } catch (IOException noPeer) {
             return false;
         }
     }

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletableFuture;
 /// ```
 /// landing --last fragment--> whole --every child has confirmed or failed--> done: confirmed upwards, bytes let go
 ///    |
-///    +-- nobody sends the rest: given up; the children skip it
+///    +-- no parent sends the rest: given up; the children skip it
 /// ```
 ///
 /// One event loop's.

@@ -332,7 +332,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         fail(new IOException("refused: reason=" + reason + " " + text));
     }
 
-    /// Printable, for it comes from a stranger.
+    /// Printable, for it comes from an unauthenticated peer.
     private static String text(SealedBuffer body) {
         byte[] words = new byte[(int) body.byteSize()];
         ByteBuffer all = ByteBuffer.wrap(words);
@@ -383,7 +383,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         if (peer != null) {
             peer.lost(this, cause);
         } else if (why == null) {
-            // it did nothing wrong: it looked whether somebody listens, or has found another connection meanwhile
+            // it did nothing wrong: it probed the port, or has found another connection meanwhile
             nodeLoop.debug("connection closed without a word: remote=" + channel.remoteAddress());
         } else if (!quiet) {
             nodeLoop.acceptor().strangerLeft(channel.remoteAddress(), cause);

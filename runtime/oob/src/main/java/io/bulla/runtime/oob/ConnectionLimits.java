@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-/// How many connections a node accepts, so that strangers cannot take its memory, its descriptors and its time.
+/// How many connections a node accepts, so that unauthenticated peers cannot take its memory, descriptors and time.
 ///
 /// @param greeting accepted connections that have not said hello yet, at most
 /// @param connections accepted connections in all, at most

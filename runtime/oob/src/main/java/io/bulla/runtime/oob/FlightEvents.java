@@ -20,7 +20,7 @@ final class FlightEvents {
 
     private FlightEvents() {}
 
-    /// Also false while nobody ever started the recorder, so that its classes are not loaded for nothing.
+    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
     private static boolean isOn() {
         return PRESENT && FlightRecorder.isInitialized();
     }

@@ -163,7 +163,7 @@ final class NodeLoop {
         }
     }
 
-    /// A send was completed by somebody else. Any thread.
+    /// A send was completed from outside. Any thread.
     void forget(PendingSend send) {
         onLoop(() -> send.peer.forget(send));
     }

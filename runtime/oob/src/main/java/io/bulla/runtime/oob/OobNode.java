@@ -163,7 +163,7 @@ public final class OobNode implements AutoCloseable {
         return nodeLoop.handlers().receiveOnce(tag);
     }
 
-    /// Looks at the first message of a tag that nobody has received yet, and leaves it there.
+    /// Looks at the first message of a tag that was not received yet, and leaves it there.
     ///
     /// @param tag any number
     /// @return a message whose handle is the caller's to close, or nothing
@@ -289,7 +289,7 @@ public final class OobNode implements AutoCloseable {
     ///
     /// The node keeps a handle until each of its children has confirmed that everybody below it has the
     /// message. A child that fails before is replaced by its own children, here and all the way down.
-    /// Broadcasts of one node with one tag arrive in order where nobody fails; around a failure, one may
+    /// Broadcasts of one node with one tag arrive in order where no node fails; around a failure, one may
     /// overtake another.
     ///
     /// @param tag of the message

@@ -238,7 +238,7 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// Who is told of a peer that has failed: it cannot be reached, says goodbye, or has begun anew.
+    /// Who is told of a peer that has failed: it cannot be reached, says goodbye, or was restarted.
     ///
     /// @param listener gets the rank and the reason, once per failure; runs as handlers do
     /// @return this builder

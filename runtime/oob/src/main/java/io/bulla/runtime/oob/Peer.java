@@ -115,7 +115,7 @@ final class Peer {
         }
     }
 
-    /// A send that was completed by somebody else: what is not begun goes, what is begun is taken back.
+    /// A send that was completed from outside: what is not begun goes, what is begun is taken back.
     void forget(PendingSend send) {
         if (send.lane == null || send.skipped) {
             return;
@@ -196,7 +196,7 @@ final class Peer {
             default -> {
                 // it answered a hello of the session that ends here; the next one is of the new one
                 beginAnew();
-                throw new IOException("peer has begun anew: rank=" + rank);
+                throw new IOException("peer was restarted: rank=" + rank);
             }
         }
     }

@@ -83,7 +83,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
         }
     }
 
-    /// Completes it, unless somebody was faster.
+    /// Completes it, unless it is complete already.
     ///
     /// @param now in nanoseconds, asked for once where many sends are reached together: the clock takes longer
     ///     than the completion
@@ -91,7 +91,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
         super.complete(new Delivery(peer.rank(), tag, status, bytes, attempts, ageNanos(now)));
     }
 
-    /// Completes it, unless somebody was faster.
+    /// Completes it, unless it is complete already.
     void fail(Throwable failure) {
         super.completeExceptionally(failure);
     }

@@ -42,7 +42,7 @@ public interface Security {
     ///
     /// @param channel prepared by [#secure]
     /// @return the rank that was proven, or [#UNKNOWN] if nothing is proven here and the claim is taken as true
-    /// @throws IOException if the channel belongs to nobody who may be here
+    /// @throws IOException if the channel's peer may not be here
     int peerOf(Channel channel) throws IOException;
 
     /// For the first words of a program and of its log.

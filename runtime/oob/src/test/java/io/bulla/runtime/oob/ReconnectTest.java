@@ -187,7 +187,7 @@ class ReconnectTest {
             assertEquals(1, Cluster.delivered(send).attempts());
         }
         Cluster.delivered(cluster.send(1, 0, 10, SHORT));
-        assertEquals("0: peer 1 failed: it has begun anew", cluster.lost.poll(10, TimeUnit.SECONDS));
+        assertEquals("0: peer 1 failed: it was restarted", cluster.lost.poll(10, TimeUnit.SECONDS));
         assertNull(cluster.lost.poll(50, TimeUnit.MILLISECONDS));
     }
 
@@ -205,7 +205,7 @@ class ReconnectTest {
         proxy.stall(false);
         cluster.replace(1, 2, setup -> setup);
         assertEquals(
-                "peer 1 failed: it has begun anew",
+                "peer 1 failed: it was restarted",
                 Cluster.failure(unacknowledged).getMessage());
         Cluster.delivered(cluster.send(0, 1, 4, SHORT));
         assertEquals("1 from 0: 1", cluster.next());

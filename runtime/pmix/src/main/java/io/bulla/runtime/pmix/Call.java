@@ -4,7 +4,7 @@ package io.bulla.runtime.pmix;
 import io.bulla.buffer.SealedBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/// A question to the server, until it is answered or given up. Whoever completes it decides: an answer that comes
+/// A question to the server, until it is answered or given up. The first completion decides: an answer that comes
 /// second is closed by the thread that brings it.
 final class Call extends CompletableFuture<SealedBuffer> {
 
@@ -13,7 +13,7 @@ final class Call extends CompletableFuture<SealedBuffer> {
     // under the session's lock
     int tag;
 
-    /// @param whenAnswered run when the server has answered, also if nobody waits any more; or `null`, and then
+    /// @param whenAnswered run when the server has answered, also if no thread waits any more; or `null`, and then
     ///     an answer that is too late is an answer to nothing
     Call(Command command, Runnable whenAnswered) {
         this.command = command;

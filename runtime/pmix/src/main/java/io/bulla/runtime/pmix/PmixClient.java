@@ -427,7 +427,7 @@ public final class PmixClient implements AutoCloseable {
         } catch (InterruptedException hurry) {
             interrupted = true;
         } catch (PmixException noAnswer) {
-            // so there is nobody to wait for
+            // so there is no server to wait for
         } finally {
             end();
             if (interrupted) {

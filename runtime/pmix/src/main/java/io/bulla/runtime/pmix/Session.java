@@ -228,7 +228,7 @@ final class Session {
 
     /// No call but the last one is taken from now on.
     ///
-    /// @return false if there is nobody to be told
+    /// @return false if there is no server to be told
     boolean finish() {
         lock.lock();
         try {

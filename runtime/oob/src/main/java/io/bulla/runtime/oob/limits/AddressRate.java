@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 
 /// Limits how often each address comes: a bucket that holds a second's worth and is filled evenly. One thread's.
 ///
-/// It remembers so many addresses and forgets those that came longest ago, so its memory has a bound; whoever has
-/// more addresses than that is held by the limits on all connections.
+/// It remembers so many addresses and forgets those that came longest ago, so its memory has a bound; a peer with
+/// more addresses than that is stopped by the limits on all connections.
 public final class AddressRate {
 
     public static final int ADDRESSES = 4096;

@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 ///                            +----+ a second with others: a line with their number
 /// ```
 ///
-/// The kind is what the reason says before its values, so strangers do not choose it; nevertheless there are
-/// only so many. One event loop's.
+/// The kind is what the reason says before its values, so unauthenticated peers do not choose it; nevertheless there
+/// are only so many. One event loop's.
 public final class RefusalLog {
 
     private static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
@@ -69,7 +69,7 @@ public final class RefusalLog {
         return kinds.containsKey(kind) || kinds.size() < KINDS ? kind : OTHERS;
     }
 
-    /// What TLS says may quote a stranger.
+    /// What TLS says may quote an unauthenticated peer.
     private static String printable(String reason) {
         String all = String.valueOf(reason).replaceAll("\\p{Cntrl}", "?");
         return all.length() <= LONGEST ? all : all.substring(0, LONGEST) + "...";

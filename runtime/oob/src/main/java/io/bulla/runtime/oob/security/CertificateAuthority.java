@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.util.List;
 
 /// A throw-away authority for the nodes of one job: for trials and tests. Its key lives as long as this object
-/// and is not written anywhere, so that nobody can add a node later.
+/// and is not written anywhere, so that no node can be added later.
 public final class CertificateAuthority {
 
     private final String job;
@@ -92,7 +92,7 @@ public final class CertificateAuthority {
             return Pem.of(List.of(certificate));
         }
 
-        /// Writes the secret key (PEM, PKCS #8) to a file that nobody but its owner may read.
+        /// Writes the secret key (PEM, PKCS #8) to a file that only its owner may read.
         ///
         /// @param file a new one
         /// @throws IOException if it exists already, or cannot be written

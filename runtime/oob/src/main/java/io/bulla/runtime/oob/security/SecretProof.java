@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLException;
 
-/// Each end proves, once TLS stands, that it knows the job's secret; whoever connects goes first.
+/// Each end proves, once TLS stands, that it knows the job's secret; the connecting end goes first.
 ///
 /// ```
 /// kind 1 byte   rank 4   called 4   HMAC 32          kind 1: of who connects, 2: of who accepts, 0: refused
@@ -27,14 +27,14 @@ import javax.net.ssl.SSLException;
 /// ```
 ///
 /// The exporter is TLS's own name for this connection (RFC 9266, `tls-exporter`): both ends have it, it is
-/// another one in every connection, and nobody chooses it alone.
+/// another one in every connection, and neither end chooses it alone.
 ///
 /// - *Replay*: an old proof names an old connection.
 /// - *Reflection*: who connects and who accepts use other keys, so a proof sent back is none.
 /// - *A man in the middle* has two connections, with two exporters: what he hears in one proves nothing in the
 ///   other.
-/// - *Guessing*: who accepts proves nothing to somebody who has not; who connects shows its proof to whoever
-///   accepts, who can try secrets on it at leisure. So the secret has to be a random one.
+/// - *Guessing*: the accepting end proves nothing to an end that has not; the connecting end shows its proof to any
+///   that accepts, who can try secrets on it at leisure. So the secret has to be a random one.
 ///
 /// Until then nothing else is read, and writes wait. All on the channel's event loop.
 final class SecretProof extends ChannelDuplexHandler {

@@ -22,23 +22,23 @@ import javax.net.ssl.X509ExtendedTrustManager;
 
 /// TLS 1.3 for a closed job whose nodes have one secret in common, and no certificates.
 ///
-/// TLS runs with a throw-away certificate that nobody checks; it keeps the words private, but says nothing
+/// TLS runs with a throw-away, unchecked certificate; it keeps the words private, but says nothing
 /// about who speaks. So each end then proves that it knows the secret, for this very connection
 /// ([SecretProof]). What a node writes waits until the other end has proven itself, what it receives before is
 /// the proof and nothing else.
 ///
-/// Whoever knows the secret can say any rank: it keeps strangers out, and does not tell the job's nodes apart.
+/// An end that knows the secret can say any rank: it keeps outsiders out, and does not tell the job's nodes apart.
 /// Where that matters, use [TlsCertificates].
 public final class SharedSecret implements Security {
 
     /// The shortest secret, in bytes. Take random ones: a secret that can be guessed can be tried out by
-    /// whoever a node connects to.
+    /// every end that a node connects to.
     public static final int LEAST = 16;
 
     // sixteen random hexadecimal digits have fewer in one of thirty million files
     private static final int LEAST_DISTINCT = 5;
     private static final String VERSION = "TLSv1.3";
-    // of the certificate that nobody looks at
+    // of the unchecked certificate
     private static final Duration LONG = Duration.ofDays(3650);
 
     private final PeerIdentity self;
@@ -51,9 +51,9 @@ public final class SharedSecret implements Security {
         this.keys = keys;
         KeyPair key = Certificates.newKey();
         Instant now = Instant.now();
-        X509Certificate nobodys =
+        X509Certificate throwAway =
                 Certificates.authority("bulla", key, new Validity(now.minus(Duration.ofDays(1)), now.plus(LONG)));
-        accepting = SslContextBuilder.forServer(key.getPrivate(), nobodys)
+        accepting = SslContextBuilder.forServer(key.getPrivate(), throwAway)
                 .sslProvider(SslProvider.JDK)
                 .protocols(VERSION)
                 .build();

@@ -13,10 +13,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /// FanOut: a thread that is not its owner is refused, and changes nothing that the owner counts.
 @JCStressTest
-@Outcome(id = "1, [01]", expect = ACCEPTABLE, desc = "closed once, by the owner; a stranger is refused")
+@Outcome(id = "1, [01]", expect = ACCEPTABLE, desc = "closed once, by the owner; another thread is refused")
 @Outcome(expect = FORBIDDEN)
 @State
-public class FanOutBesideStranger {
+public class FanOutBesideOtherThread {
 
     private final Thing thing = new Thing();
     private final Claim only = new Claim(thing);
@@ -32,7 +32,7 @@ public class FanOutBesideStranger {
     }
 
     @Actor
-    public void stranger(II_Result result) {
+    public void other(II_Result result) {
         FanOut seen = shown;
         if (seen != null) {
             try {

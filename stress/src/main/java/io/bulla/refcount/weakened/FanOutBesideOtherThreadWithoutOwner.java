@@ -13,14 +13,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/// Twin of `FanOutBesideStranger` that lacks the look at the caller: two threads count one plain `int` down.
+/// Twin of `FanOutBesideOtherThread` that lacks the look at the caller: two threads count one plain `int` down.
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "closed once, after the three completions that were announced")
 @Outcome(id = "0", expect = ACCEPTABLE_INTERESTING, desc = "completions were lost: never closed")
 @Outcome(id = "2", expect = ACCEPTABLE_INTERESTING, desc = "closed twice")
 @Outcome(expect = FORBIDDEN)
 @State
-public class FanOutBesideStrangerWithoutOwner {
+public class FanOutBesideOtherThreadWithoutOwner {
 
     private int waiting = 3;
     private final AtomicInteger closes = new AtomicInteger();
@@ -38,7 +38,7 @@ public class FanOutBesideStrangerWithoutOwner {
     }
 
     @Actor
-    public void stranger() {
+    public void other() {
         completed();
     }
 
