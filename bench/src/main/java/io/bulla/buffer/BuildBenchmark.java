@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import io.bulla.bench.programs.CMemory;
+import io.bulla.bench.programs.OneRegion;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -107,21 +108,10 @@ public class BuildBenchmark {
 
     /// One region, handed out again and again.
     @State(Scope.Thread)
-    public static class Reused implements MemorySource, MemorySource.Region {
-        private final MemorySegment memory = Arena.ofShared().allocate(SIZE, 8);
-
-        @Override
-        public Region allocate(long byteSize) {
-            return this;
+    public static class Reused extends OneRegion {
+        public Reused() {
+            super(Arena.ofShared(), SIZE);
         }
-
-        @Override
-        public MemorySegment segment() {
-            return memory;
-        }
-
-        @Override
-        public void release() {}
     }
 
     /// A chunk taken, zeroed and closed again, by this thread: to be divided by the buffers in it.

@@ -18,7 +18,7 @@ import java.nio.ByteOrder;
 /// nothing.
 public final class Bystander {
 
-    private static final int BODY = 1024;
+    static final int BODY = 1024;
     private static final int READS = 100_000;
     // several, or the compiler would read one message once
     private static final int MESSAGES = 64;
@@ -34,7 +34,7 @@ public final class Bystander {
     public static void main(String[] args) throws InterruptedException {
         long chunk = Long.parseLong(args[0]);
         MemorySource busy = chunk == 0
-                ? new OneRegion()
+                ? new OneRegion(Arena.global(), BODY)
                 : ArenaSource.builder().chunkBytes(chunk).build();
         Thread builder = Thread.ofPlatform().daemon().start(() -> build(busy));
         try (ArenaSource source = ArenaSource.create()) {
@@ -93,24 +93,5 @@ public final class Bystander {
         while (!done) {
             BufferBuilder.ofCapacity(source, BODY).put(body).seal().close();
         }
-    }
-
-    /// Closes nothing.
-    static final class OneRegion implements MemorySource, MemorySource.Region {
-
-        private final MemorySegment memory = Arena.global().allocate(BODY, 8);
-
-        @Override
-        public Region allocate(long byteSize) {
-            return this;
-        }
-
-        @Override
-        public MemorySegment segment() {
-            return memory;
-        }
-
-        @Override
-        public void release() {}
     }
 }

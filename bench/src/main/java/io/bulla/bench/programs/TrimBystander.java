@@ -84,7 +84,7 @@ public final class TrimBystander {
         byte[] body = new byte[BODY];
         return switch (design) {
             case "kept" -> {
-                MemorySource one = new Bystander.OneRegion();
+                MemorySource one = new OneRegion(Arena.global(), Bystander.BODY);
                 yield () -> build(one, body);
             }
             case "trimmed" -> {

@@ -34,10 +34,14 @@ interface Crew extends AutoCloseable {
     InetSocketAddress addressOf(int rank);
 
     /// Whether they are in this process, so that the root's meters count for them too.
-    boolean isHere();
+    default boolean isHere() {
+        return false;
+    }
 
     /// Broadcast messages that those in this process have sent on.
-    long sends();
+    default long sends() {
+        return 0;
+    }
 
     /// For the first line.
     String describe();

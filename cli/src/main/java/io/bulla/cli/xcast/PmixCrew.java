@@ -51,16 +51,6 @@ record PmixCrew(PmixJob job, Meters meters, Duration peerTimeout) implements Cre
     }
 
     @Override
-    public boolean isHere() {
-        return false;
-    }
-
-    @Override
-    public long sends() {
-        return 0;
-    }
-
-    @Override
     public String describe() {
         return "of the launcher's job: " + job.describe();
     }

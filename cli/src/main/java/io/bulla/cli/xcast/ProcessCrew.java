@@ -76,16 +76,6 @@ final class ProcessCrew implements Crew {
     }
 
     @Override
-    public boolean isHere() {
-        return false;
-    }
-
-    @Override
-    public long sends() {
-        return 0;
-    }
-
-    @Override
     public String describe() {
         return "in " + options.nodes() + " processes";
     }

@@ -27,16 +27,6 @@ record RemoteCrew(PeersFile peers, Security rootSecurity) implements Crew {
     }
 
     @Override
-    public boolean isHere() {
-        return false;
-    }
-
-    @Override
-    public long sends() {
-        return 0;
-    }
-
-    @Override
     public String describe() {
         return "of the peers file";
     }
