@@ -47,6 +47,7 @@ record Group(String name, List<Page> pages) {
                             "docs/misuse.html",
                             "docs/failure.html",
                             "docs/oob.html",
+                            "docs/launchers.html",
                             "docs/security.html")),
             new Place(
                     REFERENCE,
