@@ -48,7 +48,7 @@ class LedgerTest {
             Map.entry("runtime/oob", OobNode.class),
             Map.entry("runtime/pmix", PmixClient.class),
             Map.entry("runtime/oob-pmix", PmixNodes.class),
-            Map.entry("cli", Bytes.class),
+            Map.entry("cli", Bulla.class),
             Map.entry("testkit", StingySource.class));
 
     private static final Path ROOT = root();
