@@ -18,7 +18,7 @@ final class Healer {
     private static final ReferenceQueue<Lease> COLLECTED = new ReferenceQueue<>();
     // volatile: one starter at a time; the others go on without waiting for it
     private static final AtomicBoolean STARTING = new AtomicBoolean();
-    // volatile: seen by whoever opens a lease next
+    // volatile: seen by the thread that opens the next lease
     private static volatile @Nullable Thread thread;
     // the starter's
     private static long failedAt;

@@ -127,7 +127,7 @@ public abstract class Lease implements AutoCloseable {
     protected final void opened(@Nullable Object tag) {
         LeaseTrace trace = count.trace();
         if (trace != null || tag != null) {
-            // plain: nobody else sees this lease yet; the listener, which does, cannot end what is not counted yet
+            // plain: no other thread sees this lease yet; the listener, which does, cannot end what is not counted yet
             attachment = Attachment.CLOSED;
             Object traced = trace == null ? null : trace.opened(this, count, tag);
             keep(trace, tag, traced);
@@ -155,7 +155,7 @@ public abstract class Lease implements AutoCloseable {
         }
     }
 
-    /// All, or none: a lease that a listener knows, but nobody counts, would be healed at the others' expense.
+    /// All, or none: a lease that a listener knows, but that is not counted, would be healed at the others' expense.
     private static void openedAll(@Nullable Object tag, Lease... leases) {
         int done = 0;
         try {

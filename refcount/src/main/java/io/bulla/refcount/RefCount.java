@@ -71,7 +71,7 @@ public abstract class RefCount {
 
     /// A resource with one holder: the [Lease] constructed on this count next.
     ///
-    /// @param trace told of every lease on this resource as it opens and closes, or `null` for nobody
+    /// @param trace told of every lease on this resource as it opens and closes, or `null` for none
     protected RefCount(@Nullable LeaseTrace trace) {
         this.trace = trace;
     }
@@ -182,7 +182,7 @@ public abstract class RefCount {
     }
 
     private @Nullable Stripes cells() {
-        // acquire: whoever meets fresh cells meets the holders that were moved there; a stale reference reaches cells
+        // acquire: who meets fresh cells meets the holders that were moved there; a stale reference reaches cells
         // that are folded, and say so
         return (Stripes) STRIPES.getAcquire(this);
     }

@@ -499,7 +499,7 @@ final class Peer {
 
     /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
     private void beginAnew() {
-        PeerFailedException failure = new PeerFailedException(rank, "it has begun anew", null);
+        PeerFailedException failure = new PeerFailedException(rank, "it was restarted", null);
         dialer.calm();
         Connection last = end(failure, false);
         if (last != null) {

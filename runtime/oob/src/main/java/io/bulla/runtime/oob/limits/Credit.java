@@ -25,7 +25,7 @@ public final class Credit {
     public static final int HEADER = 64;
 
     private final long window;
-    // charges of messages that nobody holds any more; volatile steps: see the ordering
+    // charges of messages without a holder; volatile steps: see the ordering
     private final AtomicLong consumed = new AtomicLong();
     // what had arrived when the sender began to wait, or -1; volatile: see the ordering
     private volatile long wantedAt = -1;
