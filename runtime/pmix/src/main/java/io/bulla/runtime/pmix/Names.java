@@ -45,8 +45,7 @@ record Names(Server server) {
         long count = answer.items().unpackLong(DataType.SIZE);
         if (count != 0) {
             for (Pdata one : answer.items().unpackAll(Pdata.class)) {
-                PmixValue value = new PmixValue(
-                        Detached.value(one.value(), limits));
+                PmixValue value = new PmixValue(Detached.value(one.value(), limits));
                 found.put(one.key(), new PmixPublished(one.proc(), one.key(), value));
             }
         }
