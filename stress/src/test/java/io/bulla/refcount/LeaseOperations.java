@@ -8,18 +8,25 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
 
-/// What holders do with three leases on one resource; the answers say whether it was freed beneath a lease that
-/// is open.
+/// What holders do with leases on one resource. A lease that is refused while it is open, a resource that is freed
+/// beneath one, and a claim too many are errors, which no order of the same calls has.
 @Param(name = "handle", gen = IntGen.class, conf = "0:2")
 public abstract class LeaseOperations {
 
     private final AtomicInteger frees = new AtomicInteger();
     private final RefCount thing = count(frees);
-    private final Claim[] handles = {new Claim(thing), null, null};
+    private final Claim[] handles = new Claim[leases()];
 
     LeaseOperations() {
-        handles[1] = handles[0].share();
-        handles[2] = handles[0].share();
+        handles[0] = new Claim(thing);
+        for (int i = 1; i < handles.length; i++) {
+            handles[i] = handles[0].share();
+        }
+    }
+
+    /// How many leases there are at first.
+    int leases() {
+        return 3;
     }
 
     /// The count to check; it counts its frees.
@@ -81,48 +88,72 @@ public abstract class LeaseOperations {
 
     @Operation
     public void close(@Param(name = "handle") int handle) {
-        handles[handle].close();
+        at(handle).close();
     }
 
     @Operation
     public boolean shareAndClose(@Param(name = "handle") int handle) {
-        try (Claim mine = handles[handle].share()) {
-            return isHeldBy(mine);
-        } catch (IllegalStateException closed) {
-            return false;
+        Claim mine;
+        try {
+            mine = at(handle).share();
+        } catch (IllegalStateException refused) {
+            return refused(handle);
         }
+        return held(mine);
     }
 
     @Operation
     public boolean moveAndClose(@Param(name = "handle") int handle) {
-        try (Claim mine = handles[handle].move()) {
-            return isHeldBy(mine);
-        } catch (IllegalStateException closed) {
-            return false;
+        Claim mine;
+        try {
+            mine = at(handle).move();
+        } catch (IllegalStateException refused) {
+            return refused(handle);
         }
+        return held(mine);
     }
 
     @Operation
     public boolean fanOut(@Param(name = "handle") int handle) {
+        Claim[] shares;
         try {
-            Claim[] shares = handles[handle].shares(2);
-            shares[0].close();
-            boolean held = isHeldBy(shares[1]);
-            shares[1].close();
-            return held;
-        } catch (IllegalStateException closed) {
-            return false;
+            shares = at(handle).shares(2);
+        } catch (IllegalStateException refused) {
+            return refused(handle);
         }
+        return held(shares[0]) && held(shares[1]);
     }
 
     @Operation
     public boolean stripe(@Param(name = "handle") int handle) {
-        try (Claim mine = handles[handle].share()) {
-            thing.stripe();
-            return isHeldBy(mine);
-        } catch (IllegalStateException closed) {
-            return false;
+        Claim mine;
+        try {
+            mine = at(handle).share();
+        } catch (IllegalStateException refused) {
+            return refused(handle);
         }
+        thing.stripe();
+        return held(mine);
+    }
+
+    private Claim at(int handle) {
+        return handles[handle % handles.length];
+    }
+
+    // an open lease is a claim, and once closed it stays so: open now, it was open when it was refused
+    private boolean refused(int handle) {
+        if (at(handle).isOpen()) {
+            throw new AssertionError("refused, and open: frees=" + frees.get());
+        }
+        return false;
+    }
+
+    private boolean held(Claim mine) {
+        if (!mine.isOpen() || frees.get() != 0) {
+            throw new AssertionError("freed beneath an open lease: open=" + mine.isOpen() + " frees=" + frees.get());
+        }
+        mine.close();
+        return true;
     }
 
     /// Whatever came before: when the rest is closed, the thing is freed, once, and no cell is left.
@@ -136,12 +167,18 @@ public abstract class LeaseOperations {
         }
     }
 
-    private boolean isHeldBy(Claim mine) {
-        return mine.isOpen() && frees.get() == 0;
-    }
-
     static ModelCheckingOptions twoThreads() {
         return options().iterations(80).threads(2).actorsPerThread(3);
+    }
+
+    /// Short scenarios in many interleavings.
+    static ModelCheckingOptions oneLease() {
+        return options()
+                .iterations(40)
+                .threads(2)
+                .actorsPerThread(2)
+                .invocationsPerIteration(2000)
+                .actorsBefore(0);
     }
 
     static ModelCheckingOptions threeThreads() {

@@ -27,6 +27,25 @@ public class RefCountLincheck extends LeaseOperations {
         threeThreads().check(RefCountLincheck.class);
     }
 
+    /// With one lease every close may be the last, beside a share of the same lease.
+    public static class OneLease extends LeaseOperations {
+
+        @Override
+        RefCount count(AtomicInteger frees) {
+            return new SmallCount(frees) {};
+        }
+
+        @Override
+        int leases() {
+            return 1;
+        }
+    }
+
+    @Test
+    void lastCloseBesideAShareIsLinearizable() {
+        oneLease().check(OneLease.class);
+    }
+
     /// Lacks the look after the cells are shown: the last own holder may have looked for them too early, and
     /// then nobody folds them.
     public static class WithoutSecondLook extends LeaseOperations {
