@@ -48,6 +48,40 @@ class KernelSendTest {
                 assertThrows(IllegalStateException.class, event).getMessage());
     }
 
+    /// What the one who frees sees of the send; ordering 3 says: all of it.
+    private static final class Seen extends RefCount {
+
+        private final KernelSend send = new KernelSend(new Lease(this) {}, 10);
+        private long remaining = -1;
+        private int error = -1;
+
+        Seen() {
+            super(null);
+        }
+
+        @Override
+        protected void free() {
+            remaining = send.remaining();
+            error = send.error();
+        }
+    }
+
+    @Test
+    void bytesAreCountedBeforeTheLeaseGoes() {
+        var seen = new Seen();
+        seen.send.begin();
+        seen.send.accepted(10, false);
+        assertEquals(0, seen.remaining);
+    }
+
+    @Test
+    void errorIsThereBeforeTheLeaseGoes() {
+        var seen = new Seen();
+        seen.send.begin();
+        seen.send.failed(EPIPE, false);
+        assertEquals(EPIPE, seen.error);
+    }
+
     @Test
     void leaseGoesAtTheNotificationAndNotAtTheLastByte() {
         send.begin();
