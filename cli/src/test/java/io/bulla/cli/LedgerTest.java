@@ -58,9 +58,10 @@ class LedgerTest {
     void everyAccessHasARowAndEveryRowItsAccess() {
         var rows = LEDGER.accesses();
         assertEquals(MODULES.keySet(), rows.keySet());
+        assertEquals(MODULES.keySet(), Set.of(LedgerCheck.MODULES));
         var wrong = new ArrayList<String>();
         MODULES.forEach((module, anchor) ->
-                wrong.addAll(differences(module, rows.get(module), AccessSites.in(homeOf(anchor)))));
+                wrong.addAll(LedgerCheck.differences(module, rows.get(module), AccessSites.in(homeOf(anchor)))));
         assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
     }
 
@@ -134,24 +135,7 @@ class LedgerTest {
                         "test: row without a site: LedgerTest.Sample.WORD getAcquire: " + site,
                         "test: site without a row: LedgerTest.Sample.WORD getOpaque: " + site,
                         "test: site without a row: LedgerTest.Sample.seen volatile write: " + site),
-                differences("test", rows, found));
-    }
-
-    /// What the rows say against what the code does: one line for each difference.
-    private static List<String> differences(
-            String module, Map<String, Set<String>> rows, Map<String, Set<String>> found) {
-        var lines = new TreeSet<String>();
-        rows.forEach((access, sites) -> without(sites, found.get(access))
-                .forEach(site -> lines.add(module + ": row without a site: " + access + ": " + site)));
-        found.forEach((access, sites) -> without(sites, rows.get(access))
-                .forEach(site -> lines.add(module + ": site without a row: " + access + ": " + site)));
-        return List.copyOf(lines);
-    }
-
-    private static Set<String> without(Set<String> sites, Set<String> others) {
-        var left = new TreeSet<>(sites);
-        left.removeAll(others == null ? Set.of() : others);
-        return left;
+                LedgerCheck.differences("test", rows, found));
     }
 
     private static boolean isThere(Set<String> tests, String word) {
