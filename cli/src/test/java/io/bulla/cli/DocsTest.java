@@ -112,11 +112,13 @@ class DocsTest {
 
     @Test
     void programOfAJavadocIsFound() {
-        String source = "package x;\n\n/// Does it.\n///\n/// ```java\n/// void main() {}\n/// ```\n///\n"
-                + "/// ```text\n/// ```\nclass X {}\n";
+        String program = "/// ```java\n/// void main() {}\n/// ```\n///\n";
+        String fragment = "/// ```java\n/// of(...)\n/// ```\nclass X {}\n";
+        String source = "package x;\n\n/// Does it.\n///\n" + program + "/// ```text\n/// ```\n" + fragment;
         assertEquals(
                 List.of(new Sample("X.java", 5, List.of(), "void main() {}\n", "\n")),
                 Sample.ofJavadoc("X.java", source));
+        assertThrows(IllegalArgumentException.class, () -> Sample.ofJavadoc("X.java", program + fragment));
     }
 
     @Test

@@ -15,12 +15,20 @@ record Sample(String document, int line, List<String> flags, String program, Str
 
     /// @throws IllegalArgumentException if what a program prints does not stand beneath it
     static List<Sample> of(String document, String text) {
+        return of(document, text, false);
+    }
+
+    private static List<Sample> of(String document, String text, boolean hasFragments) {
         List<String> lines = text.lines().toList();
         List<Sample> samples = new ArrayList<>();
         for (int i = 0; i < lines.size(); i++) {
             if (lines.get(i).equals("```java")) {
                 int start = i;
                 int end = endOf(lines, start);
+                if (hasFragments && lines.subList(start, end).stream().noneMatch(line -> line.contains("void main("))) {
+                    i = end;
+                    continue;
+                }
                 int printed = end + 1;
                 while (printed < lines.size() && lines.get(printed).isBlank()) {
                     printed++;
@@ -36,9 +44,10 @@ record Sample(String document, int line, List<String> flags, String program, Str
         return samples;
     }
 
-    /// The programs in the Javadoc of a source, at the source's lines.
+    /// The programs in the Javadoc of a source, at the source's lines. A block without a `main` is a fragment: it shows
+    /// a call, and is not run.
     static List<Sample> ofJavadoc(String document, String source) {
-        return of(document, source.lines().map(Sample::documentation).collect(Collectors.joining("\n")));
+        return of(document, source.lines().map(Sample::documentation).collect(Collectors.joining("\n")), true);
     }
 
     private static String documentation(String line) {
