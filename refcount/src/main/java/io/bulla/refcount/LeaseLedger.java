@@ -226,16 +226,23 @@ public final class LeaseLedger implements LeaseTrace {
     }
 
     private void heal(Held held) {
-        Holder lost = null;
+        Holder lost;
         try {
             lost = held.describe();
+        } finally {
+            end(held);
+        }
+        onLeak.accept(lost);
+    }
+
+    /// Whatever fails, the listeners are told, as in a close, before the claim is given back; and it is listed no more.
+    private void end(Held held) {
+        try {
             held.tellLost();
         } finally {
-            // whatever failed above, and after the listeners know, as in a close
+            open.remove(held.id);
             giveBack(held.count);
         }
-        open.remove(held.id);
-        onLeak.accept(lost);
     }
 
     private void giveBack(RefCount count) {
@@ -268,7 +275,8 @@ public final class LeaseLedger implements LeaseTrace {
             }
         }
 
-        private final long id = IDS.getAndIncrement();
+        // an object from the start, so that taking it off the list needs no heap
+        private final Long id = IDS.getAndIncrement();
         private final long openedAt = System.nanoTime();
         private final LeaseLedger ledger;
         private final RefCount count;

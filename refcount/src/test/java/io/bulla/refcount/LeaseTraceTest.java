@@ -185,6 +185,26 @@ class LeaseTraceTest {
     }
 
     @Test
+    void leaseWhoseSizeCannotBeToldIsHealedAllTheSame() throws InterruptedException {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(lost -> {});
+        LeaseTally tally = new LeaseTally();
+        RefCount unknown = new RefCount(LeaseTrace.both(ledger, tally)) {
+            @Override
+            protected void free() {}
+
+            @Override
+            protected long size() {
+                throw new IllegalStateException("size is not known");
+            }
+        };
+        Claim.first(unknown, "forgotten");
+        collectUntil(() -> ledger.healed() == 1);
+        assertEquals(0, unknown.holders());
+        assertEquals(0, tally.open());
+        assertEquals(List.of(), ledger.open());
+    }
+
+    @Test
     void leaseInTwoLedgersIsHealedOnce() throws InterruptedException {
         LeaseLedger one = LeaseLedger.full().onLeak(lost -> {});
         LeaseLedger two = LeaseLedger.full().onLeak(lost -> {});
