@@ -79,11 +79,19 @@ public record Envelope(WireFormat format, long length, int checksum) {
     /// @param items stays the caller's
     /// @return a handle that its holder closes
     public static SealedBuffer wrap(MemorySource source, WireFormat format, SealedBuffer items) {
+        SealedBuffer whole = null;
         try (BufferBuilder header = BufferBuilder.ofCapacity(source, BYTES)) {
             header.put(around(format, items).header().array());
             try (SealedBuffer sealed = header.seal()) {
-                return SealedBuffer.concat(sealed, items);
+                whole = SealedBuffer.concat(sealed, items);
             }
+            return whole;
+        } catch (Throwable failure) {
+            // the header's own handle may fail to close, after the whole was made
+            if (whole != null) {
+                whole.close();
+            }
+            throw failure;
         }
     }
 

@@ -294,11 +294,17 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
     }
 
     private void put(int index, MemorySegment bytes) {
-        extend(index, 0);
         IoVec.checkRange("write", index, bytes.byteSize(), Integer.MAX_VALUE);
-        long old = Math.min(bytes.byteSize(), capacity() - index);
-        // first what can fail for want of memory
-        builder.put(bytes.asSlice(old));
+        long before = capacity();
+        long old = Math.clamp(before - index, 0, bytes.byteSize());
+        try {
+            extend(index, 0);
+            // first what can fail for want of memory
+            builder.put(bytes.asSlice(old));
+        } catch (Throwable full) {
+            builder.truncate(start + before);
+            throw full;
+        }
         pieces(index, old, (done, memory) -> MemorySegment.copy(bytes, done, memory, 0, memory.byteSize()));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.agrona;
 
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.agrona.MutableDirectBuffer;
@@ -90,10 +91,11 @@ interface DirectWrites extends MutableDirectBuffer {
 
     @Override
     default int putStringAscii(int index, @Nullable CharSequence value, ByteOrder order) {
-        int length = value == null ? 0 : value.length();
-        checkLimit(Math.addExact(index, STR_HEADER_LEN + length));
-        putInt(index, length, order);
-        return STR_HEADER_LEN + putStringWithoutLengthAscii(index + STR_HEADER_LEN, value);
+        byte[] text = ascii(value, 0, Integer.MAX_VALUE, STR_HEADER_LEN);
+        int length = text.length - STR_HEADER_LEN;
+        ByteBuffer.wrap(text).order(order).putInt(0, length);
+        putBytes(index, text);
+        return text.length;
     }
 
     @Override
@@ -114,17 +116,23 @@ interface DirectWrites extends MutableDirectBuffer {
     /// Characters that are not ASCII become question marks.
     @Override
     default int putStringWithoutLengthAscii(int index, @Nullable CharSequence value, int offset, int length) {
+        byte[] text = ascii(value, offset, length, 0);
+        putBytes(index, text);
+        return text.length;
+    }
+
+    /// Read before anything is written, for the characters are a caller's object, which may throw at any of them.
+    private static byte[] ascii(@Nullable CharSequence value, int offset, int length, int before) {
         if (value == null) {
-            checkLimit(index);
-            return 0;
+            return new byte[before];
         }
-        int count = Math.min(value.length() - offset, length);
-        checkLimit(Math.addExact(index, count));
+        int count = Math.max(0, Math.min(value.length() - offset, length));
+        byte[] text = new byte[Math.addExact(before, count)];
         for (int i = 0; i < count; i++) {
             char c = value.charAt(offset + i);
-            putByte(index + i, (byte) (c > 0x7f ? '?' : c));
+            text[before + i] = (byte) (c > 0x7f ? '?' : c);
         }
-        return count;
+        return text;
     }
 
     @Override

@@ -203,6 +203,37 @@ class BuilderDirectBufferTest {
         }
     }
 
+    @Test
+    void textThatThrowsLeavesTheBuilderAsItWas() {
+        CharSequence broken = new CharSequence() {
+            @Override
+            public int length() {
+                return 4;
+            }
+
+            @Override
+            public char charAt(int index) {
+                if (index == 2) {
+                    throw new IllegalStateException("no character");
+                }
+                return 'x';
+            }
+
+            @Override
+            public CharSequence subSequence(int from, int to) {
+                return this;
+            }
+        };
+        try (BufferBuilder builder = BufferBuilder.create(TINY)) {
+            BuilderDirectBuffer buffer = BuilderDirectBuffer.of(builder);
+            buffer.putLong(0, 7);
+            assertThrows(IllegalStateException.class, () -> buffer.putStringAscii(0, broken));
+            assertThrows(IllegalStateException.class, () -> buffer.putStringWithoutLengthAscii(6, broken));
+            assertEquals(8, buffer.capacity());
+            assertEquals(7, buffer.getLong(0));
+        }
+    }
+
     /// Agrona's buffers copy from and compare with another one by its address.
     @Test
     void whatAgronaDoesByAddressHasATwinThatWorks() {
