@@ -5,6 +5,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Overwrites every region with [#POISON] when it is given back, and notices a region given back twice. Regions
 /// begin at odd addresses.
@@ -13,12 +14,12 @@ public final class PoisoningSource implements MemorySource {
     /// What a stale read finds.
     public static final byte POISON = (byte) 0xdb;
 
-    private final LeaseTrace trace;
+    private final @Nullable LeaseTrace trace;
 
     /// A source of memory that the garbage collector frees, long after it is poisoned.
     ///
     /// @param trace told of every handle, or `null`
-    public PoisoningSource(LeaseTrace trace) {
+    public PoisoningSource(@Nullable LeaseTrace trace) {
         this.trace = trace;
     }
 
@@ -28,7 +29,7 @@ public final class PoisoningSource implements MemorySource {
     }
 
     @Override
-    public LeaseTrace trace() {
+    public @Nullable LeaseTrace trace() {
         return trace;
     }
 

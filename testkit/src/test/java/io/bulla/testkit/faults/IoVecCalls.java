@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.testkit.faults;
+
+import io.bulla.iovec.Generation;
+import io.bulla.iovec.IoVec;
+import io.bulla.iovec.IoVecCursor;
+import io.bulla.iovec.NativeIoVec;
+import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.testkit.FaultScene;
+import java.lang.foreign.Arena;
+
+/// How the operations of `iovec` are called.
+final class IoVecCalls {
+
+    private static final int ENTRIES = 16;
+
+    private IoVecCalls() {}
+
+    static Catalogue in(Catalogue all) {
+        all.receiver(IoVec.class, scene -> scene.buffer(300).iovec())
+                .receiver(IoVec.class, scene -> scene.lastHandle().iovec())
+                .receiver(IoVec.class, scene -> scene.buffer(300).iovec().stamped(new Generation()))
+                .receiver(
+                        IoVecCursor.class,
+                        scene -> IoVecCursor.of(scene.lastHandle().iovec()))
+                .receiver(NativeIoVec.class, scene -> image(scene))
+                .receiver(NativeIoVecCursor.class, scene -> NativeIoVecCursor.of(image(scene), Arena.ofAuto(), ENTRIES))
+                .receiver(Generation.class, scene -> new Generation());
+        all.on("IoVec.asSegment()", scene -> Call.on(scene.buffer(300).iovec()));
+        all.on(scene -> Call.on(null, scene.buffer(300).iovec()));
+        all.arguments("IoVec.region(int)", 0);
+        all.arguments("IoVec.regionStart(int)", 0);
+        all.arguments("IoVec.checkRange(String, long, long, long)", "read", 4L, 4L, 8L);
+        return all;
+    }
+
+    private static NativeIoVec image(FaultScene scene) {
+        return NativeIoVec.of(scene.lastHandle().iovec(), Arena.ofAuto());
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.testkit.faults;
+
+import io.bulla.testkit.FaultReport;
+import io.bulla.testkit.FaultRun;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/// Every public operation of the four libraries, while each foreign call that it makes fails.
+class PublicOperationsFaultTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"refcount", "iovec", "buffer-core", "pack-unpack", "agrona"})
+    void everyOperationKeepsItsPromisesWhileAnyCallFails(String area) {
+        FaultRun run = new FaultRun(area);
+        catalogue(area).runs().forEach(run::operation);
+        FaultReport report = run.report().print();
+        report.check();
+    }
+
+    private static Catalogue catalogue(String area) {
+        return Catalogue.all().stream()
+                .filter(one -> one.area().equals(area))
+                .findFirst()
+                .orElseThrow();
+    }
+}
