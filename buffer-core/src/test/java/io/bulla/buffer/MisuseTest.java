@@ -669,10 +669,7 @@ class MisuseTest {
     @Test
     void completionByAnotherThread() throws InterruptedException {
         FanOut sends = new FanOut(sealed(), 1);
-        Thread.ofPlatform()
-                .name("other")
-                .start(() -> refused(sends::completed))
-                .join();
+        Thread.ofPlatform().name("other").start(() -> refused(sends::completed)).join();
         sends.completed();
     }
 

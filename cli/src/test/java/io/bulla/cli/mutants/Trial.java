@@ -90,7 +90,8 @@ final class Trial {
                 String failure = failure(test, mutated);
                 if (failure != null) {
                     return isGreen(test)
-                            ? "killed: " + test + ": " + failure.lines().findFirst().orElse("")
+                            ? "killed: " + test + ": "
+                                    + failure.lines().findFirst().orElse("")
                             : "ALIVE: red without the mutant too: " + test;
                 }
             }

@@ -27,7 +27,6 @@ final class IoVecCalls {
                 .receiver(NativeIoVecCursor.class, scene -> NativeIoVecCursor.of(image(scene), Arena.ofAuto(), ENTRIES))
                 .receiver(Generation.class, scene -> new Generation());
         all.on("IoVec.asSegment()", scene -> Call.on(scene.buffer(300).iovec()));
-        all.on(scene -> Call.on(null, scene.buffer(300).iovec()));
         all.arguments("IoVec.region(int)", 0);
         all.arguments("IoVec.regionStart(int)", 0);
         all.arguments("IoVec.checkRange(String, long, long, long)", "read", 4L, 4L, 8L);
