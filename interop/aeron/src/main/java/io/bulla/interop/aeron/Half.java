@@ -40,18 +40,21 @@ final class Half {
         // all of it or nothing: it may come again
         builder.put(AgronaMemory.of(buffer, offset, length));
         boolean last = (header.flags() & FrameDescriptor.END_FRAG_FLAG) != 0;
-        SealedBuffer message = last ? sealed(before) : null;
+        SealedBuffer message = last ? sealed(header.sessionId()) : null;
         nextPosition = position;
         ended = last;
         return message;
     }
 
-    private SealedBuffer sealed(long before) {
+    /// A seal that failed has ended the builder: the fragments before the last one do not come again, so this is not
+    /// told as a lack of memory, which would have the last one come again.
+    private SealedBuffer sealed(int sessionId) {
+        long received = builder.byteSize();
         try {
             return builder.seal();
-        } catch (Throwable failure) {
-            builder.truncate(before);
-            throw failure;
+        } catch (RuntimeException failure) {
+            throw new IllegalStateException(
+                    "message cannot be sealed: sessionId=" + sessionId + " received=" + received, failure);
         }
     }
 

@@ -208,15 +208,32 @@ class SealedAssemblerTest {
         forwarding.close();
     }
 
-    /// The last fragment is in the builder when the source cannot seal it.
+    /// A seal that fails ends the builder, and the fragments before the last one do not come again.
     @Test
-    void messageThatCannotBeSealedComesAgain(MemorySource source) {
+    void messageThatCannotBeSealedIsGivenUpByName(MemorySource source) {
         Publication publication = media.publish(subscription);
         send(publication, Messages.bytes(20_000), source);
+        send(publication, Messages.bytes(30_000), source);
+        memory.sealsRefused = 1;
+        Embedded.await(
+                () -> subscription.controlledPoll(assembler::onControlledFragment, 10) >= 0 && !arrived.isEmpty());
+        assertArrayEquals(Messages.bytes(30_000), arrived.remove());
+        assertEquals(1, media.errors.size(), media.errors::toString);
+        String error = media.errors.getFirst().getMessage();
+        assertTrue(error.startsWith("message cannot be sealed: sessionId="), error);
+        assertTrue(error.endsWith(" received=20000"), error);
+        assertEquals(0, memory.bytesOut());
+    }
+
+    /// A message of one fragment comes again whole.
+    @Test
+    void singleFragmentThatCannotBeSealedComesAgain(MemorySource source) {
+        Publication publication = media.publish(subscription);
+        send(publication, Messages.bytes(900), source);
         memory.sealsRefused = 3;
         Embedded.await(
                 () -> subscription.controlledPoll(assembler::onControlledFragment, 10) >= 0 && !arrived.isEmpty());
-        assertArrayEquals(Messages.bytes(20_000), arrived.remove());
+        assertArrayEquals(Messages.bytes(900), arrived.remove());
         assertEquals(0, memory.sealsRefused);
         assertEquals(0, media.errors.size(), media.errors::toString);
     }
