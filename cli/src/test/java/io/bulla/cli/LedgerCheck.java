@@ -18,6 +18,7 @@ public final class LedgerCheck {
         "pack-unpack",
         "interop/posix",
         "interop/netty",
+        "interop/agrona",
         "interop/aeron",
         "runtime/oob",
         "runtime/pmix",
