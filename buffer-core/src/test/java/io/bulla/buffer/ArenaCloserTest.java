@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/// The thread that closes arenas stays, whatever is thrown at it, and belongs to nobody.
+/// The thread that closes arenas survives any Throwable, and belongs to no caller's group or class loader.
 class ArenaCloserTest {
 
     private final AtomicLong givenBack = new AtomicLong();
