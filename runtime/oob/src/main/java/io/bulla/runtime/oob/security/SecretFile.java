@@ -41,9 +41,15 @@ final class SecretFile {
         Object before = checkOwnersAlone(file);
         byte[] bytes = bytes(file);
         // a path may be given another file between a look and an open; what was read is the file that was looked at
-        Object after = checkOwnersAlone(file);
-        if (!Objects.equals(before, after)) {
-            Arrays.fill(bytes, (byte) 0);
+        boolean same = false;
+        try {
+            same = Objects.equals(before, checkOwnersAlone(file));
+        } finally {
+            if (!same) {
+                Arrays.fill(bytes, (byte) 0);
+            }
+        }
+        if (!same) {
             throw new IOException("secret file was replaced while it was read: file=" + file);
         }
         return bytes;
