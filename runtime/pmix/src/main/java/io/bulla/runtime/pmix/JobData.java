@@ -66,7 +66,7 @@ final class JobData implements AutoCloseable {
             fresh.put(job, PackedData.restOf(answer.body(), items, limits, format));
             while (items.remaining() > 0) {
                 Kval pair = items.unpack(Kval.class);
-                if (pair.key().equals(OF_ONE_RANK) && pair.value().data() instanceof IoVec bytes) {
+                if (OF_ONE_RANK.equals(pair.key()) && pair.value().data() instanceof IoVec bytes) {
                     takeRank(fresh, answer.body(), items.position() - bytes.byteSize(), bytes.byteSize());
                 }
             }
@@ -144,7 +144,7 @@ final class JobData implements AutoCloseable {
         PmixValue[] found = new PmixValue[1];
         for (PackedData data : known.getOrDefault(job, new ArrayDeque<>())) {
             data.forEach(pair -> {
-                if (pair.key().equals(OF_ONE_NODE) && pair.value().data() instanceof DataArray node) {
+                if (OF_ONE_NODE.equals(pair.key()) && pair.value().data() instanceof DataArray node) {
                     PmixValue value = in(node, key);
                     if (value != null && (host == null || host.equals(in(node, HOST)))) {
                         found[0] = value;
@@ -170,7 +170,7 @@ final class JobData implements AutoCloseable {
         List<PackedData> oldestFirst = new ArrayList<>(known.getOrDefault(proc, new ArrayDeque<>())).reversed();
         for (PackedData data : oldestFirst) {
             data.forEach(pair -> {
-                if (!pair.key().equals(OF_ONE_RANK)) {
+                if (!OF_ONE_RANK.equals(pair.key())) {
                     all.put(pair.key(), new PmixValue(Detached.value(pair.value(), limits)));
                 }
             });

@@ -29,11 +29,14 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
         }
     }
 
-    /// Reads through all of them, in their order.
+    /// Reads through all that have a key, in their order: a pair without one cannot be asked for.
     void forEach(Consumer<Kval> each) {
         Unpacker items = Unpacker.of(bytes, format, limits);
         while (items.remaining() > 0) {
-            each.accept(items.unpack(Kval.class));
+            Kval pair = items.unpack(Kval.class);
+            if (pair.key() != null) {
+                each.accept(pair);
+            }
         }
     }
 
