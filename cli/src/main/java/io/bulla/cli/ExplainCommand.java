@@ -126,7 +126,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private List<DataType> known(WireFormat wire) {
         for (DataType type : types) {
-            if (!type.isIn(wire)) {
+            if (!wire.knows(type)) {
                 throw usage(
                         "type is unknown to the format: type=" + type + " format=" + (format == null ? wire : format));
             }

@@ -63,7 +63,7 @@ public final class ExplainFuzz implements FuzzTarget {
         List<DataType> types = new ArrayList<>();
         for (int i = 0; i < MOST_TYPES; i++) {
             DataType type = TYPES[input.choice(2 + i, TYPES.length)];
-            if (type.isIn(format)) {
+            if (format.knows(type)) {
                 types.add(type);
             }
         }

@@ -91,7 +91,7 @@ public final class SeedInputs {
 
     private void add(WireFormat format, int id, String hex) {
         byte[] message = HexFormat.of().parseHex(hex);
-        DataType known = DataType.ofId(format, id);
+        DataType known = format.typeOf(id);
         int type = known == null ? 0 : known.ordinal();
         int call = inputs.size() % CALLS;
         inputs.add(FuzzInput.of(message, format.ordinal(), inputs.size() * 7, call, type, call + 1, type, 1, type));

@@ -94,8 +94,8 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     final void tag(DataType expected) {
         long start = position;
         int found = rawTag();
-        if (found != expected.id(format)) {
-            throw failed(Reason.WRONG_TYPE, "wrong type", expected, DataType.nameOf(format, found), start);
+        if (found != format.id(expected)) {
+            throw failed(Reason.WRONG_TYPE, "wrong type", expected, format.nameOf(found), start);
         }
     }
 
@@ -120,7 +120,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
                     + type.javaClass().getSimpleName() + " found=" + box.getSimpleName());
         }
         if (!format.described()) {
-            type.id(format);
+            format.id(type);
             return count();
         }
         tag(DataType.INT32);
@@ -153,15 +153,14 @@ abstract sealed class ByteCursor permits NumberUnpacker {
         }
         long start = position;
         int found = rawTag();
-        if (found == sizeTag.id(format)) {
+        if (found == format.id(sizeTag)) {
             return format.wireOf(type);
         }
-        DataType sent = DataType.ofId(format, found);
+        DataType sent = format.typeOf(found);
         return switch (sent) {
             case INT8, INT16, INT32, INT64, UINT16, UINT32, UINT64 -> sent.wire();
             case UINT8 -> Wire.UINT8;
-            case null, default ->
-                throw failed(Reason.WRONG_TYPE, "wrong type", sizeTag, DataType.nameOf(format, found), start);
+            case null, default -> throw failed(Reason.WRONG_TYPE, "wrong type", sizeTag, format.nameOf(found), start);
         };
     }
 
@@ -347,7 +346,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     final DataType type() {
         long start = position;
         int id = (int) single(DataType.DATA_TYPE);
-        DataType type = DataType.ofId(format, id);
+        DataType type = format.typeOf(id);
         if (type == null) {
             throw failed(Reason.MALFORMED, "unknown type", "a type of " + format, id, start);
         }

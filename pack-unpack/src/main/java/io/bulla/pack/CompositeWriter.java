@@ -95,7 +95,7 @@ record CompositeWriter(ElementWriter elements, BufferBuilder out, WireFormat for
         } else if (!format.opalValueHolds(type)) {
             throw new IllegalArgumentException("C has no value of the type: type=" + type + " format=" + format);
         }
-        elements.single(DataType.DATA_TYPE, type.id(format));
+        elements.single(DataType.DATA_TYPE, format.id(type));
         if (format.isTaggedInValue(type)) {
             elements.tag(format.inValue(type));
         }
@@ -113,7 +113,7 @@ record CompositeWriter(ElementWriter elements, BufferBuilder out, WireFormat for
     }
 
     private void array(DataArray array) {
-        elements.number(Wire.UINT16, array.type().id(format));
+        elements.number(Wire.UINT16, format.id(array.type()));
         elements.single(DataType.SIZE, array.values().size());
         if (!array.values().isEmpty()) {
             elements.block(array.type(), array.values());

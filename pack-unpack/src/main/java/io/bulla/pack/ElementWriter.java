@@ -48,7 +48,7 @@ final class ElementWriter {
     }
 
     void tag(DataType type) {
-        number(format.tagWire(), type.id(format));
+        number(format.tagWire(), format.id(type));
     }
 
     /// The tags before the values of a block.

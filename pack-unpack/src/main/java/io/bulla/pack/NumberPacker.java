@@ -290,7 +290,7 @@ abstract sealed class NumberPacker permits Packer {
     }
 
     final void header(DataType type, int count) {
-        header(type.id(format), count);
+        header(format.id(type), count);
     }
 
     final void header(int id, int count) {

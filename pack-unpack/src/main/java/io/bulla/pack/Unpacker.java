@@ -124,7 +124,7 @@ public final class Unpacker extends NumberUnpacker {
             tag(DataType.INT32);
             int count = count();
             int id = rawTag();
-            return new ItemHeader(id, DataType.ofId(format, id), count);
+            return new ItemHeader(id, format.typeOf(id), count);
         } finally {
             position = start;
         }
@@ -401,7 +401,7 @@ public final class Unpacker extends NumberUnpacker {
         long start = position;
         int found = rawTag();
         if (found != id) {
-            throw failed(Reason.WRONG_TYPE, "wrong type", type.getSimpleName(), DataType.nameOf(format, found), start);
+            throw failed(Reason.WRONG_TYPE, "wrong type", type.getSimpleName(), format.nameOf(found), start);
         }
         return count;
     }

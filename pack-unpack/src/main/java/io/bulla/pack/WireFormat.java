@@ -20,39 +20,37 @@ import org.jspecify.annotations.Nullable;
 /// Every byte of both families is in `docs/wire-format.md`.
 public enum WireFormat {
     /// OPAL DSS of Open MPI 4.1 whose items carry no type tags: what an optimised Open MPI speaks.
-    OPAL_DSS(1, 0, 255, FixedWidth.ENCODING, false),
+    OPAL_DSS(1, TypeIds.OPAL, 255, FixedWidth.ENCODING, false),
     /// OPAL DSS of Open MPI 4.1 whose items carry type tags: what a debug Open MPI speaks.
-    OPAL_DSS_DESCRIBED(1, 0, 255, FixedWidth.ENCODING, true),
+    OPAL_DSS_DESCRIBED(1, TypeIds.OPAL, 255, FixedWidth.ENCODING, true),
     /// OPAL DSS with the ids of 2012.
-    OPAL_DSS_2012(2, 1, 255, FixedWidth.ENCODING, false),
+    OPAL_DSS_2012(2, TypeIds.OPAL_2012, 255, FixedWidth.ENCODING, false),
     /// OPAL DSS with the ids of 2012, described.
-    OPAL_DSS_2012_DESCRIBED(2, 1, 255, FixedWidth.ENCODING, true),
+    OPAL_DSS_2012_DESCRIBED(2, TypeIds.OPAL_2012, 255, FixedWidth.ENCODING, true),
     /// PMIx 2.1 and 3 (modules v21 and v3): fixed width.
-    PMIX_3(3, 2, 46, FixedWidth.ENCODING, false),
+    PMIX_3(3, TypeIds.PMIX, 46, FixedWidth.ENCODING, false),
     /// PMIx 2.1 and 3, described.
-    PMIX_3_DESCRIBED(3, 2, 46, FixedWidth.ENCODING, true),
+    PMIX_3_DESCRIBED(3, TypeIds.PMIX, 46, FixedWidth.ENCODING, true),
     /// PMIx 4 to 6 (modules v4 to v61): flex128.
-    PMIX_4(4, 2, 255, Flex128.ENCODING, false),
+    PMIX_4(4, TypeIds.PMIX, 255, Flex128.ENCODING, false),
     /// PMIx 4 to 6, described.
-    PMIX_4_DESCRIBED(4, 2, 255, Flex128.ENCODING, true),
+    PMIX_4_DESCRIBED(4, TypeIds.PMIX, 255, Flex128.ENCODING, true),
     /// PMIx 4 and 5 run with `psquash=native`: fixed width.
-    PMIX_4_NATIVE(5, 2, 255, FixedWidth.ENCODING, false),
+    PMIX_4_NATIVE(5, TypeIds.PMIX, 255, FixedWidth.ENCODING, false),
     /// PMIx 4 and 5 run with `psquash=native`, described.
-    PMIX_4_NATIVE_DESCRIBED(5, 2, 255, FixedWidth.ENCODING, true);
+    PMIX_4_NATIVE_DESCRIBED(5, TypeIds.PMIX, 255, FixedWidth.ENCODING, true);
 
     static final int DESCRIBED = 0x80;
 
-    private static final int PMIX = 2;
-
     private final int code;
-    private final int idColumn;
+    private final TypeIds ids;
     private final int maxId;
     private final Encoding encoding;
     private final boolean described;
 
-    WireFormat(int code, int idColumn, int maxId, Encoding encoding, boolean described) {
+    WireFormat(int code, TypeIds ids, int maxId, Encoding encoding, boolean described) {
         this.code = code;
-        this.idColumn = idColumn;
+        this.ids = ids;
         this.maxId = maxId;
         this.encoding = encoding;
         this.described = described;
@@ -109,12 +107,38 @@ public enum WireFormat {
         return (mark & ~DESCRIBED & 0xff) == 0 ? ofCode(mark >>> Byte.SIZE, (mark & DESCRIBED) != 0) : Optional.empty();
     }
 
-    int idColumn() {
-        return idColumn;
+    /// The id that stands for a type on the wire.
+    ///
+    /// @param type what a value is
+    /// @return 0 to 255
+    /// @throws IllegalArgumentException if the format does not know the type
+    public int id(DataType type) {
+        int id = ids.id(type);
+        if (id < 0 || id > maxId) {
+            throw new IllegalArgumentException("type is unknown to the format: type=" + type + " format=" + this);
+        }
+        return id;
     }
 
-    int maxId() {
-        return maxId;
+    /// Tells whether the format knows a type.
+    ///
+    /// @param type what a value is
+    /// @return false if the type cannot be packed in it
+    public boolean knows(DataType type) {
+        int id = ids.id(type);
+        return id >= 0 && id <= maxId;
+    }
+
+    /// The type of an id, or `null` if the format has none.
+    @Nullable
+    DataType typeOf(int id) {
+        return id <= maxId ? ids.type(id) : null;
+    }
+
+    /// The type of an id, or the number.
+    String nameOf(int id) {
+        DataType type = typeOf(id);
+        return type == null ? Integer.toString(id) : type.name();
     }
 
     Encoding encoding() {
@@ -126,7 +150,7 @@ public enum WireFormat {
     }
 
     boolean isPmix() {
-        return idColumn == PMIX;
+        return ids == TypeIds.PMIX;
     }
 
     Wire tagWire() {

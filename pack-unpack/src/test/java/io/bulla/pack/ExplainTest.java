@@ -129,7 +129,7 @@ class ExplainTest {
     @Test
     void textInAnErrorIsEscapedAsAnyOther() {
         byte[] bytes = Packed.bytes(WireFormat.PMIX_4_DESCRIBED, packer -> packer.packString("1\u001b[2J\n"));
-        bytes[2] = (byte) DataType.FLOAT.id(WireFormat.PMIX_4_DESCRIBED);
+        bytes[2] = (byte) WireFormat.PMIX_4_DESCRIBED.id(DataType.FLOAT);
         assertEquals("""
                 0  FLOAT x1
                 3  malformed: text is not a number: expected=number found=1\\u{1b}[2J\\u{a} offset=3

@@ -48,7 +48,7 @@ record GoldenRow(
     }
 
     DataType type() {
-        return Objects.requireNonNull(DataType.ofId(format(), code), this::toString);
+        return Objects.requireNonNull(format().typeOf(code), this::toString);
     }
 
     /// What the C library was given, as Java holds it.

@@ -122,7 +122,7 @@ class LimitsAgreeTest {
                 format,
                 "byte object too large, a reader would refuse it: byteSize=10 maxObjectBytes=9",
                 p -> p.packByteObject(new byte[10]));
-        if (DataType.DATA_ARRAY.isIn(format)) {
+        if (format.knows(DataType.DATA_ARRAY)) {
             refused(
                     few,
                     format,

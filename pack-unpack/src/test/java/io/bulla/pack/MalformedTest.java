@@ -25,7 +25,7 @@ class MalformedTest {
         for (String line : lines()) {
             String[] c = line.split("\t");
             WireFormat format = WireFormat.PMIX_4.described(c[0].equals("F"));
-            DataType type = DataType.ofId(format, Integer.parseInt(c[3]));
+            DataType type = format.typeOf(Integer.parseInt(c[3]));
             String hex = c.length > 5 ? c[5] : "";
             if (type == null) {
                 assertEquals("unknown_type_arg", c[1], "a type that does not exist has no name to ask by");

@@ -110,7 +110,7 @@ class RawTextTest {
     @ParameterizedTest
     @EnumSource
     void pairWithoutAKeyIsPackedAndReadAsCDoes(WireFormat format) {
-        if (!DataType.KVAL.isIn(format)) {
+        if (!format.knows(DataType.KVAL)) {
             return;
         }
         Kval pair = new Kval(null, new Value(DataType.INT32, 9));

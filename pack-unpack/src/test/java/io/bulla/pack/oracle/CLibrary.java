@@ -87,7 +87,7 @@ abstract class CLibrary implements Library {
     }
 
     private int id(Item item) {
-        return item.type().id(values.format);
+        return values.format.id(item.type());
     }
 
     private static void check(int status, String doing, Item item) {

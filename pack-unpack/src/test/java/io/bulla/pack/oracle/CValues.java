@@ -23,8 +23,8 @@ abstract class CValues {
         this.memory = memory;
         this.format = format;
         this.typesById = Arrays.stream(DataType.values())
-                .filter(type -> type.isIn(format))
-                .collect(Collectors.toMap(type -> type.id(format), type -> type));
+                .filter(format::knows)
+                .collect(Collectors.toMap(format::id, type -> type));
     }
 
     /// Puts an array of values into memory.

@@ -38,7 +38,7 @@ final class Defects {
 
     /// Where no numbers at all stand at the end of a buffer, module v41 says that they are past it.
     static boolean endsUnreadably(WireFormat format, List<Item> items) {
-        return DataType.COORD.isIn(format) && endsInNoNumbers(items.getLast());
+        return format.knows(DataType.COORD) && endsInNoNumbers(items.getLast());
     }
 
     private static boolean endsInNoNumbers(Item last) {

@@ -123,7 +123,7 @@ final class OpalValues extends CValues {
         long object = memory.allocate(valueSize);
         long data = object + listItemSize + 16;
         memory.putLong(object + listItemSize, memory.text(pair.key()));
-        memory.putByte(object + listItemSize + 8, (byte) pair.value().type().id(format));
+        memory.putByte(object + listItemSize + 8, (byte) format.id(pair.value().type()));
         if (pair.value().type() == DataType.BYTE_OBJECT) {
             putObject(data, bytes((IoVec) pair.value().data()));
         } else {

@@ -54,7 +54,7 @@ final class Oracle {
         Arrays.stream(args).skip(3).map(DataType::valueOf).forEach(unknownToC::add);
         CLibrary c;
         try {
-            c = DataType.NAME.isIn(format) ? OpalDss.open(format) : Pmix.open(format);
+            c = format.knows(DataType.NAME) ? OpalDss.open(format) : Pmix.open(format);
         } catch (IllegalArgumentException notThere) {
             System.out.println("oracle skipped: " + format + ": " + notThere.getMessage());
             return;

@@ -131,7 +131,7 @@ final class PmixValues extends CValues {
                 content(at).fill(bytes(buffer.bytes()));
             }
             case DataArray array -> {
-                memory.putShort(at, (short) array.type().id(format));
+                memory.putShort(at, (short) format.id(array.type()));
                 memory.putLong(at + 8, array.values().size());
                 memory.putLong(at + 16, putAll(array.type(), array.values()));
             }
@@ -274,7 +274,7 @@ final class PmixValues extends CValues {
 
     private void putValue(long at, Value value) {
         DataType type = value.type();
-        memory.putShort(at, (short) type.id(format));
+        memory.putShort(at, (short) format.id(type));
         if (isPointedTo(type)) {
             long held = memory.allocate(width(type));
             put(held, type, value.data());

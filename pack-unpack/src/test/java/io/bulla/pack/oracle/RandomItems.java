@@ -61,10 +61,10 @@ final class RandomItems {
     private RandomNumbers random;
 
     RandomItems(WireFormat format, Set<DataType> unknownToC) {
-        boolean opal = DataType.NAME.isIn(format);
+        boolean opal = format.knows(DataType.NAME);
         this.format = format;
         this.types = EnumSet.allOf(DataType.class).stream()
-                .filter(type -> type != DataType.UNDEF && type.isIn(format) && !unknownToC.contains(type))
+                .filter(type -> type != DataType.UNDEF && format.knows(type) && !unknownToC.contains(type))
                 .toList();
         this.inValues = types.stream()
                 .filter(type -> !(opal ? NOT_IN_OPAL_VALUES : NOT_IN_PMIX_VALUES).contains(type))
@@ -115,7 +115,7 @@ final class RandomItems {
         }
         if (box == Short.class) {
             long bits = random.bits(16);
-            return (short) (type == DataType.DATA_TYPE && DataType.NAME.isIn(format) ? bits & 0xff : bits);
+            return (short) (type == DataType.DATA_TYPE && format.knows(DataType.NAME) ? bits & 0xff : bits);
         }
         if (box == Integer.class) {
             return (int) random.bits(32);
@@ -167,7 +167,7 @@ final class RandomItems {
     }
 
     private Value heldValue(int depth) {
-        if (random.below(40) == 0 && !DataType.NAME.isIn(format)) {
+        if (random.below(40) == 0 && !format.knows(DataType.NAME)) {
             return new Value(DataType.UNDEF, null);
         }
         DataType type = simpler(inValues, depth);
@@ -192,7 +192,7 @@ final class RandomItems {
 
     /// OPAL does not say whether a nested buffer is described: it is what it stands in.
     private NestedBuffer buffer(int depth) {
-        boolean described = DataType.NAME.isIn(format) ? format.described() : random.bool();
+        boolean described = format.knows(DataType.NAME) ? format.described() : random.bool();
         return new NestedBuffer(described, CValues.vector(nested(format.described(described), depth)));
     }
 

@@ -240,7 +240,7 @@ final class PackCalls {
         all.arguments("TextMode.valueOf(String)", "STRICT");
         all.arguments("UnpackException.Reason.valueOf(String)", "LIMIT");
         all.arguments("WireFormat.valueOf(String)", "PMIX_4");
-        all.on("DataType.id(WireFormat)", scene -> Call.on(DataType.INT32, FORMAT));
+        all.on("WireFormat.id(DataType)", scene -> Call.on(FORMAT, DataType.INT32));
         return all;
     }
 
