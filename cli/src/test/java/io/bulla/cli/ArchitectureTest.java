@@ -66,7 +66,7 @@ class ArchitectureTest {
     void buildersMemoryIsLentToTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.buffer..", "io.bulla.pack", "io.bulla.interop.agrona")
+                .resideOutsideOfPackages("io.bulla.buffer..", "io.bulla.pack", "io.bulla.pack.text", "io.bulla.interop.agrona")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
@@ -113,7 +113,7 @@ class ArchitectureTest {
     void librariesStandOnTheJdk() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer", "io.bulla.pack")
+                .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer..", "io.bulla.pack..")
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(

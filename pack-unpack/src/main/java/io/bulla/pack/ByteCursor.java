@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.MalformedTextException;
+import io.bulla.pack.text.Utf8;
+import io.bulla.pack.text.Words;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
@@ -17,7 +20,6 @@ abstract sealed class ByteCursor permits NumberUnpacker {
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    static final ValueLayout.OfLong LITTLE_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     static final int SHORT_TEXT = 128;
 
@@ -80,7 +82,7 @@ abstract sealed class ByteCursor permits NumberUnpacker {
 
     /// Eight bytes of which the caller takes as many as it likes.
     final long littleLong() {
-        return buffer.iovec().get(LITTLE_LONG, position);
+        return buffer.iovec().get(Words.LAYOUT, position);
     }
 
     final long number(Wire wire) {
@@ -208,10 +210,18 @@ abstract sealed class ByteCursor permits NumberUnpacker {
         if (string == null) {
             byte[] utf8 = new byte[(int) length];
             copyTo(utf8);
-            string = Utf8.decoded(utf8, text, start);
+            string = decoded(utf8, start);
         }
         position += length;
         return string;
+    }
+
+    private String decoded(byte[] utf8, long start) {
+        try {
+            return Utf8.decoded(utf8, text == TextMode.ESCAPED);
+        } catch (MalformedTextException malformed) {
+            throw new UnpackException(malformed, start);
+        }
     }
 
     /// Bytes of a string, its terminating zero included, which all are here; 0 for the null string.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.MalformedTextException;
+import io.bulla.pack.text.Utf8;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
 import java.io.ByteArrayOutputStream;
@@ -40,7 +42,7 @@ public final class Compressed {
     /// @return what to pack
     /// @throws IllegalArgumentException if the text holds U+0000 or half a surrogate pair
     public static IoVec of(String text) {
-        Utf8.byteSize(text, TextMode.STRICT);
+        Utf8.byteSize(text, false);
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
 
@@ -74,7 +76,11 @@ public final class Compressed {
     /// @throws UnpackException if it is more, or anything but a size and that much compressed UTF-8
     public static String text(IoVec compressed, Limits limits) {
         byte[] bytes = bytes(compressed, limits);
-        return Utf8.decoded(Arrays.copyOf(bytes, bytes.length + 1), TextMode.STRICT, 0);
+        try {
+            return Utf8.decoded(Arrays.copyOf(bytes, bytes.length + 1), false);
+        } catch (MalformedTextException malformed) {
+            throw new UnpackException(malformed, 0);
+        }
     }
 
     /// Inflates bytes.

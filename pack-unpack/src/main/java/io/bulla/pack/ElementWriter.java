@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.Ascii;
+import io.bulla.pack.text.FixedField;
+import io.bulla.pack.text.Utf8;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import java.util.List;
@@ -78,12 +81,12 @@ final class ElementWriter {
             checkText(text.length() + 1L);
             long start = out.byteSize();
             number(Wire.INT32, text.length() + 1L);
-            if (InPlace.tryPutAscii(out, text)) {
+            if (Ascii.tryPut(out, text)) {
                 return;
             }
             out.truncate(start);
         }
-        int size = Utf8.byteSize(text, texts);
+        int size = Utf8.byteSize(text, texts == TextMode.ESCAPED);
         checkText(size + 1L);
         plain = size == text.length();
         number(Wire.INT32, size + 1L);
@@ -228,7 +231,7 @@ final class ElementWriter {
     }
 
     static String checked(DataType type, String text) {
-        return type == DataType.PROC_NSPACE ? Utf8.checked("name space", text, Proc.MAX_NAMESPACE_BYTES) : text;
+        return type == DataType.PROC_NSPACE ? FixedField.checked("name space", text, Proc.MAX_NAMESPACE_BYTES) : text;
     }
 
     /// A type id has one byte in OPAL.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.Printable;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import java.io.IOException;
@@ -153,7 +154,7 @@ public final class Explain {
 
     private static String quoted(String text) {
         int length = text.codePointCount(0, text.length());
-        return '"' + Utf8.printable(text) + (Utf8.isLong(length) ? "\"... " + length + " characters" : "\"");
+        return '"' + Printable.of(text) + (Printable.isLong(length) ? "\"... " + length + " characters" : "\"");
     }
 
     private static String hex(IoVec bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.Words;
 import java.lang.foreign.MemorySegment;
 
 /// Runs of 32-bit numbers as flex128, several at once where neighbours are of the same length.
@@ -129,7 +130,7 @@ final class FlexRuns {
         int end = from + count;
         int i = from;
         while (i < end && at <= last) {
-            long word = region.get(ByteCursor.LITTLE_LONG, at);
+            long word = region.get(Words.LAYOUT, at);
             long flags = word & FLAGS;
             if (flags == TWO_BYTES_EACH && i <= end - FOUR) {
                 // a second group of zeros is padding: adding 127 to any other one carries

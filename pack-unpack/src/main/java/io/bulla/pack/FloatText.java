@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.Printable;
 import io.bulla.pack.UnpackException.Reason;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -64,10 +65,10 @@ public enum FloatText {
 
     private static String checked(@Nullable String text, long offset) {
         if (text == null) {
-            throw ByteCursor.failed(Reason.MALFORMED, "number is a null string", "text", null, offset);
+            throw new UnpackException(Reason.MALFORMED, "number is a null string", "text", null, offset);
         }
         if (!isSpecial(text) && !isNumber(text)) {
-            throw ByteCursor.failed(Reason.MALFORMED, "text is not a number", "number", Utf8.printable(text), offset);
+            throw new UnpackException(Reason.MALFORMED, "text is not a number", "number", Printable.of(text), offset);
         }
         return text;
     }

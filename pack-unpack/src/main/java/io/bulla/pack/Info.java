@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.FixedField;
+
 /// A directive, or a piece of information.
 ///
 /// @param key at most 511 bytes
@@ -12,7 +14,7 @@ public record Info(String key, int flags, Value value) implements Composite {
     ///
     /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
     public Info {
-        Utf8.checked("key", key, MAX_KEY_BYTES);
+        FixedField.checked("key", key, MAX_KEY_BYTES);
         java.util.Objects.requireNonNull(value, "value");
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.FixedField;
 import org.jspecify.annotations.Nullable;
 
 /// A key and a value: a `pmix_kval_t`, or an `opal_value_t`.
@@ -14,7 +15,7 @@ public record Kval(@Nullable String key, Value value) implements Composite {
     /// @throws IllegalArgumentException if the key is longer than C keeps, or no text for C
     public Kval {
         if (key != null) {
-            Utf8.checked("key", key, MAX_KEY_BYTES);
+            FixedField.checked("key", key, MAX_KEY_BYTES);
         }
         java.util.Objects.requireNonNull(value, "value");
     }

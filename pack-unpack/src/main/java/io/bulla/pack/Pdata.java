@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.FixedField;
+
 /// Published data.
 ///
 /// @param proc who published it
@@ -12,7 +14,7 @@ public record Pdata(Proc proc, String key, Value value) implements Composite {
     ///
     /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
     public Pdata {
-        Utf8.checked("key", key, MAX_KEY_BYTES);
+        FixedField.checked("key", key, MAX_KEY_BYTES);
         java.util.Objects.requireNonNull(proc, "proc");
         java.util.Objects.requireNonNull(value, "value");
     }

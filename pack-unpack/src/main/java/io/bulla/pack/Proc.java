@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.FixedField;
+
 /// A process of PMIx.
 ///
 /// @param namespace its job, at most 255 bytes
@@ -20,6 +22,6 @@ public record Proc(String namespace, int rank) implements Composite {
     ///
     /// @throws IllegalArgumentException if the name space is null, longer than C keeps, or no text for C
     public Proc {
-        Utf8.checked("name space", namespace, MAX_NAMESPACE_BYTES);
+        FixedField.checked("name space", namespace, MAX_NAMESPACE_BYTES);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.FixedField;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ public record RegAttr(@Nullable String name, String key, short type, List<String
     ///
     /// @throws IllegalArgumentException if the key is null, longer than C keeps, or no text for C
     public RegAttr {
-        Utf8.checked("key", key, MAX_KEY_BYTES);
+        FixedField.checked("key", key, MAX_KEY_BYTES);
         description = List.copyOf(description);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.text.MalformedTextException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,10 @@ public final class UnpackException extends RuntimeException {
         this.expected = Objects.toString(expected);
         this.found = Objects.toString(found);
         this.offset = offset;
+    }
+
+    UnpackException(MalformedTextException text, long offset) {
+        this(Reason.MALFORMED, String.valueOf(text.getMessage()), text.expected(), text.found(), offset);
     }
 
     /// The same, with the name of what was reading.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.pack;
+package io.bulla.pack.text;
 
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.pack.UnpackException.Reason;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
@@ -11,27 +11,31 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /// Text as C keeps it: UTF-8 without a zero byte inside. What is here for packing allocates nothing.
-final class Utf8 {
+public final class Utf8 {
 
-    // what stands for a byte that is not part of UTF-8, see TextMode.ESCAPED
+    // what stands for a byte that is not part of UTF-8
     private static final char FIRST_ESCAPED = '\udc80';
     private static final char LAST_ESCAPED = '\udcff';
     private static final int BMP_BYTES = 3;
-    private static final int MOST_SHOWN = 60;
     private static final long ONES = 0x0101_0101_0101_0101L;
     private static final long FLAGS = 0x8080_8080_8080_8080L;
 
     private Utf8() {}
 
     /// Bytes of the text; refuses what a C reader would cut, and what is not Unicode.
-    static int byteSize(String text, TextMode mode) {
+    ///
+    /// @param text any
+    /// @param escapes whether U+DC80 to U+DCFF, halves of surrogate pairs, stand for a byte each that is not UTF-8
+    /// @return without the zero byte behind it
+    /// @throws IllegalArgumentException if it holds U+0000, or half a surrogate pair that stands for no byte
+    public static int byteSize(String text, boolean escapes) {
         long size = 0;
         for (int i = 0; i < text.length(); i++) {
             char unit = text.charAt(i);
             if (unit == 0) {
                 throw new IllegalArgumentException("string holds U+0000: index=" + i + " length=" + text.length());
             }
-            if (mode == TextMode.ESCAPED && isEscaped(unit)) {
+            if (escapes && isEscaped(unit)) {
                 size++;
             } else if (Character.isSurrogate(unit)) {
                 checkPair(text, i++);
@@ -46,20 +50,12 @@ final class Utf8 {
         return (int) size;
     }
 
-    /// Refuses text that a C struct has no room for.
-    static String checked(String what, String text, int maxBytes) {
-        if (text == null) {
-            throw new IllegalArgumentException(what + " is null");
-        }
-        int size = byteSize(text, TextMode.ESCAPED);
-        if (size > maxBytes) {
-            throw new IllegalArgumentException(
-                    what + " too long, C would cut it: byteSize=" + size + " max=" + maxBytes);
-        }
-        return text;
-    }
-
-    static void put(BufferBuilder out, String text, boolean ascii) {
+    /// Writes text that [#byteSize] took.
+    ///
+    /// @param out where to
+    /// @param text without a zero byte behind it
+    /// @param ascii whether it is ASCII
+    public static void put(BufferBuilder out, String text, boolean ascii) {
         int at = 0;
         if (ascii) {
             for (; at + Long.BYTES <= text.length(); at += Long.BYTES) {
@@ -82,15 +78,19 @@ final class Utf8 {
 
     /// A short text of ASCII characters, or `null` if it is not: then [#decoded] tells what it is.
     ///
+    /// @param region where it is, the zero byte behind it included
+    /// @param at where in it
     /// @param length without the zero byte behind it, at most what `scratch` takes
-    static @Nullable String plain(MemorySegment region, long at, int length, byte[] scratch) {
-        if (region.get(ByteCursor.BYTE, at + length) != 0) {
+    /// @param scratch is written to
+    /// @return the text
+    public static @Nullable String plain(MemorySegment region, long at, int length, byte[] scratch) {
+        if (region.get(ValueLayout.JAVA_BYTE, at + length) != 0) {
             return null;
         }
         long odd = 0;
         if (length < Long.BYTES) {
             for (int i = 0; i < length; i++) {
-                byte each = region.get(ByteCursor.BYTE, at + i);
+                byte each = region.get(ValueLayout.JAVA_BYTE, at + i);
                 odd |= each | each - 1L;
                 scratch[i] = each;
             }
@@ -98,7 +98,7 @@ final class Utf8 {
             for (int i = 0; i < length; i += Long.BYTES) {
                 // the last word overlaps the one before
                 int from = Math.min(i, length - Long.BYTES);
-                long word = region.get(ByteCursor.LITTLE_LONG, at + from);
+                long word = region.get(Words.LAYOUT, at + from);
                 odd |= word | word - ONES;
                 Words.set(scratch, from, word);
             }
@@ -107,29 +107,33 @@ final class Utf8 {
     }
 
     /// The text of bytes that end in a zero.
-    static String decoded(byte[] utf8, TextMode mode, long offset) {
+    ///
+    /// @param utf8 the bytes
+    /// @param escapes whether a byte that is not UTF-8 becomes one of U+DC80 to U+DCFF
+    /// @return the text, without that zero
+    /// @throws MalformedTextException if it has no zero at its end or one before, or other bytes that are not UTF-8
+    public static String decoded(byte[] utf8, boolean escapes) throws MalformedTextException {
         int length = utf8.length - 1;
         if (utf8[length] != 0) {
-            throw ByteCursor.failed(
-                    Reason.MALFORMED, "string without its terminating zero", 0, utf8[length] & 0xff, offset);
+            throw new MalformedTextException("string without its terminating zero", 0, utf8[length] & 0xff);
         }
         String text = new String(utf8, 0, length, StandardCharsets.UTF_8);
         int zero = text.indexOf(0);
         if (zero >= 0) {
-            throw ByteCursor.failed(Reason.MALFORMED, "string holds a zero byte", length, zero, offset);
+            throw new MalformedTextException("string holds a zero byte", length, zero);
         }
         // U+FFFD may stand in the text itself, or for bytes that are none
-        return text.indexOf('\ufffd') < 0 ? text : decodedStrictly(utf8, length, mode, offset);
+        return text.indexOf('\ufffd') < 0 ? text : decodedStrictly(utf8, length, escapes);
     }
 
-    private static String decodedStrictly(byte[] utf8, int length, TextMode mode, long offset) {
+    private static String decodedStrictly(byte[] utf8, int length, boolean escapes)
+            throws MalformedTextException {
         ByteBuffer in = ByteBuffer.wrap(utf8, 0, length);
         CharBuffer out = CharBuffer.allocate(length);
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
         while (decoder.decode(in, out, true).isError()) {
-            if (mode == TextMode.STRICT) {
-                throw ByteCursor.failed(
-                        Reason.MALFORMED, "string is not UTF-8", "UTF-8", (length + 1) + " bytes", offset);
+            if (!escapes) {
+                throw new MalformedTextException("string is not UTF-8", "UTF-8", (length + 1) + " bytes");
             }
             out.put(escaped(in.get()));
             decoder.reset();
@@ -153,32 +157,8 @@ final class Utf8 {
         }
     }
 
-    /// Text on one line of any terminal: what could steer it is escaped, and the rest of long text cut.
-    static String printable(String text) {
-        StringBuilder shown = new StringBuilder();
-        text.codePoints().limit(MOST_SHOWN).forEach(point -> {
-            if (point == '"' || point == '\\') {
-                shown.append('\\').appendCodePoint(point);
-            } else if (isEscaped(point)) {
-                shown.append(String.format("\\x%02x", escapedByte(point)));
-            } else if (Character.isISOControl(point)
-                    || Character.getType(point) == Character.FORMAT
-                    || !Character.isDefined(point)) {
-                shown.append(String.format("\\u{%x}", point));
-            } else {
-                shown.appendCodePoint(point);
-            }
-        });
-        return shown.toString();
-    }
-
-    /// Whether [#printable] cuts.
-    static boolean isLong(int codePoints) {
-        return codePoints > MOST_SHOWN;
-    }
-
     /// Whether a unit that is not the end of a surrogate pair stands for a byte.
-    private static boolean isEscaped(int unit) {
+    static boolean isEscaped(int unit) {
         return unit >= FIRST_ESCAPED && unit <= LAST_ESCAPED;
     }
 
@@ -186,7 +166,7 @@ final class Utf8 {
         return (char) (FIRST_ESCAPED - 0x80 + (other & 0xff));
     }
 
-    private static int escapedByte(int unit) {
+    static int escapedByte(int unit) {
         return unit - FIRST_ESCAPED + 0x80;
     }
 
