@@ -6,4 +6,5 @@ module io.bulla.pack {
     requires static transitive org.jspecify;
 
     exports io.bulla.pack;
+    exports io.bulla.pack.value;
 }

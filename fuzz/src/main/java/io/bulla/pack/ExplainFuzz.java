@@ -8,6 +8,7 @@ import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
+import io.bulla.pack.value.DataType;
 import java.util.ArrayList;
 import java.util.List;
 

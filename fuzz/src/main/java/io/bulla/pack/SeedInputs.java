@@ -4,6 +4,7 @@ package io.bulla.pack;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
+import io.bulla.pack.value.DataType;
 import io.bulla.runtime.oob.WireSeeds;
 import java.io.IOException;
 import java.io.InputStream;

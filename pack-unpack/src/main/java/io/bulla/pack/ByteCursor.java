@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
-import io.bulla.pack.text.MalformedTextException;
-import io.bulla.pack.text.Utf8;
-import io.bulla.pack.text.Words;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.text.MalformedTextException;
+import io.bulla.pack.text.Utf8;
+import io.bulla.pack.text.Words;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;

@@ -53,7 +53,7 @@ public interface Codec<T extends @Nullable Object> {
     /// A codec for a record: an item for each component, in their order.
     ///
     /// Components may be `boolean`, `byte`, `short`, `int`, `long`, `float`, `double`, `String`, `int[]`,
-    /// `long[]`, a [Composite], or a record of such components.
+    /// `long[]`, a [Composite][io.bulla.pack.value.Composite], or a record of such components.
     ///
     /// @param lookup may see the record's constructor and accessors
     /// @param record has at least one component

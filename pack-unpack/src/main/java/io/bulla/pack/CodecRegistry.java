@@ -102,7 +102,7 @@ public final class CodecRegistry {
     /// Unpacks the next item, whatever it is, if it says its type.
     ///
     /// @param unpacker in this registry's format, described
-    /// @return its values: of a registered type, or as [DataType#javaClass] says
+    /// @return its values: of a registered type, or as [io.bulla.pack.value.DataType#javaClass] says
     /// @throws IllegalArgumentException if the format is another
     /// @throws IllegalStateException if items are not described
     /// @throws UnpackException if the type is unknown here, or the item is malformed

@@ -2,6 +2,27 @@
 package io.bulla.pack;
 
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.value.App;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.Coord;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.DeviceDistance;
+import io.bulla.pack.value.Endpoint;
+import io.bulla.pack.value.Envar;
+import io.bulla.pack.value.Geometry;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Pdata;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.ProcInfo;
+import io.bulla.pack.value.Query;
+import io.bulla.pack.value.RegAttr;
+import io.bulla.pack.value.Timeval;
+import io.bulla.pack.value.Value;
+import io.bulla.pack.value.Wire;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

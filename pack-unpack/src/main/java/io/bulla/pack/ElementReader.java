@@ -2,6 +2,9 @@
 package io.bulla.pack;
 
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.Wire;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

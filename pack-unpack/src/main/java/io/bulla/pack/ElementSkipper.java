@@ -2,6 +2,8 @@
 package io.bulla.pack;
 
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 
 /// Walks over the values of one item without decoding them: lengths, counts, tags and types are looked at, text and
 /// what it says are not. So a reader gets past what it cannot read, such as text that is not UTF-8.

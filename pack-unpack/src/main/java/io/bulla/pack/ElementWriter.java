@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.iovec.IoVec;
 import io.bulla.pack.text.Ascii;
 import io.bulla.pack.text.FixedField;
 import io.bulla.pack.text.Utf8;
-import io.bulla.buffer.BufferBuilder;
-import io.bulla.iovec.IoVec;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.Wire;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

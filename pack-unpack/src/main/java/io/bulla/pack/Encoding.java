@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
+import io.bulla.pack.value.Wire;
 
 /// The bytes of numbers: all that the two families do differently below their grammar.
 sealed interface Encoding permits FixedWidth, Flex128 {

@@ -3,6 +3,7 @@ package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
+import io.bulla.pack.value.Wire;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 

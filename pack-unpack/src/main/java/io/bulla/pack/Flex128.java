@@ -4,6 +4,7 @@ package io.bulla.pack;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.value.Wire;
 import java.lang.ref.Reference;
 
 /// Numbers in as few bytes as they need: what PMIx calls flex128.

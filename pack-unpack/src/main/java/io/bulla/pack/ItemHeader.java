@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.value.DataType;
 import org.jspecify.annotations.Nullable;
 
 /// What the start of an item says.

@@ -2,6 +2,8 @@
 package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;

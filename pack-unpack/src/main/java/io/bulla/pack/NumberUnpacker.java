@@ -3,6 +3,8 @@ package io.bulla.pack;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 
 /// Reads items of numbers: one value, a new array, or into the caller's array.
 abstract sealed class NumberUnpacker extends ByteCursor permits Unpacker {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.value.DataType;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

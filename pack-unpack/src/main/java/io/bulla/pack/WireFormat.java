@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 

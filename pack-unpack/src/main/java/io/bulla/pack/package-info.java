@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What bytes mean.
+/// What bytes mean: packing and unpacking. What the values are is in `io.bulla.pack.value`.
 ///
-/// - [WireFormat][io.bulla.pack.WireFormat] names a format and whether its items describe themselves. Nothing is
-///   guessed from the bytes.
-/// - [DataType][io.bulla.pack.DataType] names what a value is, and knows its id in each format.
+/// - [WireFormat][io.bulla.pack.WireFormat] names a format, its ids of types and whether its items describe
+///   themselves. Nothing is guessed from the bytes.
+/// - [DataType][io.bulla.pack.value.DataType] names what a value is.
 /// - [Packer][io.bulla.pack.Packer] writes one item per call into a builder; an item that fails leaves nothing
 ///   behind.
 /// - [Unpacker][io.bulla.pack.Unpacker] reads one item per call and owns the position, so any number of them can
 ///   read one buffer; a read that fails leaves it where it was and throws
 ///   [UnpackException][io.bulla.pack.UnpackException].
-/// - [Composite][io.bulla.pack.Composite] values are records: [Proc][io.bulla.pack.Proc],
-///   [Info][io.bulla.pack.Info], [Value][io.bulla.pack.Value] and others.
+/// - [Composite][io.bulla.pack.value.Composite] values are records: [Proc][io.bulla.pack.value.Proc],
+///   [Info][io.bulla.pack.value.Info], [Value][io.bulla.pack.value.Value] and others.
 /// - [Codec][io.bulla.pack.Codec] packs a type of one's own; a [CodecRegistry][io.bulla.pack.CodecRegistry] gives
 ///   it an id in a format.
 /// - [Envelope][io.bulla.pack.Envelope] says what the bytes behind it are, and whether they are whole;

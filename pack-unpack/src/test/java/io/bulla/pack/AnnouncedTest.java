@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
 import java.lang.management.ManagementFactory;
 import java.util.Collections;
 import java.util.List;

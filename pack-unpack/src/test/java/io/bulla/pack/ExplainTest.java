@@ -7,6 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.Value;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Collections;

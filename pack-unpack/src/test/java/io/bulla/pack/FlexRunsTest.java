@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Wire;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Value;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Value;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -8,6 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.value.App;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Pdata;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.Value;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;

@@ -2,6 +2,7 @@
 package io.bulla.pack;
 
 import io.bulla.iovec.IoVec;
+import io.bulla.pack.value.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

@@ -9,9 +9,9 @@ import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
 import io.bulla.pack.Limits;
-import io.bulla.pack.Proc;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Proc;
 
 /// What a PMIx server says: an answer to INIT, GET or LOOKUP, or an event. It is refused by name, or what it says can
 /// be asked for; no handle stays open but those of the data that was kept.

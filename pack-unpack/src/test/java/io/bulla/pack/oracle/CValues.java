@@ -2,9 +2,9 @@
 package io.bulla.pack.oracle;
 
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.Composite;
-import io.bulla.pack.DataType;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;

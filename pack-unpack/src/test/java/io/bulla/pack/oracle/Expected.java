@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack.oracle;
 
-import io.bulla.pack.App;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
 import io.bulla.pack.FloatText;
-import io.bulla.pack.Info;
-import io.bulla.pack.Kval;
-import io.bulla.pack.Pdata;
-import io.bulla.pack.Query;
-import io.bulla.pack.RegAttr;
-import io.bulla.pack.Value;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.App;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Pdata;
+import io.bulla.pack.value.Query;
+import io.bulla.pack.value.RegAttr;
+import io.bulla.pack.value.Value;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

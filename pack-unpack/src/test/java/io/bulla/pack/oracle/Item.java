@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack.oracle;
 
-import io.bulla.pack.DataType;
+import io.bulla.pack.value.DataType;
 import java.util.List;
 
 /// What one call packs.

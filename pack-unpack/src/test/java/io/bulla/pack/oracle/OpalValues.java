@@ -2,15 +2,15 @@
 package io.bulla.pack.oracle;
 
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.Composite;
-import io.bulla.pack.DataType;
-import io.bulla.pack.Envar;
-import io.bulla.pack.Kval;
-import io.bulla.pack.Name;
-import io.bulla.pack.NestedBuffer;
-import io.bulla.pack.Timeval;
-import io.bulla.pack.Value;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Envar;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Name;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Timeval;
+import io.bulla.pack.value.Value;
 
 /// The structs of `opal/dss/dss_types.h` of Open MPI 4.1.
 ///

@@ -2,10 +2,10 @@
 package io.bulla.pack.oracle;
 
 import io.bulla.pack.Compressed;
-import io.bulla.pack.DataType;
 import io.bulla.pack.FloatText;
 import io.bulla.pack.Limits;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.DataType;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;

@@ -6,10 +6,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import io.bulla.pack.DataType;
-import io.bulla.pack.Info;
-import io.bulla.pack.Value;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Value;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;

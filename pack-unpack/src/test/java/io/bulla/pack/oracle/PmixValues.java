@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack.oracle;
 
-import io.bulla.pack.App;
-import io.bulla.pack.Composite;
-import io.bulla.pack.Coord;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
-import io.bulla.pack.DeviceDistance;
-import io.bulla.pack.Endpoint;
-import io.bulla.pack.Envar;
-import io.bulla.pack.Geometry;
-import io.bulla.pack.Info;
-import io.bulla.pack.Kval;
-import io.bulla.pack.NestedBuffer;
-import io.bulla.pack.Pdata;
-import io.bulla.pack.Proc;
-import io.bulla.pack.ProcInfo;
-import io.bulla.pack.Query;
-import io.bulla.pack.RegAttr;
-import io.bulla.pack.Timeval;
-import io.bulla.pack.Value;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.App;
+import io.bulla.pack.value.Composite;
+import io.bulla.pack.value.Coord;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.DeviceDistance;
+import io.bulla.pack.value.Endpoint;
+import io.bulla.pack.value.Envar;
+import io.bulla.pack.value.Geometry;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Pdata;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.ProcInfo;
+import io.bulla.pack.value.Query;
+import io.bulla.pack.value.RegAttr;
+import io.bulla.pack.value.Timeval;
+import io.bulla.pack.value.Value;
 import java.util.ArrayList;
 import java.util.List;
 

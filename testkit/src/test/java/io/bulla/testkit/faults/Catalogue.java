@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.agrona.BuilderDirectBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
+import io.bulla.pack.value.DataType;
 import io.bulla.refcount.RefCount;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
@@ -27,9 +28,13 @@ final class Catalogue {
     private final Map<Class<?>, List<Function<FaultScene, ?>>> receivers = new LinkedHashMap<>();
     private final Map<String, List<Function<FaultScene, Call>>> calls = new LinkedHashMap<>();
 
-    Catalogue(String area, Class<?> anchor) {
+    /// @param anchors a class of each package
+    Catalogue(String area, Class<?>... anchors) {
         this.area = area;
-        this.operations = PublicOperations.of(anchor);
+        this.operations = new LinkedHashMap<>();
+        for (Class<?> anchor : anchors) {
+            operations.putAll(PublicOperations.of(anchor));
+        }
     }
 
     static List<Catalogue> all() {
@@ -49,7 +54,7 @@ final class Catalogue {
     }
 
     static Catalogue pack() {
-        return PackCalls.in(new Catalogue("pack-unpack", Packer.class));
+        return PackCalls.in(new Catalogue("pack-unpack", Packer.class, DataType.class));
     }
 
     static Catalogue agrona() {

@@ -2,11 +2,11 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.DataType;
 import io.bulla.pack.Limits;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.DataType;
 import java.util.function.Supplier;
 
 /// A message of the server, being read. What cannot be read ends this answer, not the connection: its length was said

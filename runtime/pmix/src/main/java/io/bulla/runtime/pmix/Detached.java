@@ -2,18 +2,18 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.App;
 import io.bulla.pack.Compressed;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
-import io.bulla.pack.Endpoint;
-import io.bulla.pack.Info;
-import io.bulla.pack.Kval;
 import io.bulla.pack.Limits;
-import io.bulla.pack.NestedBuffer;
-import io.bulla.pack.Pdata;
-import io.bulla.pack.Query;
-import io.bulla.pack.Value;
+import io.bulla.pack.value.App;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Endpoint;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.NestedBuffer;
+import io.bulla.pack.value.Pdata;
+import io.bulla.pack.value.Query;
+import io.bulla.pack.value.Value;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -77,7 +77,7 @@ final class Detached {
     }
 
     private static boolean borrows(Object data) {
-        return data instanceof IoVec || data instanceof io.bulla.pack.Composite;
+        return data instanceof IoVec || data instanceof io.bulla.pack.value.Composite;
     }
 
     private static Info info(Info info, Limits limits) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-import io.bulla.pack.Kval;
-import io.bulla.pack.Proc;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Proc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -2,7 +2,7 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Proc;
+import io.bulla.pack.value.Proc;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -2,9 +2,9 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.DataType;
 import io.bulla.pack.Limits;
-import io.bulla.pack.Pdata;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Pdata;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,10 +2,10 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Kval;
 import io.bulla.pack.Limits;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Kval;
 import java.util.function.Consumer;
 
 /// Keys and values of one process, packed as they came: `KVAL*` and nothing else. They are read through when one is

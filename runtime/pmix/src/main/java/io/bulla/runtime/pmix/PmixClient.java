@@ -3,8 +3,8 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Kval;
-import io.bulla.pack.Proc;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Proc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-import io.bulla.pack.Proc;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Proc;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -2,13 +2,13 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
-import io.bulla.pack.Info;
 import io.bulla.pack.Limits;
-import io.bulla.pack.Proc;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Info;
+import io.bulla.pack.value.Proc;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;

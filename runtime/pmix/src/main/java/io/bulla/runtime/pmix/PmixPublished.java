@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-import io.bulla.pack.Proc;
+import io.bulla.pack.value.Proc;
 
 /// What a lookup found.
 ///

@@ -2,11 +2,11 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
 import io.bulla.pack.Limits;
-import io.bulla.pack.Proc;
-import io.bulla.pack.Value;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.Value;
 import java.util.List;
 
 /// A value that a process put, published or was told, with its type. It stands alone: nothing in it is borrowed from

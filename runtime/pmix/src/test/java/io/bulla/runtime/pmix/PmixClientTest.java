@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.pack.DataType;
-import io.bulla.pack.Kval;
-import io.bulla.pack.Value;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Kval;
+import io.bulla.pack.value.Value;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -4,8 +4,8 @@ package io.bulla.runtime.pmix;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.bulla.pack.Proc;
 import io.bulla.pack.WireFormat;
+import io.bulla.pack.value.Proc;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

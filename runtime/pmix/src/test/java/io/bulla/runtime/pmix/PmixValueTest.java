@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.pack.Compressed;
-import io.bulla.pack.DataArray;
-import io.bulla.pack.DataType;
-import io.bulla.pack.Proc;
-import io.bulla.pack.Value;
+import io.bulla.pack.value.DataArray;
+import io.bulla.pack.value.DataType;
+import io.bulla.pack.value.Proc;
+import io.bulla.pack.value.Value;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.pmix;
 
-import io.bulla.pack.Proc;
+import io.bulla.pack.value.Proc;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Security;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.pack;
+package io.bulla.pack.value;
 
 import org.jspecify.annotations.Nullable;
 
 /// What a value is, under one name for both families. Which formats know it, and by which id, a format tells:
-/// [WireFormat#knows] and [WireFormat#id].
+/// [WireFormat#knows][io.bulla.pack.WireFormat#knows] and [WireFormat#id][io.bulla.pack.WireFormat#id].
 public enum DataType {
     /// No value; only inside a [Value] or [DataArray].
     UNDEF(Wire.NOTHING),
@@ -38,9 +38,9 @@ public enum DataType {
     UINT32(Wire.UINT32),
     /// 64 bits, unsigned.
     UINT64(Wire.UINT64),
-    /// A number as text, see [FloatText].
+    /// A number as text, see [FloatText][io.bulla.pack.FloatText].
     FLOAT(Wire.FLOAT),
-    /// A number as text, see [FloatText].
+    /// A number as text, see [FloatText][io.bulla.pack.FloatText].
     DOUBLE(Wire.DOUBLE),
     /// `struct timeval`.
     TIMEVAL(Timeval.class),
@@ -88,7 +88,7 @@ public enum DataType {
     PROC_RANK(Wire.UINT32),
     /// Keys asked for, and qualifiers.
     QUERY(Query.class),
-    /// A string, compressed: see [Compressed].
+    /// A string, compressed: see [Compressed][io.bulla.pack.Compressed].
     COMPRESSED_STRING(Wire.BYTES),
     /// A request about an allocation.
     ALLOC_DIRECTIVE(Wire.INT8),
@@ -116,7 +116,7 @@ public enum DataType {
     DEVTYPE(Wire.UINT64),
     /// How close a process is.
     LOCTYPE(Wire.UINT16),
-    /// A byte object, compressed: see [Compressed].
+    /// A byte object, compressed: see [Compressed][io.bulla.pack.Compressed].
     COMPRESSED_BYTE_OBJECT(Wire.BYTES),
     /// A name space.
     PROC_NSPACE(Wire.STRING),
@@ -166,7 +166,11 @@ public enum DataType {
     }
 
     /// The type that a record is of.
-    static DataType of(Class<? extends Composite> composite) {
+    ///
+    /// @param composite a class of records
+    /// @return the type whose values they are
+    /// @throws IllegalArgumentException if it is no class of records
+    public static DataType of(Class<? extends Composite> composite) {
         for (DataType type : ALL) {
             if (type.javaClass == composite) {
                 return type;
@@ -175,12 +179,18 @@ public enum DataType {
         throw new IllegalArgumentException("not a type of its own: class=" + composite.getSimpleName());
     }
 
-    Wire wire() {
+    /// How a value travels.
+    ///
+    /// @return the same in every format, but for [#DATA_TYPE], of which OPAL's have one byte
+    public Wire wire() {
         return wire;
     }
 
     /// Refuses a value that Java would hold otherwise.
-    void check(@Nullable Object value) {
+    ///
+    /// @param value as [#javaClass] says; null for a null string and where there is nothing to hold
+    /// @throws IllegalArgumentException if it is of another class
+    public void check(@Nullable Object value) {
         boolean mayBeNull = wire == Wire.STRING || javaClass == Void.class;
         if (value == null ? !mayBeNull : !javaClass.isInstance(value)) {
             throw new IllegalArgumentException("value does not fit its type: type=" + this + " expected="

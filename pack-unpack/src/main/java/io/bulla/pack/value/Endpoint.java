@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.pack;
+package io.bulla.pack.value;
 
 import io.bulla.iovec.IoVec;
 import org.jspecify.annotations.Nullable;
