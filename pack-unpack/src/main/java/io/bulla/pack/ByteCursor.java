@@ -16,7 +16,7 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /// A position in a sealed buffer and what lies there: bytes, numbers, tags, text. Every read asks the handle.
-abstract sealed class ByteCursor permits NumberUnpacker {
+abstract class ByteCursor {
 
     static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);

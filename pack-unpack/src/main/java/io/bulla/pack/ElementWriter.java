@@ -23,12 +23,11 @@ final class ElementWriter {
     private final TextMode texts;
     private final Limits limits;
     private final int mostValues;
+    private final Scratch scratch = new Scratch();
     private int depth;
     private long elements;
     // the last text was ASCII, and the next one is taken to be
     private boolean plain = true;
-    // where a run is coded before it is written
-    private byte[] aside = {};
 
     ElementWriter(BufferBuilder out, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         this.out = out;
@@ -37,18 +36,6 @@ final class ElementWriter {
         this.texts = texts;
         this.limits = limits;
         this.mostValues = Math.min(limits.maxCount(), limits.maxElements());
-    }
-
-    BufferBuilder builder() {
-        return out;
-    }
-
-    /// An array to put a run together in.
-    byte[] aside(int atLeast) {
-        if (aside.length < atLeast) {
-            aside = new byte[atLeast];
-        }
-        return aside;
     }
 
     void number(Wire wire, long value) {
@@ -98,6 +85,10 @@ final class ElementWriter {
         // an escaped unit is one byte as well
         Utf8.put(out, text, plain && texts == TextMode.STRICT);
         out.putByte((byte) 0);
+    }
+
+    void ints(DataType type, int[] values, int from, int count) {
+        format.encoding().putInts(out, scratch, format.wireOf(type), values, from, count);
     }
 
     void text(double value) {
@@ -220,14 +211,6 @@ final class ElementWriter {
         depth++;
         new CompositeWriter(this, out, format).put(value);
         depth--;
-    }
-
-    /// As values in values: a codec that uses itself ends here, and not with the stack.
-    void checkNesting(int codecs, CodecEntry<?> entry, int index) {
-        if (codecs == limits.maxNesting()) {
-            throw new IllegalArgumentException("nested too deep, a reader would refuse it: nesting=" + (codecs + 1)
-                    + " maxNesting=" + limits.maxNesting() + entry.at(index));
-        }
     }
 
     private static IllegalArgumentException refused(String what, String name, long value, String limit, long most) {

@@ -27,7 +27,8 @@ sealed interface Encoding permits FixedWidth, Flex128 {
 
     void putShorts(BufferBuilder out, Wire wire, short[] values, int from, int count);
 
-    void putInts(ElementWriter out, Wire wire, int[] values, int from, int count);
+    /// Writes a run; `aside` is where it may be put together.
+    void putInts(BufferBuilder out, Scratch aside, Wire wire, int[] values, int from, int count);
 
     void putLongs(BufferBuilder out, Wire wire, long[] values, int from, int count);
 

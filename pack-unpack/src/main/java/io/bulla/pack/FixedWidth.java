@@ -63,8 +63,8 @@ final class FixedWidth implements Encoding {
     }
 
     @Override
-    public void putInts(ElementWriter out, Wire wire, int[] values, int from, int count) {
-        out.builder().putInts(values, from, count);
+    public void putInts(BufferBuilder out, Scratch aside, Wire wire, int[] values, int from, int count) {
+        out.putInts(values, from, count);
     }
 
     @Override

@@ -77,8 +77,8 @@ final class Flex128 implements Encoding {
     }
 
     @Override
-    public void putInts(ElementWriter out, Wire wire, int[] values, int from, int count) {
-        FlexRuns.put(out, wire.isUnsigned(), values, from, count);
+    public void putInts(BufferBuilder out, Scratch aside, Wire wire, int[] values, int from, int count) {
+        FlexRuns.put(out, aside, wire.isUnsigned(), values, from, count);
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
+import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.text.Words;
 import java.lang.foreign.MemorySegment;
 
@@ -28,12 +29,12 @@ final class FlexRuns {
 
     /// Codes a run in an array and writes it from there: bytes that go one by one into the builder's memory would
     /// have its position stored and its bounds looked at for each.
-    static void put(ElementWriter out, boolean unsigned, int[] values, int from, int count) {
+    static void put(BufferBuilder out, Scratch scratch, boolean unsigned, int[] values, int from, int count) {
         // the last word of a run has up to seven bytes too many
-        byte[] aside = out.aside(Math.min(count, NUMBERS) * MAX_BYTES + Long.BYTES);
+        byte[] aside = scratch.ofAtLeast(Math.min(count, NUMBERS) * MAX_BYTES + Long.BYTES);
         for (int done = 0; done < count; done += NUMBERS) {
             int now = Math.min(count - done, NUMBERS);
-            out.builder().put(aside, 0, code(values, from + done, now, unsigned, aside));
+            out.put(aside, 0, code(values, from + done, now, unsigned, aside));
         }
     }
 

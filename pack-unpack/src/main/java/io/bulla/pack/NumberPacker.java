@@ -162,7 +162,7 @@ abstract sealed class NumberPacker permits Packer {
         long start = builder.byteSize();
         try {
             begin(type, count);
-            format.encoding().putInts(elements, format.wireOf(type), values, from, count);
+            elements.ints(type, values, from, count);
             return self();
         } catch (Throwable failure) {
             throw undone(start, failure);

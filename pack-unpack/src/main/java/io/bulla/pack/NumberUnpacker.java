@@ -7,7 +7,7 @@ import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Wire;
 
 /// Reads items of numbers: one value, a new array, or into the caller's array.
-abstract sealed class NumberUnpacker extends ByteCursor permits Unpacker {
+abstract class NumberUnpacker extends ByteCursor {
 
     NumberUnpacker(SealedBuffer buffer, WireFormat format, Limits limits, TextMode text, long position, long end) {
         super(buffer, format, limits, text, position, end);

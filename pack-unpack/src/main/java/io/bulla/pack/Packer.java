@@ -41,12 +41,14 @@ import org.jspecify.annotations.Nullable;
 /// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].
 public final class Packer extends NumberPacker {
 
+    private final int maxNesting;
     // codecs that are at work, one inside the other, and the last failure that has a codec's name
     private int codecs;
     private @Nullable RuntimeException named;
 
     private Packer(BufferBuilder builder, WireFormat format, FloatText floats, TextMode texts, Limits limits) {
         super(builder, format, floats, texts, limits);
+        this.maxNesting = limits.maxNesting();
     }
 
     /// A packer that appends to `builder`, and writes floating-point numbers as C does.
@@ -253,7 +255,7 @@ public final class Packer extends NumberPacker {
     }
 
     private <T> void packOne(CodecEntry<T> entry, T value, int index) {
-        elements.checkNesting(codecs, entry, index);
+        checkNesting(entry, index);
         long before = builder.byteSize();
         @Nullable Throwable outer = lost;
         lost = null;
@@ -274,6 +276,14 @@ public final class Packer extends NumberPacker {
         if (builder.byteSize() <= before) {
             throw entry.wrong(
                     builder.byteSize() == before ? "codec packs nothing:" : "codec takes back what was packed:", index);
+        }
+    }
+
+    /// As values in values: a codec that uses itself ends here, and not with the stack.
+    private void checkNesting(CodecEntry<?> entry, int index) {
+        if (codecs == maxNesting) {
+            throw new IllegalArgumentException("nested too deep, a reader would refuse it: nesting=" + (codecs + 1)
+                    + " maxNesting=" + maxNesting + entry.at(index));
         }
     }
 
