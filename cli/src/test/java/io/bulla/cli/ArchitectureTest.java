@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaCall;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /// The house: arrows point down only. This module sees all the others.
 class ArchitectureTest {
@@ -26,6 +36,8 @@ class ArchitectureTest {
             "iovec",
             "buffer",
             "pack",
+            "pack.text",
+            "pack.value",
             "interop.netty",
             "interop.posix",
             "interop.agrona",
@@ -41,6 +53,41 @@ class ArchitectureTest {
             assertTrue(CLASSES.containPackage("io.bulla." + room), room);
         }
         slices().matching("io.bulla.(**)").should().beFreeOfCycles().check(CLASSES);
+    }
+
+    /// The largest set of classes of a module that all need each other, itself or through others: a figure reached is
+    /// kept.
+    @ParameterizedTest
+    @CsvSource({
+        "5, io.bulla.refcount",
+        "7, io.bulla.iovec",
+        "7, io.bulla.buffer",
+        "20, io.bulla.pack",
+        "2, io.bulla.testkit",
+        "3, io.bulla.interop.posix",
+        "0, io.bulla.interop.netty",
+        "0, io.bulla.interop.agrona",
+        "0, io.bulla.interop.aeron",
+        "24, io.bulla.runtime.oob",
+        "2, io.bulla.runtime.pmix",
+        "2, io.bulla.runtime.oob.pmix",
+        "5, io.bulla.cli"
+    })
+    void knotsOfClassesDoNotGrow(int most, String module) {
+        List<Set<String>> knots = Knots.of(CLASSES.that(resideInAPackage(module + "..")).stream()
+                .map(ArchitectureTest::classFile)
+                .toList());
+        int largest = knots.isEmpty() ? 0 : knots.getFirst().size();
+        assertEquals(most, largest, () -> "knots: " + Knots.text(knots));
+    }
+
+    private static byte[] classFile(JavaClass type) {
+        try (InputStream in =
+                type.getSource().orElseThrow().getUri().toURL().openStream()) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
@@ -66,7 +113,8 @@ class ArchitectureTest {
     void buildersMemoryIsLentToTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.buffer..", "io.bulla.pack", "io.bulla.pack.text", "io.bulla.interop.agrona")
+                .resideOutsideOfPackages(
+                        "io.bulla.buffer..", "io.bulla.pack", "io.bulla.pack.text", "io.bulla.interop.agrona")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
