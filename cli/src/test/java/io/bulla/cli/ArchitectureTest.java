@@ -82,8 +82,7 @@ class ArchitectureTest {
     }
 
     private static byte[] classFile(JavaClass type) {
-        try (InputStream in =
-                type.getSource().orElseThrow().getUri().toURL().openStream()) {
+        try (InputStream in = type.getSource().orElseThrow().getUri().toURL().openStream()) {
             return in.readAllBytes();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

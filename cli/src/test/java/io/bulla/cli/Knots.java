@@ -50,7 +50,8 @@ final class Knots {
             }
         }
         return knots.found.stream()
-                .sorted(Comparator.comparingInt((Set<String> knot) -> knot.size()).reversed())
+                .sorted(Comparator.comparingInt((Set<String> knot) -> knot.size())
+                        .reversed())
                 .toList();
     }
 
@@ -59,20 +60,25 @@ final class Knots {
         Set<String> needed = needs.computeIfAbsent(name, none -> new TreeSet<>());
         for (PoolEntry entry : model.constantPool()) {
             if (entry instanceof ClassEntry one) {
-                add(needed, one.asInternalName().startsWith("[") ? one.asInternalName() : "L" + one.asInternalName() + ";");
+                add(
+                        needed,
+                        one.asInternalName().startsWith("[") ? one.asInternalName() : "L" + one.asInternalName() + ";");
             } else if (entry instanceof NameAndTypeEntry member) {
                 add(needed, member.type().stringValue());
             }
         }
         for (FieldModel field : model.fields()) {
             add(needed, field.fieldType().stringValue());
-            field.findAttribute(Attributes.signature()).ifPresent(type -> add(needed, type.signature().stringValue()));
+            field.findAttribute(Attributes.signature())
+                    .ifPresent(type -> add(needed, type.signature().stringValue()));
         }
         for (MethodModel method : model.methods()) {
             add(needed, method.methodType().stringValue());
-            method.findAttribute(Attributes.signature()).ifPresent(type -> add(needed, type.signature().stringValue()));
+            method.findAttribute(Attributes.signature())
+                    .ifPresent(type -> add(needed, type.signature().stringValue()));
         }
-        model.findAttribute(Attributes.signature()).ifPresent(type -> add(needed, type.signature().stringValue()));
+        model.findAttribute(Attributes.signature())
+                .ifPresent(type -> add(needed, type.signature().stringValue()));
         needed.remove(name);
     }
 
@@ -114,8 +120,6 @@ final class Knots {
     }
 
     static String text(List<Set<String>> knots) {
-        return knots.stream()
-                .map(knot -> knot.size() + " " + knot)
-                .collect(Collectors.joining("\n"));
+        return knots.stream().map(knot -> knot.size() + " " + knot).collect(Collectors.joining("\n"));
     }
 }

@@ -16,7 +16,8 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
-/// What a [io.bulla.pack.value.DataType#COMPRESSED_STRING] or [io.bulla.pack.value.DataType#COMPRESSED_BYTE_OBJECT] holds: PMIx sends bytes, and leaves it
+/// What a [io.bulla.pack.value.DataType#COMPRESSED_STRING] or [io.bulla.pack.value.DataType#COMPRESSED_BYTE_OBJECT]
+/// holds: PMIx sends bytes, and leaves it
 /// to both ends to compress and inflate them.
 ///
 /// A peer of PMIx 5.0.10 or 6.1 may send one in place of a string of 4096 bytes or more. Older ones never do, and

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
-import io.bulla.pack.text.Printable;
 import io.bulla.pack.UnpackException.Reason;
+import io.bulla.pack.text.Printable;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import org.jspecify.annotations.Nullable;

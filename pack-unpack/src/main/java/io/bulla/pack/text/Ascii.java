@@ -77,8 +77,7 @@ public final class Ascii {
             return (odd(word) & FLAGS) == 0;
         }
         // words at both ends, which may overlap, and those between them
-        long odd = odd(memory.get(Words.LAYOUT, at))
-                | odd(memory.get(Words.LAYOUT, at + length - Long.BYTES));
+        long odd = odd(memory.get(Words.LAYOUT, at)) | odd(memory.get(Words.LAYOUT, at + length - Long.BYTES));
         if (length > 2 * Long.BYTES) {
             odd |= odd(memory.get(Words.LAYOUT, at + Long.BYTES));
             for (int i = 2 * Long.BYTES; i < length - Long.BYTES; i += Long.BYTES) {

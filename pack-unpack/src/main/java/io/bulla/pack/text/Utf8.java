@@ -126,8 +126,7 @@ public final class Utf8 {
         return text.indexOf('\ufffd') < 0 ? text : decodedStrictly(utf8, length, escapes);
     }
 
-    private static String decodedStrictly(byte[] utf8, int length, boolean escapes)
-            throws MalformedTextException {
+    private static String decodedStrictly(byte[] utf8, int length, boolean escapes) throws MalformedTextException {
         ByteBuffer in = ByteBuffer.wrap(utf8, 0, length);
         CharBuffer out = CharBuffer.allocate(length);
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
