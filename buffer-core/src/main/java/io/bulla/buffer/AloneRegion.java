@@ -5,6 +5,7 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.Generation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /// A region with a chunk of its own: a large one, or any on a checked source.
 final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
@@ -15,10 +16,10 @@ final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
     private final Chunk chunk;
     private final ArenaCloser closer;
     private final MemorySegment segment;
-    private final Generation generation;
+    private final @Nullable Generation generation;
     private boolean released;
     // of those in quarantine
-    private AloneRegion next;
+    private @Nullable AloneRegion next;
 
     /// Takes over the only holder of `chunk`.
     AloneRegion(Chunk chunk, ArenaCloser closer, MemorySegment segment, boolean checked) {
@@ -34,17 +35,17 @@ final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
     }
 
     @Override
-    public Generation generation() {
+    public @Nullable Generation generation() {
         return generation;
     }
 
     @Override
-    public AloneRegion next() {
+    public @Nullable AloneRegion next() {
         return next;
     }
 
     @Override
-    public void next(AloneRegion region) {
+    public void next(@Nullable AloneRegion region) {
         next = region;
     }
 

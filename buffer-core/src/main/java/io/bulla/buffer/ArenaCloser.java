@@ -5,6 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// Closes arenas on a thread of the source's, since that costs tens of microseconds that no reader's `close()`
 /// should pay.
@@ -42,7 +43,7 @@ final class ArenaCloser {
     // volatile: written under the lock, seen by the thread when it is woken
     private volatile boolean ended;
     // the rest belongs to the thread
-    private Chunk retrying;
+    private @Nullable Chunk retrying;
     private long retried;
     private long idleSince = System.nanoTime();
 

@@ -6,6 +6,7 @@ import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
 ///
@@ -49,14 +50,14 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     private static final long PATIENCE_NANOS = 100_000_000;
 
     private final MemoryBudget budget;
-    private final LeaseTrace trace;
+    private final @Nullable LeaseTrace trace;
     private final Safety safety;
     private final long chunkBytes;
     private final ArenaCloser closer;
     // volatile: a block is seen whole; carving from one that is retired meanwhile fails cleanly
-    private volatile Block current;
+    private volatile @Nullable Block current;
     // under the lock
-    private Chunk chunk;
+    private @Nullable Chunk chunk;
     private long chunkLimit;
     private long chunkStarted;
     // volatile: written under the lock; large regions are refused without it
@@ -82,7 +83,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// @param budget booked in whole chunks, before memory is taken
     /// @param trace told of every handle on this source's memory, or `null`
     /// @return a source of its own
-    public static ArenaSource create(MemoryBudget budget, LeaseTrace trace) {
+    public static ArenaSource create(MemoryBudget budget, @Nullable LeaseTrace trace) {
         return builder().budget(budget).trace(trace).build();
     }
 
@@ -96,8 +97,8 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// How a source should be.
     public static final class Builder {
 
-        private MemoryBudget budget;
-        private LeaseTrace trace;
+        private @Nullable MemoryBudget budget;
+        private @Nullable LeaseTrace trace;
         private Safety safety = Safety.FAST;
         private long chunkBytes = CHUNK;
 
@@ -116,7 +117,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         ///
         /// @param trace a listener, or `null` for none
         /// @return this
-        public Builder trace(LeaseTrace trace) {
+        public Builder trace(@Nullable LeaseTrace trace) {
             this.trace = trace;
             return this;
         }
@@ -157,7 +158,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     }
 
     @Override
-    public LeaseTrace trace() {
+    public @Nullable LeaseTrace trace() {
         return trace;
     }
 
@@ -189,7 +190,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
     /// Grows in place, if the region is the last one of its chunk and there is room.
     @Override
-    public Region grow(Region region, long byteSize) {
+    public @Nullable Region grow(Region region, long byteSize) {
         return region instanceof Block.Carved carved && carved.resize(byteSize) ? region : null;
     }
 
@@ -242,7 +243,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
             closed = true;
             endBlock();
             if (chunk != null) {
-                endChunk();
+                endChunk(chunk);
             }
             closer.end();
         }
@@ -270,7 +271,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     }
 
     /// Under the lock, so that a block's end costs one block, however many threads meet it.
-    private synchronized void replace(Block seen, long byteSize) {
+    private synchronized void replace(@Nullable Block seen, long byteSize) {
         checkOpen(byteSize);
         if (current == seen) {
             long bytes = Math.min(chunkBytes, byteSize > BLOCK / 4 ? LARGE_BLOCK : BLOCK);
@@ -301,7 +302,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
             throw failure;
         }
         if (chunk != null) {
-            endChunk();
+            endChunk(chunk);
         }
         chunkLimit = Math.clamp(busy ? chunkLimit * 2 : chunkLimit / 2, Math.min(BLOCK, chunkBytes), chunkBytes);
         chunkStarted = now;
@@ -309,8 +310,8 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         return first;
     }
 
-    private void endChunk() {
-        chunk.leave();
+    private void endChunk(Chunk last) {
+        last.leave();
         chunk = null;
     }
 
@@ -383,9 +384,11 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
     private synchronized void endUnused() {
         // its holders are this source and the current block
-        if (current != null && chunk != null && current.isUnused() && chunk.holders() == 2) {
+        Block block = current;
+        Chunk own = chunk;
+        if (block != null && own != null && block.isUnused() && own.holders() == 2) {
             endBlock();
-            endChunk();
+            endChunk(own);
         }
     }
 

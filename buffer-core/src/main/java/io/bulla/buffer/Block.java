@@ -6,6 +6,7 @@ import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /// A piece of a [Chunk], carved from front to back. What was carved is not carved again while the chunk lives.
 ///
@@ -54,6 +55,7 @@ final class Block extends RefCount {
     }
 
     /// A region, or null when there is no room or the block is retired. A smaller one may still be found.
+    @Nullable
     Region carve(long bytes) {
         int size = aligned(bytes);
         // opaque: a guess; a carve that is refused for want of memory is tried again and again, at no cost in credit

@@ -15,6 +15,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.charset.Charset;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// The only writable state: bytes on their way to being sealed.
 ///
@@ -452,7 +453,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @param tag who holds the first handle, or `null`
     /// @return the first handle
     /// @throws IllegalStateException if the builder is sealed or abandoned
-    public SealedBuffer seal(Object tag) {
+    public SealedBuffer seal(@Nullable Object tag) {
         SealedBuffer buffer = sealed();
         // release: publishes the native bytes before any handle can be seen by another thread
         VarHandle.releaseFence();

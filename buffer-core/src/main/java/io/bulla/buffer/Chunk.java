@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// One shared arena. Its holders are its blocks and, while blocks may be added, its source; the last to leave
 /// hands it to the source's own thread.
@@ -19,7 +20,7 @@ final class Chunk extends RefCount implements Waiting.Item<Chunk> {
     // under the source's lock; the closer's thread comes after the last holder
     private long byteSize;
     // of those that wait to be closed
-    private Chunk next;
+    private @Nullable Chunk next;
 
     /// An arena without memory, whose one holder is the caller.
     Chunk(ArenaCloser closer) {
@@ -74,12 +75,12 @@ final class Chunk extends RefCount implements Waiting.Item<Chunk> {
     }
 
     @Override
-    public Chunk next() {
+    public @Nullable Chunk next() {
         return next;
     }
 
     @Override
-    public void next(Chunk chunk) {
+    public void next(@Nullable Chunk chunk) {
         next = chunk;
     }
 

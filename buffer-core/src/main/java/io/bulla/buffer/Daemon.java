@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// A thread that does a source's work, step by step, and belongs to no caller: its group is the root one, it has the
 /// system's class loader and no inherited thread locals. It ignores interrupts, and goes on after whatever a step
@@ -21,7 +22,7 @@ final class Daemon {
     private final String name;
     private final LongSupplier work;
     // volatile: a thread that hands over work wakes it without a lock
-    private volatile Thread thread;
+    private volatile @Nullable Thread thread;
 
     /// @param work one step; returns how long to wait before the next, in nanoseconds, or [#DONE]
     Daemon(String name, LongSupplier work) {

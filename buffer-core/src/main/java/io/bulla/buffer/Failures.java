@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
+import org.jspecify.annotations.Nullable;
 
 /// The first failure of several steps that are all taken, whatever the others throw; the later ones stand behind it.
 final class Failures {
@@ -9,7 +10,7 @@ final class Failures {
     private Failures() {}
 
     /// The first one, with `next` behind it if there is memory for that.
-    static Throwable join(Throwable first, Throwable next) {
+    static Throwable join(@Nullable Throwable first, Throwable next) {
         if (first == null) {
             return next;
         }
@@ -24,7 +25,7 @@ final class Failures {
     }
 
     /// Gives a region back. Allocates nothing.
-    static Throwable release(Region region, Throwable before) {
+    static @Nullable Throwable release(Region region, @Nullable Throwable before) {
         try {
             region.release();
             return before;
@@ -34,7 +35,7 @@ final class Failures {
     }
 
     /// Throws what was joined, if there was a failure.
-    static void rethrow(Throwable failure) {
+    static void rethrow(@Nullable Throwable failure) {
         if (failure != null) {
             throw Failures.<RuntimeException>unchecked(failure);
         }

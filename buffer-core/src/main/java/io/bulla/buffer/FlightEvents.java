@@ -11,6 +11,7 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
+import org.jspecify.annotations.Nullable;
 
 /// What the JDK's flight recorder is told, when it records: `bulla.Allocate`, `bulla.Seal`, `bulla.LastClose`
 /// (its duration is how long the buffer was held) and `bulla.Leak`.
@@ -62,7 +63,7 @@ public final class FlightEvents {
     }
 
     /// An event that runs until the last close, or null when no recording runs.
-    static LastClose held(long bytes) {
+    static @Nullable LastClose held(long bytes) {
         if (isOn()) {
             LastClose event = new LastClose();
             if (event.isEnabled()) {
@@ -132,7 +133,7 @@ public final class FlightEvents {
     @StackTrace(false)
     static final class Leak extends Event {
         @Label("Tag")
-        String tag;
+        @Nullable String tag;
 
         @Label("Bytes")
         @DataAmount

@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.iovec.Generation;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Hands out memory. Thread-safe. A source of one's own needs `allocate` and a [Region]; the rest has defaults.
 ///
@@ -28,7 +29,7 @@ public interface MemorySource {
     /// @return the region to use from now on, with the same first bytes, perhaps at another address: the old
     ///     one if it grew in place, else a new one, the old one being given back; or `null` to refuse, the
     ///     region being as before
-    default Region grow(Region region, long byteSize) {
+    default @Nullable Region grow(Region region, long byteSize) {
         return null;
     }
 
@@ -44,7 +45,7 @@ public interface MemorySource {
     /// Who is told of every handle on memory of this source.
     ///
     /// @return a listener, or `null` for none
-    default LeaseTrace trace() {
+    default @Nullable LeaseTrace trace() {
         return null;
     }
 
@@ -66,7 +67,7 @@ public interface MemorySource {
         /// A stamp that ends when the region is given back, for sources that check their views.
         ///
         /// @return `null` if views are not checked
-        default Generation generation() {
+        default @Nullable Generation generation() {
             return null;
         }
 

@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import org.jspecify.annotations.Nullable;
 
 /// A resource whose end may end others, and theirs others again, however deep: a concatenation of concatenations,
 /// memory that was adopted with another handle's `close` as its `onRelease`.
@@ -22,8 +23,8 @@ abstract class Nested extends RefCount {
     /// What one thread is about to end.
     private static final class Ending {
         private int depth;
-        private Nested first;
-        private Nested last;
+        private @Nullable Nested first;
+        private @Nullable Nested last;
 
         void later(Nested one) {
             if (last == null) {
@@ -34,6 +35,7 @@ abstract class Nested extends RefCount {
             last = one;
         }
 
+        @Nullable
         Nested poll() {
             Nested one = first;
             if (one != null) {
@@ -46,9 +48,9 @@ abstract class Nested extends RefCount {
     }
 
     // the thread's that ends it
-    private Nested next;
+    private @Nullable Nested next;
 
-    Nested(LeaseTrace trace) {
+    Nested(@Nullable LeaseTrace trace) {
         super(trace);
     }
 
@@ -91,7 +93,7 @@ abstract class Nested extends RefCount {
     }
 
     /// Null if there is no memory for it: then the stack has to do.
-    private static Ending begun() {
+    private static @Nullable Ending begun() {
         try {
             Ending ending = new Ending();
             ending.depth = 1;

@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// A region of a builder that is written up to where the next one starts, linked to those before it.
 ///
@@ -10,10 +11,10 @@ import java.lang.foreign.MemorySegment;
 /// @param memory as the region said when it was taken
 /// @param start bytes of the builder before it
 /// @param previous null for the first one
-record Part(Region region, MemorySegment memory, long start, Part previous) {
+record Part(Region region, MemorySegment memory, long start, @Nullable Part previous) {
 
     /// Whether a region is one of these.
-    static boolean holds(Part last, Region region) {
+    static boolean holds(@Nullable Part last, Region region) {
         for (Part part = last; part != null; part = part.previous) {
             if (part.region == region) {
                 return true;
@@ -23,7 +24,7 @@ record Part(Region region, MemorySegment memory, long start, Part previous) {
     }
 
     /// Whether memory overlaps with that of one of these.
-    static boolean overlaps(Part last, MemorySegment memory) {
+    static boolean overlaps(@Nullable Part last, MemorySegment memory) {
         for (Part part = last; part != null; part = part.previous) {
             if (part.memory.asOverlappingSlice(memory).isPresent()) {
                 return true;
@@ -32,7 +33,7 @@ record Part(Region region, MemorySegment memory, long start, Part previous) {
         return false;
     }
 
-    static int count(Part last) {
+    static int count(@Nullable Part last) {
         int count = 0;
         for (Part part = last; part != null; part = part.previous) {
             count++;
@@ -41,7 +42,7 @@ record Part(Region region, MemorySegment memory, long start, Part previous) {
     }
 
     /// Gives all regions back, the last one first. Allocates nothing.
-    static Throwable release(Part last, Throwable before) {
+    static @Nullable Throwable release(@Nullable Part last, @Nullable Throwable before) {
         Throwable failure = before;
         for (Part part = last; part != null; part = part.previous) {
             failure = Failures.release(part.region, failure);

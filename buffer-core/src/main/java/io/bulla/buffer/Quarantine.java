@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// Regions that were poisoned and wait, in the order in which they came, behind so many bytes of later ones; then
 /// each is searched for writes that came too late, and goes. All but the count belongs to the source's thread.
@@ -13,8 +14,8 @@ final class Quarantine {
     private final long limit;
     // volatile: written by the thread alone, read as a snapshot
     private final AtomicLong lateWrites = new AtomicLong();
-    private AloneRegion first;
-    private AloneRegion last;
+    private @Nullable AloneRegion first;
+    private @Nullable AloneRegion last;
     private long bytes;
 
     /// @param limit bytes to be kept
@@ -39,7 +40,7 @@ final class Quarantine {
             bytes += one.segment().byteSize();
             one = before;
         }
-        if (first == null) {
+        if (first == null || last == null) {
             first = oldest;
         } else {
             last.next(oldest);

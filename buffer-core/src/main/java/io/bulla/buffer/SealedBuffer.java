@@ -11,6 +11,7 @@ import java.lang.ref.Reference;
 import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// One holder's handle on bytes that never change again.
 ///
@@ -128,7 +129,7 @@ public final class SealedBuffer extends Lease {
             }
             IoVec all =
                     IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
-            LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
+            @Nullable LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
             SealedBuffer whole = new SealedBuffer(new Storage.Joined(trace, held), all);
             whole.announce(null);
             return whole;
@@ -142,8 +143,8 @@ public final class SealedBuffer extends Lease {
     ///
     /// @param handles some of them may be null
     /// @return the first failure, with the others behind it
-    static Throwable closeAll(SealedBuffer[] handles, Throwable before) {
-        Throwable failure = before;
+    static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
+        @Nullable Throwable failure = before;
         for (SealedBuffer each : handles) {
             try {
                 if (each != null) {
@@ -169,7 +170,7 @@ public final class SealedBuffer extends Lease {
     /// @param tag for reports, such as the name of a peer; or `null`
     /// @return a handle that its holder closes
     /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer share(Object tag) {
+    public SealedBuffer share(@Nullable Object tag) {
         return shareOf(bytes, tag);
     }
 
@@ -190,7 +191,7 @@ public final class SealedBuffer extends Lease {
     /// @return `n` handles, each closed by its holder
     /// @throws IllegalArgumentException if `n` is negative
     /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer[] shares(int n, Object tag) {
+    public SealedBuffer[] shares(int n, @Nullable Object tag) {
         if (n < 0) {
             throw new IllegalArgumentException("number of shares is negative: n=" + n);
         }
@@ -228,7 +229,7 @@ public final class SealedBuffer extends Lease {
     /// @param tag for reports; or `null`
     /// @return a handle that its holder closes
     /// @throws ReleasedBufferException if this handle is closed
-    public SealedBuffer move(Object tag) {
+    public SealedBuffer move(@Nullable Object tag) {
         SealedBuffer successor = new SealedBuffer(count(), bytes);
         moveTo(tag, successor);
         return successor;
@@ -384,8 +385,8 @@ public final class SealedBuffer extends Lease {
 
     @Override
     protected ReleasedBufferException closedError() {
-        LeaseTrace trace = count().trace();
-        Object tag = lastTag();
+        @Nullable LeaseTrace trace = count().trace();
+        @Nullable Object tag = lastTag();
         return new ReleasedBufferException(
                 "buffer handle already closed: byteSize=" + bytes.byteSize() + (tag == null ? "" : " tag=" + tag),
                 trace == null ? null : trace.closedBy(this));
@@ -393,7 +394,7 @@ public final class SealedBuffer extends Lease {
 
     @Override
     public String toString() {
-        Object tag = lastTag();
+        @Nullable Object tag = lastTag();
         return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed")
                 + (tag == null ? "" : " tag=" + tag) + "]";
     }
@@ -409,7 +410,7 @@ public final class SealedBuffer extends Lease {
 
     /// Makes the first handle known. If its listener throws, no handle will ever be open: then everything is given
     /// back.
-    void announce(Object tag) {
+    void announce(@Nullable Object tag) {
         try {
             opened(tag);
         } catch (Throwable failure) {
@@ -434,7 +435,7 @@ public final class SealedBuffer extends Lease {
         return (int) byteSize;
     }
 
-    private SealedBuffer shareOf(IoVec view, Object tag) {
+    private SealedBuffer shareOf(IoVec view, @Nullable Object tag) {
         SealedBuffer handle = new SealedBuffer(count(), view);
         retain(tag, handle);
         return handle;

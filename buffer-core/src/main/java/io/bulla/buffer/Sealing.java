@@ -6,6 +6,7 @@ import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// Makes a buffer of regions that are written: the source seals each, then they belong to one count.
 ///
@@ -25,16 +26,15 @@ final class Sealing {
     ///
     /// @param last null for an empty buffer
     /// @param end bytes in all
-    static SealedBuffer many(MemorySource source, Part last, long end) {
+    static SealedBuffer many(MemorySource source, @Nullable Part last, long end) {
         Region[] regions = new Region[Part.count(last)];
         MemorySegment[] sealed = new MemorySegment[regions.length];
         long behind = end;
-        Part part = last;
-        for (int i = regions.length - 1; i >= 0; i--) {
-            regions[i] = part.region();
+        int i = regions.length;
+        for (Part part = last; part != null; part = part.previous()) {
+            regions[--i] = part.region();
             sealed[i] = seal(source, part.region(), part.memory(), behind - part.start());
             behind = part.start();
-            part = part.previous();
         }
         IoVec bytes = IoVec.of(sealed);
         for (Region each : regions) {

@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import org.jspecify.annotations.Nullable;
 
 /// What the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one object for
 /// both.
@@ -20,7 +21,7 @@ sealed interface Storage {
 
         private final Region region;
 
-        One(LeaseTrace trace, Region region) {
+        One(@Nullable LeaseTrace trace, Region region) {
             super(trace);
             this.region = region;
         }
@@ -41,7 +42,7 @@ sealed interface Storage {
 
         private final Region[] regions;
 
-        Many(LeaseTrace trace, Region... regions) {
+        Many(@Nullable LeaseTrace trace, Region... regions) {
             super(trace);
             this.regions = regions;
         }
@@ -71,7 +72,7 @@ sealed interface Storage {
         private final Storage storage;
         private final FlightEvents.LastClose event;
 
-        Timed(LeaseTrace trace, Storage storage, FlightEvents.LastClose event) {
+        Timed(@Nullable LeaseTrace trace, Storage storage, FlightEvents.LastClose event) {
             super(trace);
             this.storage = storage;
             this.event = event;
@@ -98,7 +99,7 @@ sealed interface Storage {
         private final SealedBuffer[] parts;
         private final long pinned;
 
-        Joined(LeaseTrace trace, SealedBuffer... parts) {
+        Joined(@Nullable LeaseTrace trace, SealedBuffer... parts) {
             super(trace);
             this.parts = parts;
             long sum = 0;

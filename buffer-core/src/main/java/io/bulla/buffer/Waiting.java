@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// What was handed to a source's thread: a lock-free stack that runs through the items themselves. So handing over
 /// allocates nothing and cannot fail: a buffer's last `close()` stands above it.
@@ -15,16 +16,17 @@ final class Waiting<T extends Waiting.Item<T>> {
     /// Something that is in one such stack at a time.
     interface Item<T> {
 
+        @Nullable
         T next();
 
-        void next(T item);
+        void next(@Nullable T item);
     }
 
     // volatile: what was done with an item before it was put is before what its taker does
-    private final AtomicReference<T> top = new AtomicReference<>();
+    private final AtomicReference<@Nullable T> top = new AtomicReference<>();
 
     void put(T item) {
-        T before;
+        @Nullable T before;
         do {
             before = top.get();
             item.next(before);
@@ -32,8 +34,9 @@ final class Waiting<T extends Waiting.Item<T>> {
     }
 
     /// @return null if there is none
+    @Nullable
     T poll() {
-        T first;
+        @Nullable T first;
         do {
             first = top.get();
             if (first == null) {
@@ -48,6 +51,7 @@ final class Waiting<T extends Waiting.Item<T>> {
     /// All items, the one that was put last first.
     ///
     /// @return null if there is none
+    @Nullable
     T takeAll() {
         return top.getAndSet(null);
     }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The regions that a builder writes to, in order: where the next byte goes, and what happens when there is no
 /// room for it.
@@ -53,13 +54,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private long nextCapacity;
     // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it; a
     // region without a capacity grew, and has not said yet where its memory is now
-    private Region region;
+    private @Nullable Region region;
     MemorySegment memory = MemorySegment.NULL;
     long used;
     long capacity;
     private long before;
     // those before it, null while there is none
-    private Part earlier;
+    private @Nullable Part earlier;
     private long endedWith;
 
     WritableRegions(MemorySource source, long firstCapacity) {
@@ -163,9 +164,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
         }
-        Throwable failure = null;
-        while (byteSize < before) {
-            failure = dropLast(failure);
+        @Nullable Throwable failure = null;
+        while (region != null && byteSize < before) {
+            failure = dropLast(region, failure);
         }
         used = byteSize - before;
         Failures.rethrow(failure);
@@ -180,12 +181,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
             return memory.asSlice(offset - before, used - (offset - before));
         }
         long end = before;
-        Part part = earlier;
-        while (part.start() > offset) {
+        for (Part part = earlier; part != null; part = part.previous()) {
+            if (part.start() <= offset) {
+                return part.memory().asSlice(offset - part.start(), end - offset);
+            }
             end = part.start();
-            part = part.previous();
         }
-        return part.memory().asSlice(offset - part.start(), end - offset);
+        throw new AssertionError("no part holds the offset: offset=" + offset + " before=" + before);
     }
 
     /// Bytes written to a builder that still writes.
@@ -199,28 +201,29 @@ abstract sealed class WritableRegions permits BufferBuilder {
         checkWriting();
         // a region without a byte would stay taken as long as the buffer
         while (region != null && used == 0) {
-            Failures.rethrow(dropLast(null));
+            Failures.rethrow(dropLast(region, null));
         }
         reopen();
         Region last = region;
         MemorySegment written = memory;
         long length = used;
         long size = written();
-        boolean isOne = last != null && earlier == null;
-        Part parts = last == null || isOne ? null : new Part(last, written, before, earlier);
+        Part parts = last == null || earlier == null ? null : new Part(last, written, before, earlier);
         // from here on no byte is written, whatever the source and the listener do
         end(State.SEALED);
         try {
-            return isOne ? Sealing.one(source, last, written, length) : Sealing.many(source, parts, size);
+            return last != null && parts == null
+                    ? Sealing.one(source, last, written, length)
+                    : Sealing.many(source, parts, size);
         } catch (Throwable failure) {
             state = State.FAILED;
-            Part.release(parts, isOne ? Failures.release(last, failure) : failure);
+            Part.release(parts, last != null && parts == null ? Failures.release(last, failure) : failure);
             throw failure;
         }
     }
 
     /// Makes the first handle known, or gives the memory back.
-    final void announce(SealedBuffer buffer, Object tag) {
+    final void announce(SealedBuffer buffer, @Nullable Object tag) {
         try {
             buffer.announce(tag);
         } catch (Throwable failure) {
@@ -246,14 +249,14 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private void grow(int bytes) {
         reopen();
-        if (capacity - used < bytes && (region == null || !growRegion(bytes))) {
+        if (capacity - used < bytes && (region == null || !growRegion(region, bytes))) {
             takeRegion(bytes);
         }
     }
 
-    private boolean growRegion(int bytes) {
+    private boolean growRegion(Region last, int bytes) {
         long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
-        Region grown = source.grow(region, wanted);
+        @Nullable Region grown = source.grow(last, wanted);
         if (grown == null) {
             return false;
         }
@@ -286,7 +289,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         show(opened);
     }
 
-    private MemorySegment opened(Region fresh, int bytes, Part behind) {
+    private MemorySegment opened(@Nullable Region fresh, int bytes, @Nullable Part behind) {
         if (fresh == null) {
             throw Given.wrong(source, "no region", "wanted=" + bytes);
         }
@@ -313,8 +316,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     /// Returns to the region before the last one, if there is one, then gives the last one back.
-    private Throwable dropLast(Throwable failure) {
-        Region dropped = region;
+    private @Nullable Throwable dropLast(Region dropped, @Nullable Throwable failure) {
         Part last = earlier;
         if (last == null) {
             region = null;

@@ -13,4 +13,7 @@
 /// - [BufferReader][io.bulla.buffer.BufferReader] reads back what a builder wrote, with a position of its own.
 /// - [MemorySource][io.bulla.buffer.MemorySource] hands out regions; [ArenaSource][io.bulla.buffer.ArenaSource]
 ///   is the default one, [MemoryBudget][io.bulla.buffer.MemoryBudget] its hard limit in bytes.
+@NullMarked
 package io.bulla.buffer;
+
+import org.jspecify.annotations.NullMarked;

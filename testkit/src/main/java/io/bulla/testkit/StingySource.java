@@ -5,6 +5,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /// Refuses every allocation after the first few.
 public final class StingySource implements MemorySource {
@@ -35,7 +36,7 @@ public final class StingySource implements MemorySource {
     }
 
     @Override
-    public LeaseTrace trace() {
+    public @Nullable LeaseTrace trace() {
         return source.trace();
     }
 }

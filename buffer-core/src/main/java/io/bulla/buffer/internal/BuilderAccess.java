@@ -4,6 +4,7 @@ package io.bulla.buffer.internal;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The memory that a builder writes to: for packing, which writes a number of any length or a text in one go, and for
 /// sinks that change what they wrote. No segment is kept across a write, so that none is left after the seal.
@@ -14,7 +15,7 @@ import java.util.Objects;
 public abstract class BuilderAccess<B> {
 
     // plain: written by the initializer of the builder's class, which is over before anything reads it
-    private static BuilderAccess<?> offered;
+    private static @Nullable BuilderAccess<?> offered;
 
     private final Class<B> type;
 

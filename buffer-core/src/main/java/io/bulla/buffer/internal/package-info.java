@@ -3,4 +3,7 @@
 /// do not count, it may change at any time.
 ///
 /// - [BuilderAccess][io.bulla.buffer.internal.BuilderAccess] reaches the memory that a builder writes to.
+@NullMarked
 package io.bulla.buffer.internal;
+
+import org.jspecify.annotations.NullMarked;
