@@ -180,16 +180,6 @@ public class CountBenchmark {
     }
 
     @Benchmark
-    @OperationsPerInvocation(SENDS)
-    public void fanOut(Blackhole elsewhere) {
-        FanOut sends = new FanOut(claim.share(), SENDS);
-        elsewhere.consume(sends);
-        for (int i = 0; i < SENDS; i++) {
-            sends.completed();
-        }
-    }
-
-    @Benchmark
     public void shareThenCloseUntraced() {
         untraced.share().close();
     }

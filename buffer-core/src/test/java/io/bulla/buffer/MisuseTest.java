@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.iovec.IoVec;
-import io.bulla.refcount.FanOut;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.SendTicket;
 import java.io.ByteArrayInputStream;
@@ -657,20 +656,6 @@ class MisuseTest {
             assertNull(moved.tag());
         }
         harmless();
-    }
-
-    @Test
-    void completionTooMany() {
-        FanOut sends = new FanOut(sealed(), 1);
-        sends.completed();
-        refused(sends::completed);
-    }
-
-    @Test
-    void completionByAnotherThread() throws InterruptedException {
-        FanOut sends = new FanOut(sealed(), 1);
-        Thread.ofPlatform().name("other").start(() -> refused(sends::completed)).join();
-        sends.completed();
     }
 
     @Test

@@ -53,6 +53,7 @@ public final class NativeIoVecCursor {
     }
 
     /// A cursor at the start of `header`, which `image` follows: one gather, and the body stays where it is.
+    /// For frames on a raw socket, where each peer's header has a number of its own and all share one image.
     ///
     /// @param header native memory of this destination's own, kept as it is until the send is done
     /// @param image the body, shared with other destinations

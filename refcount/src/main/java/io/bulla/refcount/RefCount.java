@@ -156,10 +156,9 @@ public abstract class RefCount {
         return isFreed(now) ? 0 : Stripes.own(now) + (cells == null ? 0 : cells.holders());
     }
 
-    /// Tells whether the count is spread over cells at this moment: a snapshot for reports and tests.
-    ///
-    /// @return true between a striping and the end of its fold
-    public final boolean isStriped() {
+    /// Whether the count is spread over cells at this moment: a snapshot, true between a striping and the end of its
+    /// fold.
+    final boolean isStriped() {
         // opaque: a snapshot
         return isStriped((long) STATE.getOpaque(this));
     }

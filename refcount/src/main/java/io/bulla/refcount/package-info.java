@@ -10,8 +10,7 @@
 ///   who holds what and heals the forgotten.
 /// - [SendTicket][io.bulla.refcount.SendTicket] keeps one claim until every event it waits for has happened:
 ///   the bytes are accepted *and* the memory is no longer read. [KernelSend][io.bulla.refcount.KernelSend] does
-///   so by the rules of the kernel's zero-copy sends. [FanOut][io.bulla.refcount.FanOut] keeps one
-///   claim for many sends that end on one thread.
+///   so by the rules of the kernel's zero-copy sends.
 @NullMarked
 package io.bulla.refcount;
 

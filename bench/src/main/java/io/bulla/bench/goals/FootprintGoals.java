@@ -50,7 +50,6 @@ public final class FootprintGoals {
         Class<CountBenchmark> count = CountBenchmark.class;
         goals.add(Goal.allocatesAtMost(32, "share-heap", count, "shareThenCloseEscaping"));
         goals.add(Goal.allocatesAtMost(32, "shares-64-heap", count, "sharesThenCloses"));
-        goals.add(Goal.allocatesAtMost(8, "fan-out-64-heap", count, "fanOut"));
         goals.add(Goal.compare(
                 "fan-out-64-of-64k-heap",
                 Case.jmhAllocation(FanOutBenchmark.class, "shared", SIZE),

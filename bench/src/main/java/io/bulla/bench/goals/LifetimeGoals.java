@@ -38,7 +38,6 @@ public final class LifetimeGoals {
                         Case.program("ns", ClosersRace.class, "2"),
                         Case.program("ns", ClosersRace.class, "1")),
                 Goal.atMost(0.8, "shares-64", count("sharesThenCloses", 1), escaping),
-                Goal.atMost(0.1, "fan-out-64", count("fanOut", 1), escaping),
                 Goal.atMost(1.05, "read-5-fields", read("checked"), read("unchecked")),
                 Goal.compare("read-5-fields-segment", read("checked"), read("baseline")),
                 Goal.compare("read-5-fields-netty", read("checked"), read("netty")),

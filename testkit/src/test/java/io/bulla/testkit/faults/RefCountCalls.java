@@ -2,7 +2,6 @@
 package io.bulla.testkit.faults;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.FanOut;
 import io.bulla.refcount.KernelSend;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseLedger;
@@ -81,9 +80,7 @@ final class RefCountCalls {
     }
 
     private static Catalogue sends(Catalogue all) {
-        all.receiver(FanOut.class, scene -> new FanOut(scene.lastHandle(), 1))
-                .receiver(FanOut.class, scene -> new FanOut(scene.buffer(300), 2))
-                .receiver(SendTicket.class, scene -> new SendTicket(scene.lastHandle(), 1))
+        all.receiver(SendTicket.class, scene -> new SendTicket(scene.lastHandle(), 1))
                 .receiver(SendTicket.class, scene -> new SendTicket(scene.buffer(300), 2))
                 .receiver(KernelSend.class, scene -> send(scene, false));
         all.on("KernelSend.accepted(long, boolean)", scene -> Call.on(send(scene, true), 5L, false));
