@@ -2,6 +2,7 @@
 package io.bulla.interop.posix;
 
 import io.bulla.refcount.RefCount;
+import org.jspecify.annotations.Nullable;
 
 /// A file descriptor that is closed once no thread is inside a call on it: a number that was closed beside a call
 /// may already mean another file.
@@ -11,7 +12,7 @@ final class Descriptor extends RefCount {
     private final String what;
     // volatile: seen soon by the other threads, so that none starts another call; nothing else hangs on them
     private volatile boolean closed;
-    private volatile String broken;
+    private volatile @Nullable String broken;
 
     /// Takes `fd` over.
     ///

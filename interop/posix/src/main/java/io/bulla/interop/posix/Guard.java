@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import org.jspecify.annotations.Nullable;
+
 /// How a sealed file is seen by the process that reads it. The file itself is the same in both: no process, this
 /// one included, can change its bytes.
 public enum Guard {
@@ -13,7 +15,7 @@ public enum Guard {
     PRIVATE;
 
     // volatile: seen soon; a thread that does not see it tries again, with the same result
-    private static volatile Guard ofKernel;
+    private static volatile @Nullable Guard ofKernel;
 
     /// What the kernel that this runs on can do: tried with a file of one byte, until that succeeds once.
     ///

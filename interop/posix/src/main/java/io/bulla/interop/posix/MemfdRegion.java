@@ -3,6 +3,8 @@ package io.bulla.interop.posix;
 
 import io.bulla.buffer.MemorySource.Region;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// A memory file of its own.
 ///
@@ -16,8 +18,8 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     private final MemfdSource source;
     private final int fd;
     private final Descriptor descriptor;
-    private Mapping writing;
-    private SealedFile sealed;
+    private @Nullable Mapping writing;
+    private @Nullable SealedFile sealed;
     private long booked;
 
     /// Takes over `fd`, a mapping of all of it, and as many bytes of the source's budget.
@@ -52,7 +54,8 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
         if (Memfd.truncate(fd, bytes) < 0) {
             return false;
         }
-        if (!writing.tryGrow(bytes) && !move(bytes)) {
+        Mapping last = Objects.requireNonNull(writing, "writable mapping");
+        if (!last.tryGrow(bytes) && !move(last, bytes)) {
             return false;
         }
         booked = bytes;
@@ -62,7 +65,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     /// @throws PosixException if the system refuses; the region can only be released
     /// @throws IllegalStateException if a system call of the JDK is in the memory; the region is as before
     MemorySegment seal(long used, Guard guard) throws PosixException {
-        writing.close();
+        Objects.requireNonNull(writing, "writable mapping").close();
         writing = null;
         check("ftruncate", Memfd.truncate(fd, used));
         check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE | Memfd.SEAL_SEAL));
@@ -98,7 +101,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     }
 
     /// A second mapping first, so that nothing is lost if it fails.
-    private boolean move(long bytes) {
+    private boolean move(Mapping last, long bytes) {
         Mapping moved;
         try {
             moved = Mapping.writable(fd, bytes);
@@ -106,7 +109,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
             return false;
         }
         try {
-            writing.close();
+            last.close();
         } catch (IllegalStateException inUse) {
             moved.close();
             return false;

@@ -7,6 +7,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// The GUARDED source: what was sealed is sealed by the kernel. Each region is a memory file (`memfd_create`) of
 /// its own.
@@ -36,10 +37,10 @@ public final class MemfdSource implements MemorySource {
     private static final long PATIENCE_NANOS = 100_000_000;
 
     private final MemoryBudget budget;
-    private final LeaseTrace trace;
+    private final @Nullable LeaseTrace trace;
     private final Guard guard;
 
-    private MemfdSource(MemoryBudget budget, LeaseTrace trace, Guard guard) {
+    private MemfdSource(MemoryBudget budget, @Nullable LeaseTrace trace, Guard guard) {
         this.budget = Objects.requireNonNull(budget, "budget");
         this.trace = trace;
         this.guard = guard;
@@ -59,11 +60,11 @@ public final class MemfdSource implements MemorySource {
     /// @param trace told of every handle on this source's memory, or `null`
     /// @return a source of its own
     /// @throws UnsupportedOperationException if the kernel has no memory files, or native access is not enabled
-    public static MemfdSource create(MemoryBudget budget, LeaseTrace trace) {
+    public static MemfdSource create(MemoryBudget budget, @Nullable LeaseTrace trace) {
         return guardedBy(Guard.ofKernel(), budget, trace);
     }
 
-    static MemfdSource guardedBy(Guard guard, MemoryBudget budget, LeaseTrace trace) {
+    static MemfdSource guardedBy(Guard guard, MemoryBudget budget, @Nullable LeaseTrace trace) {
         return new MemfdSource(budget, trace, guard);
     }
 
@@ -75,7 +76,7 @@ public final class MemfdSource implements MemorySource {
     }
 
     @Override
-    public LeaseTrace trace() {
+    public @Nullable LeaseTrace trace() {
         return trace;
     }
 
@@ -105,7 +106,7 @@ public final class MemfdSource implements MemorySource {
     /// Makes the file larger, twice as large if the budget allows it. The memory moves if something is in its
     /// way; no byte is copied.
     @Override
-    public Region grow(Region region, long byteSize) {
+    public @Nullable Region grow(Region region, long byteSize) {
         if (!(region instanceof MemfdRegion file)) {
             return null;
         }

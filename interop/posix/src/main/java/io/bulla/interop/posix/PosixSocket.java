@@ -345,7 +345,7 @@ public final class PosixSocket implements AutoCloseable {
     void breakStream(Throwable first) {
         // one that its owner has closed lets no call in anyway, and says so
         if (isOpen()) {
-            descriptor.breakWith(first.getMessage());
+            descriptor.breakWith(String.valueOf(first.getMessage()));
             abort();
         }
     }

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /// An io_uring by raw system calls: two rings shared with the kernel, one of requests, one of completions.
 ///
@@ -97,7 +98,7 @@ final class Ring implements AutoCloseable {
     /// @throws PosixException with `ENOSYS` or `EPERM` where there is no io_uring, or an older one
     Ring(int entries) throws PosixException {
         int opened = -1;
-        MemorySegment mapped = null;
+        @Nullable MemorySegment mapped = null;
         try {
             opened = (int) check("io_uring_setup", syscall(SYSCALL_SETUP, SETUP, entries), "entries=" + entries);
             int features = params.get(JAVA_INT, 20);
@@ -143,6 +144,7 @@ final class Ring implements AutoCloseable {
     /// A place for one more request, zeroed, to be filled in before the next [#enter].
     ///
     /// @return `null` if the ring is full
+    @Nullable
     MemorySegment next() {
         // acquire: ordering 1, the kernel has read what was there
         int head = (int) INT.getAcquire(rings, sqHead);
@@ -246,7 +248,7 @@ final class Ring implements AutoCloseable {
         return MemorySegment.ofAddress(address).reinterpret(bytes);
     }
 
-    private void unmap(MemorySegment mapping) {
+    private void unmap(@Nullable MemorySegment mapping) {
         if (mapping == null) {
             return;
         }

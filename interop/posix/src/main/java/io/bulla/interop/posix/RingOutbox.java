@@ -13,8 +13,10 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /// An outbox over io_uring. A request's user data is its send's slot; a completion with the mark of a
 /// notification ends one call's reading, any other is a call's answer.
@@ -164,7 +166,7 @@ final class RingOutbox implements Outbox {
         ready.clear();
         for (Lane lane : lanes.values()) {
             if (lane.busy) {
-                int slot = slotOf.get(lane.waiting.peek());
+                int slot = slotOf(lane.waiting.element());
                 cancel(slot);
                 cancel(slot | READY);
             }
@@ -227,7 +229,7 @@ final class RingOutbox implements Outbox {
         send.begin(withoutCopy ? SendPath.URING_ZC : SendPath.URING);
         lane.busy = true;
         request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(send));
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf(send));
         if (withoutCopy) {
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_SENDMSG_ZC);
             request.set(JAVA_LONG, Ring.SQE_ADDRESS, image.address());
@@ -248,7 +250,7 @@ final class RingOutbox implements Outbox {
         request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_POLL_ADD);
         request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
         request.set(JAVA_INT, Ring.SQE_OP_FLAGS, Libc.POLLOUT);
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf.get(lane.waiting.peek()) | READY);
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf(lane.waiting.element()) | READY);
     }
 
     void completed(long userData, int result, int flags) {
@@ -314,7 +316,7 @@ final class RingOutbox implements Outbox {
     private void fail(Lane lane, SocketSend send, int errno, boolean more) {
         lane.waiting.remove();
         send.failed(errno, more);
-        lane.socket.breakStream(send.failure());
+        lane.socket.breakStream(Objects.requireNonNull(send.failure(), "failure"));
         giveUp(lane, errno);
     }
 
@@ -337,6 +339,11 @@ final class RingOutbox implements Outbox {
         slotOf.put(send, slot);
     }
 
+    private int slotOf(SocketSend send) {
+        return Objects.requireNonNull(slotOf.get(send), "slot");
+    }
+
+    @Nullable
     Lane lane(PosixSocket socket) {
         return lanes.get(socket);
     }

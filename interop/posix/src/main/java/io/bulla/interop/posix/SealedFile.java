@@ -4,6 +4,7 @@ package io.bulla.interop.posix;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.jspecify.annotations.Nullable;
 
 /// A sealed memory file, mapped read-only in this process. Each holder of a buffer on it keeps it.
 ///
@@ -51,7 +52,7 @@ final class SealedFile extends Unmapper.Freeable {
     ///
     /// @param memory of a buffer that the caller holds
     /// @return `null` if it is not memory of one sealed file
-    static SealedFile of(MemorySegment memory) {
+    static @Nullable SealedFile of(MemorySegment memory) {
         if (!memory.isNative()) {
             return null;
         }

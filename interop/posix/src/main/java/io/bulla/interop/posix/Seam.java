@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import org.jspecify.annotations.Nullable;
 
 /// Where a test stands between this module and the C library: asked before each call, it may refuse the call with
 /// an error number, or delay it.
@@ -29,7 +30,7 @@ final class Seam {
 
     private static final boolean OPEN = Boolean.getBoolean("bulla.posix.seam");
     // volatile: seen by the next call of any thread
-    private static volatile Watcher watcher;
+    private static volatile @Nullable Watcher watcher;
 
     private Seam() {}
 
@@ -38,7 +39,7 @@ final class Seam {
     }
 
     /// @param next asked from now on; `null` for none
-    static void watch(Watcher next) {
+    static void watch(@Nullable Watcher next) {
         if (!OPEN) {
             throw new IllegalStateException("the seam is closed: start the JVM with -Dbulla.posix.seam=true");
         }

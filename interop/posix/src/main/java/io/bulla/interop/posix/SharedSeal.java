@@ -19,7 +19,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// A buffer on its way to other processes of this host: the seal travels, as a descriptor, and not the bytes.
 /// What a hand-over costs does not depend on the size.
@@ -55,9 +57,9 @@ public final class SharedSeal implements AutoCloseable {
     private final long offset;
     private final long format;
     // null if there is none
-    private final byte[] digest;
+    private final byte @Nullable [] digest;
 
-    private SharedSeal(SealedBuffer buffer, SealedFile file, long offset, long format, byte[] digest) {
+    private SharedSeal(SealedBuffer buffer, SealedFile file, long offset, long format, byte @Nullable [] digest) {
         this.buffer = buffer;
         this.file = file;
         this.offset = offset;
@@ -80,14 +82,14 @@ public final class SharedSeal implements AutoCloseable {
         try (handle) {
             MemorySegment whole = flat(handle.iovec());
             SealedFile file = whole == null ? null : SealedFile.of(whole);
-            if (file != null) {
+            if (whole != null && file != null) {
                 return new SharedSeal(handle.move(), file, file.offsetOf(whole), format, null);
             }
             if (handle.byteSize() == 0) {
                 return empty(format, copies);
             }
             SealedBuffer copy = handle.copy(copies);
-            return new SharedSeal(copy, SealedFile.of(flat(copy.iovec())), 0, format, null);
+            return new SharedSeal(copy, sealedFile(copy.iovec().region(0)), 0, format, null);
         }
     }
 
@@ -246,7 +248,7 @@ public final class SharedSeal implements AutoCloseable {
             throw new SealRefusedException("buffer over the limit: length=" + length + " limit=" + limit);
         }
         Memfd.Extent extent = checkSeals(rights.first(), offset, length);
-        byte[] digest = null;
+        byte @Nullable [] digest = null;
         if (header.get(INT, 4) == 1) {
             digest = header.asSlice(HEADER - DIGEST).toArray(JAVA_BYTE);
         }
@@ -308,7 +310,7 @@ public final class SharedSeal implements AutoCloseable {
         }
     }
 
-    private static SharedSeal adopt(SealedFile file, long offset, long length, long format, byte[] digest) {
+    private static SharedSeal adopt(SealedFile file, long offset, long length, long format, byte @Nullable [] digest) {
         boolean adopted = false;
         SealedBuffer buffer = null;
         SharedSeal seal = null;
@@ -339,11 +341,16 @@ public final class SharedSeal implements AutoCloseable {
             region.release();
             throw failure;
         }
-        return new SharedSeal(SealedBuffer.adopt(none, region::release), SealedFile.of(none), 0, format, null);
+        return new SharedSeal(SealedBuffer.adopt(none, region::release), sealedFile(none), 0, format, null);
+    }
+
+    /// The file behind memory of a [MemfdSource].
+    private static SealedFile sealedFile(MemorySegment memory) {
+        return Objects.requireNonNull(SealedFile.of(memory), "sealed file");
     }
 
     /// The only region with bytes, or null if there is none, or several.
-    private static MemorySegment flat(IoVec bytes) {
+    private static @Nullable MemorySegment flat(IoVec bytes) {
         return bytes.regionCount() == 1 ? bytes.region(0) : null;
     }
 

@@ -10,6 +10,7 @@ import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.refcount.KernelSend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// One buffer on its way through one socket, whose memory the kernel may read after it accepted the bytes.
 ///
@@ -27,7 +28,7 @@ public final class SocketSend {
     private final MemorySegment header;
     private final long byteSize;
     // volatile: seen soon by any thread that asks; nothing else hangs on it
-    private volatile SendPath path;
+    private volatile @Nullable SendPath path;
 
     /// A send of the calling thread's.
     ///
@@ -110,7 +111,7 @@ public final class SocketSend {
     /// Why it failed.
     ///
     /// @return `null` if all bytes were accepted, or it has not ended
-    public PosixException failure() {
+    public @Nullable PosixException failure() {
         return kernel.isEnded() && kernel.error() != 0
                 ? PosixException.of("send", kernel.error(), "remaining=" + kernel.remaining() + " path=" + path)
                 : null;
@@ -119,7 +120,7 @@ public final class SocketSend {
     /// How the last call gave the kernel its bytes.
     ///
     /// @return `null` before the first call
-    public SendPath path() {
+    public @Nullable SendPath path() {
         return path;
     }
 

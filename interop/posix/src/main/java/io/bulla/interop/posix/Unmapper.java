@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// A thread that frees what takes too long for a holder's `close()`: ends mappings, which costs tens of
 /// microseconds each, or closes descriptors that another process chose. One of each kind in the process.
@@ -29,7 +30,7 @@ final class Unmapper {
     /// Something to be freed. It is in one list at a time.
     abstract static class Freeable {
 
-        private Freeable next;
+        private @Nullable Freeable next;
 
         /// Frees it, or what is left of it when it was asked before.
         ///
@@ -53,14 +54,14 @@ final class Unmapper {
     private final String name;
     private final Consumer<Thread> starting;
     // volatile: ordering 1
-    private final AtomicReference<Freeable> pushed = new AtomicReference<>();
+    private final AtomicReference<@Nullable Freeable> pushed = new AtomicReference<>();
     // volatile: a guess of whether helping or waiting is worth it
     private final AtomicInteger waiting = new AtomicInteger();
     // volatile: ordering 2; who changes it from null starts the thread
-    private final AtomicReference<Thread> thread = new AtomicReference<>();
+    private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
     // both under the lock: taken and not freed yet, oldest first; failed, to be asked again
-    private Freeable taken;
-    private Freeable failed;
+    private @Nullable Freeable taken;
+    private @Nullable Freeable failed;
 
     private Unmapper(String name) {
         this(name, Thread::start);
@@ -144,7 +145,7 @@ final class Unmapper {
         return one != null && free(one);
     }
 
-    private synchronized Freeable take() {
+    private synchronized @Nullable Freeable take() {
         if (taken == null) {
             // volatile: ordering 1
             Freeable newest = pushed.getAndSet(null);

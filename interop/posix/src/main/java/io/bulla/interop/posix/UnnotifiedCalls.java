@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import org.jspecify.annotations.Nullable;
+
 /// The calls of one socket whose notifications have not come, by number.
 ///
 /// The kernel numbers the successful `MSG_ZEROCOPY` calls of a socket from 0 on, modulo 2^32, and tells of them
@@ -12,7 +14,7 @@ package io.bulla.interop.posix;
 /// ```
 final class UnnotifiedCalls {
 
-    private SocketSend[] slots = new SocketSend[16];
+    private @Nullable SocketSend[] slots = new @Nullable SocketSend[16];
     private int oldest;
     private int next;
 
@@ -45,12 +47,12 @@ final class UnnotifiedCalls {
             int number = low + i;
             // unsigned: numbers wrap
             boolean known = Integer.compareUnsigned(number - oldest, size()) < 0;
-            if (!known || slots[slot(number)] == null) {
+            SocketSend send = known ? slots[slot(number)] : null;
+            if (send == null) {
                 throw new IllegalStateException("notification of no such call: number="
                         + Integer.toUnsignedString(number) + " oldest=" + Integer.toUnsignedString(oldest)
                         + " next=" + Integer.toUnsignedString(next));
             }
-            SocketSend send = slots[slot(number)];
             slots[slot(number)] = null;
             while (oldest != next && slots[slot(oldest)] == null) {
                 oldest++;
@@ -73,8 +75,8 @@ final class UnnotifiedCalls {
     }
 
     private void grow() {
-        SocketSend[] old = slots;
-        slots = new SocketSend[2 * old.length];
+        @Nullable SocketSend[] old = slots;
+        slots = new @Nullable SocketSend[2 * old.length];
         for (int number = oldest; number != next; number++) {
             slots[slot(number)] = old[number & old.length - 1];
         }

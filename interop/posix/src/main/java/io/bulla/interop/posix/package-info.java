@@ -18,4 +18,7 @@
 ///
 /// The program is started with `--enable-native-access=io.bulla.interop.posix` (or `ALL-UNNAMED` on the class
 /// path); the first use says so when it is missing. Linux on x86-64 and AArch64.
+@NullMarked
 package io.bulla.interop.posix;
+
+import org.jspecify.annotations.NullMarked;
