@@ -56,7 +56,7 @@ class BullaTest {
     @Test
     void nodeThatDiesMidwayIsAnErrorOfOneLine() {
         assertEquals(1, run("xcast", "--nodes=6", "--radix=2", "--fail-node=2", file.toString()));
-        assertTrue(err.startsWith("bulla: peer 2 failed"), err);
+        assertTrue(err.startsWith("bulla: peer 2 failed: "), err);
         assertEquals(1, err.lines().count());
     }
 

@@ -16,7 +16,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -194,6 +196,9 @@ final class Xcast implements AutoCloseable {
         private final Progress progress;
         private final long[] verifiedAt = new long[nodes + 1];
         private final Map<Integer, String> lost = new TreeMap<>();
+        /// Failed, as the broadcast was told; why is heard later, or never.
+        private final Set<Integer> unexplained = new TreeSet<>();
+
         private long pingAt = Long.MAX_VALUE;
 
         Broadcast(long start, Progress progress) {
@@ -214,6 +219,7 @@ final class Xcast implements AutoCloseable {
                 } else if (until == pingAt) {
                     // they have it, and may die before they say so: who does not take a message is lost
                     pingAt = Long.MAX_VALUE;
+                    unexplained.forEach(rank -> lose(rank, "peer " + rank + " failed: the node above it lost it"));
                     sendAll(Recipient.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
                 } else {
                     throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " verified=" + verified
@@ -241,7 +247,9 @@ final class Xcast implements AutoCloseable {
                 }
                 case Lost peer -> lose(peer.rank(), peer.why());
                 case Confirmed confirmed -> {
-                    confirmed.result().failed().forEach(rank -> lose(rank, "peer " + rank + " failed"));
+                    unexplained.addAll(confirmed.result().failed());
+                    // the root asks for itself, and hears why
+                    sendAll(Recipient.PING, rank -> unexplained.contains(rank) && !lost.containsKey(rank));
                     pingAt = System.nanoTime() + PATIENCE_NANOS;
                 }
                 case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
