@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,7 @@ final class ArenaCloser {
     private final LongConsumer giveBack;
     private final Quarantine quarantine;
     private final Trimmer trimmer = new Trimmer();
-    private final Daemon daemon = new Daemon("bulla-arena-closer", this::step);
+    private final Daemon daemon;
     // volatile: written under the lock, seen by the thread when it is woken
     private volatile boolean ended;
     // the rest belongs to the thread
@@ -50,8 +51,14 @@ final class ArenaCloser {
     /// @param giveBack told the bytes of each arena after it was closed
     /// @param quarantine bytes to be kept poisoned before they are freed
     ArenaCloser(LongConsumer giveBack, long quarantine) {
+        this(giveBack, quarantine, Thread::start);
+    }
+
+    /// For tests: with a thread whose start may fail.
+    ArenaCloser(LongConsumer giveBack, long quarantine, Consumer<Thread> starter) {
         this.giveBack = giveBack;
         this.quarantine = new Quarantine(quarantine);
+        this.daemon = new Daemon("bulla-arena-closer", this::step, starter);
     }
 
     /// Another chunk is about to be opened: by then the thread is there, and stays.

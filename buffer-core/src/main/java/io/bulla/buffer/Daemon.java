@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -21,13 +22,20 @@ final class Daemon {
 
     private final String name;
     private final LongSupplier work;
+    private final Consumer<Thread> starter;
     // volatile: a thread that hands over work wakes it without a lock
     private volatile @Nullable Thread thread;
 
     /// @param work one step; returns how long to wait before the next, in nanoseconds, or [#DONE]
     Daemon(String name, LongSupplier work) {
+        this(name, work, Thread::start);
+    }
+
+    /// For tests: with a start that may fail.
+    Daemon(String name, LongSupplier work, Consumer<Thread> starter) {
         this.name = name;
         this.work = work;
+        this.starter = starter;
     }
 
     /// Starts the thread, unless it runs.
@@ -37,7 +45,7 @@ final class Daemon {
         Thread now = thread;
         if (now == null || !now.isAlive()) {
             Thread fresh = newThread(this::run);
-            fresh.start();
+            starter.accept(fresh);
             thread = fresh;
         }
     }

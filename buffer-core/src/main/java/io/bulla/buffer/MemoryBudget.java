@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongBinaryOperator;
 
 /// A hard limit in bytes on what one or several sources have reserved at the same time.
 ///
@@ -31,6 +32,9 @@ import java.util.concurrent.atomic.LongAdder;
 public final class MemoryBudget {
 
     private static final LongAdder ADOPTED = new LongAdder();
+
+    // linked before the heap is short: a call that once failed to link fails for ever
+    private static final LongBinaryOperator LARGER = Math::max;
 
     private final long limit;
     // volatile: used is held under the limit by a compare-and-set; peak is raised after it, and may lag
@@ -108,8 +112,17 @@ public final class MemoryBudget {
             }
             // volatile: the limit needs the atomic step alone; no memory hangs on the order
         } while (!used.compareAndSet(before, before + bytes));
-        total.add(bytes);
-        peak.accumulateAndGet(before + bytes, Math::max);
+        boolean counted = false;
+        try {
+            total.add(bytes);
+            peak.accumulateAndGet(before + bytes, LARGER);
+            counted = true;
+        } finally {
+            // the counters may need heap
+            if (!counted) {
+                give(bytes);
+            }
+        }
         return true;
     }
 

@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -133,15 +134,34 @@ class ArenaCloserTest {
     }
 
     @Test
-    void sourceThatCannotStartItsThreadRefusesAndIsAsBefore() {
-        // chunks of a source that has ended are the nearest to a thread that cannot start
+    void sourceThatCannotStartItsThreadRefusesAndIsAsBefore() throws InterruptedException {
+        OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread, of a test");
+        ArenaCloser closer = new ArenaCloser(givenBack::addAndGet, 0, thread -> {
+            if (calls.incrementAndGet() <= 3) {
+                throw noThread;
+            }
+            thread.start();
+        });
+        for (int i = 1; i <= 3; i++) {
+            assertSame(noThread, assertThrows(OutOfMemoryError.class, closer::opening));
+            assertEquals(i, calls.get());
+            assertEquals(0, closer.open());
+        }
+        assertTrue(closer.awaitNone(0), "nothing is open that was refused");
+        closeOne(closer);
+        Await.until(() -> closer.open() == 0);
+        assertEquals(4, calls.get());
+        assertEquals(1 << 16, givenBack.get());
+        closer.end();
+    }
+
+    @Test
+    void chunkOfAClosedSourceIsRefusedByName() {
         ArenaCloser closer = new ArenaCloser(givenBack::addAndGet, 0);
         closer.end();
-        try {
-            closer.opening();
-        } catch (IllegalStateException e) {
-            assertEquals("memory source already closed: openChunks=0", e.getMessage());
-        }
+        assertEquals(
+                "memory source already closed: openChunks=0",
+                assertThrows(IllegalStateException.class, closer::opening).getMessage());
         assertEquals(0, closer.open());
     }
 }

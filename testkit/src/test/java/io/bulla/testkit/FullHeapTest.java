@@ -2,13 +2,17 @@
 package io.bulla.testkit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
 import java.io.File;
+import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -18,23 +22,37 @@ class FullHeapTest {
 
     @Test
     void sealThatRunsOutOfHeapChangesNoByteAndLosesNone() throws Exception {
-        String classPath = Stream.of(RefCount.class, IoVec.class, SealedBuffer.class, FullHeap.class)
+        String said = run(FullHeap.class);
+        assertEquals("failed=true wrong=0 used=0", said.lines().toList().getLast(), said);
+    }
+
+    @Test
+    void regionThatHasNoHeapTakesNoByteAndNoHolder() throws Exception {
+        String said = run(HeapSweep.class, "-Xmx8m", "-Xint", "-XX:-UseTLAB");
+        for (String way : List.of("ALONE", "CARVED", "CHUNK", "BLOCK")) {
+            assertTrue(said.contains(way + " failed=true passed=true lost=0\n"), said);
+        }
+    }
+
+    /// In a JVM of its own.
+    private static String run(Class<?> program, String... options) throws IOException, InterruptedException {
+        String classPath = Stream.of(RefCount.class, IoVec.class, SealedBuffer.class, program)
                 .map(FullHeapTest::rootOf)
                 .distinct()
                 .collect(Collectors.joining(File.pathSeparator));
-        Process child = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx16m",
-                        "-XX:+UseSerialGC",
-                        "-cp",
-                        classPath,
-                        FullHeap.class.getName(),
-                        "150")
-                .redirectErrorStream(true)
-                .start();
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx16m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                classPath + File.pathSeparator + rootOf(Ballast.class)));
+        command.addAll(List.of(options));
+        command.add(program.getName());
+        command.add("150");
+        Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(child.getInputStream().readAllBytes());
         assertEquals(0, child.waitFor(), said);
-        assertEquals("failed=true wrong=0 used=0", said.lines().toList().getLast(), said);
+        return said;
     }
 
     private static String rootOf(Class<?> type) {
