@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A foreign call is a call of code that a library does not own: a memory source, a listener, a codec, a channel. A
 /// double of such a thing calls [#reach] where it does its work, before or after it; [FaultySource] and [FaultyTrace]
-/// do so for Bulla's own. Calls of other threads are not counted and never fail.
+/// do so for Bulla's own. Calls of other threads are not counted and never fail, but after [#everyThread].
 ///
 /// ```
 /// idle --arm(n, kind)--> armed: the n-th call fails --disarm--> idle
@@ -80,12 +81,16 @@ public final class FaultPoints {
     private final LongAdder calls = new LongAdder();
     // volatile: other threads ask whether they are the armed one
     private volatile @Nullable Thread armed;
-    // the rest belongs to the armed thread
+    // volatile: a thread that does not see it yet was not there when it was set
+    private volatile boolean everyThread;
+    // written before the points are armed
     private long failAt;
     private Kind kind = Kind.EXCEPTION;
     private Runnable stalled = () -> {};
-    private long reached;
-    private @Nullable String failed;
+    // volatile: each call of every thread has a number of its own
+    private final AtomicLong reached = new AtomicLong();
+    // volatile: the call may be another thread's
+    private volatile @Nullable String failed;
 
     /// Points none of which fails yet.
     public FaultPoints() {
@@ -142,7 +147,13 @@ public final class FaultPoints {
         return calls.sum();
     }
 
-    /// Lets the `n`-th call from now on fail, of those that the calling thread makes.
+    /// Counts the calls of all threads, for an operation that calls back on threads of its own. It has to end them,
+    /// or what they do, before it returns.
+    public void everyThread() {
+        everyThread = true;
+    }
+
+    /// Lets the `n`-th call from now on fail, of those that the calling thread makes, or after [#everyThread] any.
     ///
     /// @param n from 1; 0 for no call
     /// @param kind how it fails
@@ -151,7 +162,7 @@ public final class FaultPoints {
         this.failAt = n;
         this.kind = kind;
         this.stalled = stalled;
-        this.reached = 0;
+        this.reached.set(0);
         this.failed = null;
         // volatile: last, and the thread that arms is the one that counts
         this.armed = Thread.currentThread();
@@ -197,7 +208,7 @@ public final class FaultPoints {
     ///
     /// @return at least 0
     public long reached() {
-        return reached;
+        return reached.get();
     }
 
     /// The call that failed since [#arm].
@@ -247,7 +258,11 @@ public final class FaultPoints {
 
     private boolean isDue(String point) {
         // volatile: null or another thread's means that this call is not watched
-        if (armed != Thread.currentThread() || ++reached != failAt) {
+        Thread watched = armed;
+        if (watched == null || !everyThread && watched != Thread.currentThread()) {
+            return false;
+        }
+        if (reached.incrementAndGet() != failAt) {
             return false;
         }
         failed = point;
@@ -255,6 +270,11 @@ public final class FaultPoints {
     }
 
     private void stall() {
+        if (everyThread) {
+            // the number is past: no call after this one fails
+            stalled.run();
+            return;
+        }
         Thread watched = armed;
         armed = null;
         stalled.run();
