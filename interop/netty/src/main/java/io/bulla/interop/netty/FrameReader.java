@@ -177,6 +177,9 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                     return;
                 }
                 continue;
+            } catch (Error error) {
+                fail(error);
+                return;
             }
             received();
         }
@@ -205,7 +208,8 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             if (landed != null && landed.byteSize() == bodyBytes) {
                 deliver(landed);
             }
-        } catch (IOException | RuntimeException refused) {
+        } catch (IOException | RuntimeException | Error refused) {
+            // an error too: who was called may have read the header, and where the next one begins would be guessed
             fail(refused);
         }
     }
@@ -250,7 +254,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         header.clear();
     }
 
-    private void fail(Exception why) {
+    private void fail(Throwable why) {
         end();
         context.fireExceptionCaught(why);
         context.close();
@@ -280,6 +284,9 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                 return skip(in);
             }
             fail(noMemory);
+            return -1;
+        } catch (Error error) {
+            fail(error);
             return -1;
         }
     }

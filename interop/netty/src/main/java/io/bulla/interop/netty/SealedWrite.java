@@ -62,8 +62,11 @@ public final class SealedWrite {
             try {
                 channel.eventLoop().execute(message::write);
             } catch (RejectedExecutionException loopIsDown) {
-                message.giveUp();
-                message.promise.setFailure(loopIsDown);
+                try {
+                    message.giveUp();
+                } finally {
+                    message.promise.setFailure(loopIsDown);
+                }
             }
         }
         return message.promise;
