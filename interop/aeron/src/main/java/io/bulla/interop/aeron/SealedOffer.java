@@ -10,6 +10,7 @@ import io.bulla.iovec.CopyTally;
 import io.bulla.iovec.IoVec;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jspecify.annotations.Nullable;
 
 /// Gives sealed buffers to publications.
@@ -66,7 +67,7 @@ public final class SealedOffer {
             return Offered.of(
                     length <= publication.maxPayloadLength()
                             ? claim(publication, header, bytes, length)
-                            : counted(publication.offer(vectors(header, bytes)), bytes));
+                            : counted(publication.offer(vectors(copy(header), bytes)), bytes));
         }
     }
 
@@ -125,6 +126,17 @@ public final class SealedOffer {
                 claim.abort();
             }
         }
+    }
+
+    /// Aeron reads a vector after it has taken its place in the stream: a header that failed then would stop the
+    /// stream for everybody.
+    private static @Nullable DirectBuffer copy(@Nullable DirectBuffer header) {
+        if (header == null) {
+            return null;
+        }
+        byte[] copy = new byte[header.capacity()];
+        header.getBytes(0, copy);
+        return new UnsafeBuffer(copy);
     }
 
     private static long counted(long answer, IoVec bytes) {
