@@ -9,7 +9,6 @@ import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
-import java.security.cert.CertificateEncodingException;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
@@ -20,35 +19,13 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 
-/// Certificates and keys as text (RFC 7468).
-final class Pem {
+/// Reads certificates and keys from text (RFC 7468).
+final class PemFile {
 
-    private static final String CERTIFICATE = "CERTIFICATE";
     private static final String KEY = "PRIVATE KEY";
-    private static final Base64.Encoder LINES = Base64.getMimeEncoder(64, new byte[] {'\n'});
     private static final String[] ALGORITHMS = {"EC", "RSA", "EdDSA"};
 
-    private Pem() {}
-
-    static String of(List<X509Certificate> certificates) {
-        StringBuilder text = new StringBuilder();
-        try {
-            for (X509Certificate each : certificates) {
-                text.append(block(CERTIFICATE, each.getEncoded()));
-            }
-        } catch (CertificateEncodingException notOne) {
-            throw new IllegalArgumentException(notOne);
-        }
-        return text.toString();
-    }
-
-    static String of(PrivateKey key) {
-        return block(KEY, key.getEncoded());
-    }
-
-    private static String block(String label, byte[] content) {
-        return "-----BEGIN " + label + "-----\n" + LINES.encodeToString(content) + "\n-----END " + label + "-----\n";
-    }
+    private PemFile() {}
 
     /// @return at least one
     static List<X509Certificate> certificates(Path file) throws IOException {

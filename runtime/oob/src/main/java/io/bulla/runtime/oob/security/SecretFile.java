@@ -3,14 +3,9 @@ package io.bulla.runtime.oob.security;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -27,8 +22,6 @@ final class SecretFile {
     private static final int MOST = 1 << 20;
     private static final Set<PosixFilePermission> OWNER = EnumSet.of(
             PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
-    private static final Set<PosixFilePermission> READ_AND_WRITE =
-            EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
     private static final UserPrincipal SELF = self();
 
@@ -53,19 +46,6 @@ final class SecretFile {
             throw new IOException("secret file was replaced while it was read: file=" + file);
         }
         return bytes;
-    }
-
-    /// Makes the file as one that others may not read; it never was another one.
-    static void write(Path file, String content) throws IOException {
-        Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        try (WritableByteChannel out = isPosix(file)
-                ? Files.newByteChannel(file, fresh, PosixFilePermissions.asFileAttribute(READ_AND_WRITE))
-                : Files.newByteChannel(file, fresh)) {
-            ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.US_ASCII));
-            while (bytes.hasRemaining()) {
-                out.write(bytes);
-            }
-        }
     }
 
     private static boolean isPosix(Path file) {

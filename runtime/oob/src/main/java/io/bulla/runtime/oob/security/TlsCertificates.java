@@ -105,8 +105,8 @@ public final class TlsCertificates implements Security {
     /// @param named told whom the certificate names
     private static Material read(Path authority, Path chain, Path key, InstantSource clock, PeerIdentity[] named)
             throws IOException {
-        List<X509Certificate> own = Pem.certificates(chain);
-        PrivateKey secret = Pem.key(key);
+        List<X509Certificate> own = PemFile.certificates(chain);
+        PrivateKey secret = PemFile.key(key);
         X509Certificate[] path = own.toArray(X509Certificate[]::new);
         try {
             PeerIdentity self = PeerIdentity.of(path[0]);
@@ -125,7 +125,7 @@ public final class TlsCertificates implements Security {
 
     /// A node's certificate among them would be trusted as it is, without a look at its validity or its purpose.
     private static List<X509Certificate> authorities(Path file) throws IOException {
-        List<X509Certificate> found = Pem.certificates(file);
+        List<X509Certificate> found = PemFile.certificates(file);
         for (X509Certificate each : found) {
             if (each.getBasicConstraints() < 0) {
                 throw new IOException(

@@ -5,7 +5,6 @@
 ///   its job and its rank, a [PeerIdentity][io.bulla.runtime.oob.security.PeerIdentity].
 /// - [SharedSecret][io.bulla.runtime.oob.security.SharedSecret] is for a closed job: one secret, which each end
 ///   proves to know for this very connection.
-/// - [CertificateAuthority][io.bulla.runtime.oob.security.CertificateAuthority] makes certificates for a trial.
 ///
 /// What is withstood, what is not, and why it is done this way: docs/security.md.
 package io.bulla.runtime.oob.security;

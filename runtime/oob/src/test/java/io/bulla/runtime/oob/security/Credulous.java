@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
+import io.bulla.certificates.internal.CertificateAuthority;
 import io.bulla.runtime.oob.Security;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContextBuilder;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.certificates.internal.Certificates;
+import io.bulla.certificates.internal.Der;
 import io.bulla.runtime.oob.Security;
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;

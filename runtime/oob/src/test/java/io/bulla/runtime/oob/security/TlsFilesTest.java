@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.certificates.internal.CertificateAuthority;
+import io.bulla.certificates.internal.Certificates;
+import io.bulla.certificates.internal.Pem;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -123,7 +126,7 @@ class TlsFilesTest {
             Certificates.Validity now = new Certificates.Validity(
                     Instant.now().minusSeconds(60), Instant.now().plusSeconds(600));
             X509Certificate root = Certificates.authority("root", own, now);
-            X509Certificate node = Certificates.node(new PeerIdentity("trial", 2), pair.getPublic(), "root", own, now);
+            X509Certificate node = Certificates.node("trial", 2, pair.getPublic(), "root", own, now);
             Files.writeString(ca, Pem.of(List.of(root)));
             Files.writeString(chain, Pem.of(List.of(node)));
             Files.writeString(key, Pem.of(pair.getPrivate()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.security;
+package io.bulla.certificates.internal;
 
-import io.bulla.runtime.oob.security.Certificates.Validity;
+import io.bulla.certificates.internal.Certificates.Validity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -27,13 +27,13 @@ public final class CertificateAuthority {
 
     /// Makes an authority, with a key of its own.
     ///
-    /// @param job whose nodes it will vouch for, as in [PeerIdentity]
+    /// @param job whose nodes it will vouch for: letters, digits, dots and dashes
     /// @param from when its certificates begin to be valid
     /// @param until when they end
     /// @return an authority that has issued nothing yet
-    /// @throws IllegalArgumentException if the job's name is not one, or the time is empty
+    /// @throws IllegalArgumentException if the time is empty
     public static CertificateAuthority create(String job, Instant from, Instant until) {
-        return new CertificateAuthority(new PeerIdentity(job, 0).job(), new Validity(from, until));
+        return new CertificateAuthority(job, new Validity(from, until));
     }
 
     /// What the nodes trust.
@@ -56,9 +56,14 @@ public final class CertificateAuthority {
     /// @return a certificate for the name `bulla://JOB/rank/N`, and its key
     /// @throws IllegalArgumentException if there is no such rank
     public Issued issue(int rank) {
+        if (rank < 0) {
+            throw new IllegalArgumentException("a rank is at least 0: rank=" + rank);
+        }
         KeyPair own = Certificates.newKey();
-        PeerIdentity who = new PeerIdentity(job, rank);
-        return new Issued(who, Certificates.node(who, own.getPublic(), name(), key, validity), own.getPrivate());
+        return new Issued(
+                Certificates.nameOf(job, rank),
+                Certificates.node(job, rank, own.getPublic(), name(), key, validity),
+                own.getPrivate());
     }
 
     private String name() {
@@ -68,21 +73,14 @@ public final class CertificateAuthority {
     /// A node's certificate and its key, which is the node's alone.
     public static final class Issued {
 
-        private final PeerIdentity who;
+        private final String name;
         private final X509Certificate certificate;
         private final PrivateKey key;
 
-        Issued(PeerIdentity who, X509Certificate certificate, PrivateKey key) {
-            this.who = who;
+        Issued(String name, X509Certificate certificate, PrivateKey key) {
+            this.name = name;
             this.certificate = certificate;
             this.key = key;
-        }
-
-        /// Whose it is.
-        ///
-        /// @return what the certificate names
-        public PeerIdentity identity() {
-            return who;
         }
 
         /// What the node shows to others, as a PEM file has it.
@@ -97,20 +95,26 @@ public final class CertificateAuthority {
         /// @param file a new one
         /// @throws IOException if it exists already, or cannot be written
         public void writeKey(Path file) throws IOException {
-            SecretFile.write(file, keyPem());
+            KeyFile.write(file, keyPem());
         }
 
-        String keyPem() {
+        /// The secret key, as a PEM file has it.
+        ///
+        /// @return text of some lines
+        public String keyPem() {
             return Pem.of(key);
         }
 
-        PrivateKey key() {
+        /// The secret key.
+        ///
+        /// @return one of the curve P-256
+        public PrivateKey key() {
             return key;
         }
 
         @Override
         public String toString() {
-            return who.toString();
+            return name;
         }
     }
 }

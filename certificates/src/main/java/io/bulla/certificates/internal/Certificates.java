@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.security;
+package io.bulla.certificates.internal;
 
 import java.io.ByteArrayInputStream;
 import java.math.BigInteger;
@@ -22,33 +22,34 @@ import javax.security.auth.x500.X500Principal;
 ///
 /// The JDK reads certificates, signs and makes keys, and has no public way to put a certificate together; what is
 /// missing is the form, a page of DER. No library is worth its megabytes for that.
-final class Certificates {
+public final class Certificates {
 
     private static final byte[] ECDSA_WITH_SHA256 = Der.sequence(Der.oid("1.2.840.10045.4.3.2"));
     private static final String BASIC_CONSTRAINTS = "2.5.29.19";
     private static final String KEY_USAGE = "2.5.29.15";
     private static final String EXTENDED_KEY_USAGE = "2.5.29.37";
-    static final String ALTERNATIVE_NAMES = "2.5.29.17";
+    public static final String ALTERNATIVE_NAMES = "2.5.29.17";
     private static final String SUBJECT_KEY = "2.5.29.14";
     private static final String AUTHORITY_KEY = "2.5.29.35";
     private static final String SERVER = "1.3.6.1.5.5.7.3.1";
     private static final String CLIENT = "1.3.6.1.5.5.7.3.2";
-    static final int URI_NAME = 6;
+    public static final int URI_NAME = 6;
     private static final int KEY_ID_BYTES = 20;
 
     private Certificates() {}
 
     /// From when until when; certificates count in seconds.
-    record Validity(Instant from, Instant until) {
+    public record Validity(Instant from, Instant until) {
 
-        Validity {
+        /// Checks the times.
+        public Validity {
             if (!from.isBefore(until)) {
                 throw new IllegalArgumentException("validity ends before it begins: from=" + from + " until=" + until);
             }
         }
     }
 
-    static KeyPair newKey() {
+    public static KeyPair newKey() {
         try {
             KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
             generator.initialize(new ECGenParameterSpec("secp256r1"));
@@ -59,7 +60,7 @@ final class Certificates {
     }
 
     /// For an authority, which signs it itself, and nothing but nodes' certificates with it.
-    static X509Certificate authority(String name, KeyPair key, Validity validity) {
+    public static X509Certificate authority(String name, KeyPair key, Validity validity) {
         return sign(
                 name,
                 name,
@@ -73,10 +74,10 @@ final class Certificates {
     }
 
     /// For a node.
-    static X509Certificate node(
-            PeerIdentity who, PublicKey key, String authority, KeyPair authorityKey, Validity validity) {
+    public static X509Certificate node(
+            String job, int rank, PublicKey key, String authority, KeyPair authorityKey, Validity validity) {
         return sign(
-                who.job() + " rank " + who.rank(),
+                job + " rank " + rank,
                 authority,
                 key,
                 authorityKey,
@@ -85,12 +86,17 @@ final class Certificates {
                 // to sign handshakes
                 extension(KEY_USAGE, true, Der.bits(7, (byte) 0b1000_0000)),
                 extension(EXTENDED_KEY_USAGE, false, Der.sequence(Der.oid(SERVER), Der.oid(CLIENT))),
-                extension(ALTERNATIVE_NAMES, false, Der.sequence(Der.instead(URI_NAME, Der.ascii(who.toString())))),
+                extension(ALTERNATIVE_NAMES, false, Der.sequence(Der.instead(URI_NAME, Der.ascii(nameOf(job, rank))))),
                 extension(SUBJECT_KEY, false, Der.octets(keyId(key))),
                 extension(AUTHORITY_KEY, false, Der.sequence(Der.instead(0, keyId(authorityKey.getPublic())))));
     }
 
-    static X509Certificate sign(
+    /// The name of a node, as its peers look for it.
+    static String nameOf(String job, int rank) {
+        return "bulla://" + job + "/rank/" + rank;
+    }
+
+    public static X509Certificate sign(
             String subject,
             String issuer,
             PublicKey key,
@@ -134,7 +140,7 @@ final class Certificates {
         return new X500Principal("CN=" + common).getEncoded();
     }
 
-    static byte[] extension(String id, boolean critical, byte[] value) {
+    public static byte[] extension(String id, boolean critical, byte[] value) {
         return critical
                 ? Der.sequence(Der.oid(id), Der.yes(), Der.octets(value))
                 : Der.sequence(Der.oid(id), Der.octets(value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.security;
+package io.bulla.certificates.internal;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
@@ -11,7 +11,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /// Writes the few ASN.1 values that a certificate is made of, in DER (ITU-T X.690): tag, length, content.
-final class Der {
+public final class Der {
 
     private static final DateTimeFormatter TWO_DIGITS = DateTimeFormatter.ofPattern("yyMMddHHmmss'Z'", Locale.ROOT);
     private static final DateTimeFormatter FOUR_DIGITS = DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'", Locale.ROOT);
@@ -19,29 +19,29 @@ final class Der {
 
     private Der() {}
 
-    static byte[] sequence(byte[]... values) {
+    public static byte[] sequence(byte[]... values) {
         return value(0x30, values);
     }
 
-    static byte[] integer(BigInteger value) {
+    public static byte[] integer(BigInteger value) {
         return value(0x02, value.toByteArray());
     }
 
-    static byte[] yes() {
+    public static byte[] yes() {
         return value(0x01, new byte[] {(byte) 0xff});
     }
 
-    static byte[] octets(byte[] content) {
+    public static byte[] octets(byte[] content) {
         return value(0x04, content);
     }
 
     /// @param unused bits at the end that do not count
-    static byte[] bits(int unused, byte... content) {
+    public static byte[] bits(int unused, byte... content) {
         return value(0x03, new byte[] {(byte) unused}, content);
     }
 
     /// @param dotted such as `2.5.29.19`
-    static byte[] oid(String dotted) {
+    public static byte[] oid(String dotted) {
         String[] arcs = dotted.split("\\.");
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         content.write(Integer.parseInt(arcs[0]) * 40 + Integer.parseInt(arcs[1]));
@@ -58,23 +58,23 @@ final class Der {
     }
 
     /// Two digits of the year as long as RFC 5280 (4.1.2.5) wants them.
-    static byte[] time(Instant when) {
+    public static byte[] time(Instant when) {
         ZonedDateTime utc = when.atZone(ZoneOffset.UTC);
         boolean four = utc.getYear() >= YEAR_OF_FOUR_DIGITS;
         return value(four ? 0x18 : 0x17, ascii((four ? FOUR_DIGITS : TWO_DIGITS).format(utc)));
     }
 
     /// A value with a tag of its context's, that stands around others.
-    static byte[] around(int tag, byte[]... values) {
+    public static byte[] around(int tag, byte[]... values) {
         return value(0xa0 | tag, values);
     }
 
     /// A value with a tag of its context's instead of its own.
-    static byte[] instead(int tag, byte[] content) {
+    public static byte[] instead(int tag, byte[] content) {
         return value(0x80 | tag, content);
     }
 
-    static byte[] ascii(String text) {
+    public static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
