@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.wire.Frame;
@@ -10,7 +11,6 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -298,15 +298,13 @@ final class Broadcasts {
             throw new IOException("not a list of ranks: bytes=" + body.byteSize());
         }
         List<Integer> ranks = new ArrayList<>();
-        for (ByteBuffer part : body.iovec().asByteBuffers()) {
-            while (part.hasRemaining()) {
-                int rank = part.getInt();
-                if (rank < 0 || rank >= settings.size() || !tree.isBelow(rank, child, origin)) {
-                    throw new IOException("not a rank below the child: rank=" + rank + " child=" + child + " origin="
-                            + origin + " nodes=" + settings.size());
-                }
-                ranks.add(rank);
+        for (BufferReader in = BufferReader.of(body); in.hasRemaining(); ) {
+            int rank = in.getInt();
+            if (rank < 0 || rank >= settings.size() || !tree.isBelow(rank, child, origin)) {
+                throw new IOException("not a rank below the child: rank=" + rank + " child=" + child + " origin="
+                        + origin + " nodes=" + settings.size());
             }
+            ranks.add(rank);
         }
         return ranks;
     }

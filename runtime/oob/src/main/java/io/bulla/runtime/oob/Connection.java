@@ -334,12 +334,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     /// Printable, for it comes from an unauthenticated peer.
     private static String text(SealedBuffer body) {
-        byte[] words = new byte[(int) body.byteSize()];
-        ByteBuffer all = ByteBuffer.wrap(words);
-        for (ByteBuffer part : body.iovec().asByteBuffers()) {
-            all.put(part);
-        }
-        return new String(words, StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+        return body.toString(StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
     }
 
     /// Writes are flushed by [#flushNow] only: many at a time.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.wire;
 
+import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /// What two nodes tell each other first, the body of a HELLO; numbers big-endian.
 ///
@@ -79,27 +78,24 @@ public record Hello(
     }
 
     public static Hello read(SealedBuffer body) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.BIG_ENDIAN);
         if (body.byteSize() < BYTES) {
             throw new IOException("hello is too short: bytes=" + body.byteSize() + " least=" + BYTES);
         }
-        for (ByteBuffer part : body.iovec().asByteBuffers()) {
-            bytes.put(part.limit(Math.min(part.limit(), bytes.remaining())));
-        }
+        BufferReader in = BufferReader.of(body);
         Hello hello = new Hello(
-                bytes.getShort(0) & 0xffff,
-                bytes.getShort(2) & 0xffff,
-                bytes.getInt(4),
-                bytes.getInt(8),
-                bytes.getInt(12),
-                bytes.getLong(16),
-                bytes.getLong(24),
-                bytes.getLong(32),
-                bytes.getLong(40),
-                bytes.getLong(48),
-                bytes.getLong(56),
-                bytes.getLong(64),
-                bytes.getLong(72));
+                in.getUnsignedShort(),
+                in.getUnsignedShort(),
+                in.getInt(),
+                in.getInt(),
+                in.getInt(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong());
         if (hello.session == 0 || hello.small < 0 || hello.bulk < 0 || hello.control < 0 || hello.isOutside()) {
             throw new IOException("not a hello: " + hello);
         }
