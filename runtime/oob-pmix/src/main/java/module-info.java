@@ -3,6 +3,8 @@
 module io.bulla.runtime.oob.pmix {
     requires transitive io.bulla.runtime.oob;
     requires transitive io.bulla.runtime.pmix;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.runtime.oob.pmix;
 }

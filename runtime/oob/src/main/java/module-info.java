@@ -10,6 +10,8 @@ module io.bulla.runtime.oob {
     requires io.netty.common;
     requires io.netty.handler;
     requires jdk.jfr;
+    // annotations alone
+    requires static transitive org.jspecify;
 
     exports io.bulla.runtime.oob;
     exports io.bulla.runtime.oob.security;

@@ -8,6 +8,7 @@ import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.DataType;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /// A message of the server, being read. What cannot be read ends this answer, not the connection: its length was said
 /// before it.
@@ -43,6 +44,7 @@ final class Answer implements AutoCloseable {
     /// The status that a server says in place of what was asked for.
     ///
     /// @return `null` if it says what was asked for, or something else
+    @Nullable
     PmixStatus refusal() {
         try {
             Unpacker alone = items.fork();

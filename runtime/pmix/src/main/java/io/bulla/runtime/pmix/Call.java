@@ -3,19 +3,20 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.SealedBuffer;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /// A question to the server, until it is answered or given up. The first completion decides: an answer that comes
 /// second is closed by the thread that brings it.
 final class Call extends CompletableFuture<SealedBuffer> {
 
     private final Command command;
-    private final Runnable whenAnswered;
+    private final @Nullable Runnable whenAnswered;
     // under the session's lock
     int tag;
 
     /// @param whenAnswered run when the server has answered, also if no thread waits any more; or `null`, and then
     ///     an answer that is too late is an answer to nothing
-    Call(Command command, Runnable whenAnswered) {
+    Call(Command command, @Nullable Runnable whenAnswered) {
         this.command = command;
         this.whenAnswered = whenAnswered;
     }

@@ -16,6 +16,8 @@ import io.bulla.pack.value.Query;
 import io.bulla.pack.value.Value;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Values that borrow nothing: each view of a message's bytes becomes a copy, what is compressed is inflated.
 final class Detached {
@@ -24,14 +26,19 @@ final class Detached {
 
     static Value value(Value value, Limits limits) {
         return switch (value.type()) {
-            case COMPRESSED_STRING -> Value.of(Compressed.text((IoVec) value.data(), limits));
+            case COMPRESSED_STRING -> Value.of(Compressed.text(compressed(value), limits));
             case COMPRESSED_BYTE_OBJECT ->
-                new Value(DataType.BYTE_OBJECT, vec(Compressed.bytes((IoVec) value.data(), limits)));
+                new Value(DataType.BYTE_OBJECT, vec(Compressed.bytes(compressed(value), limits)));
             default -> {
-                Object data = data(value.data(), limits);
+                @Nullable Object data = data(value.data(), limits);
                 yield data == value.data() ? value : new Value(value.type(), data);
             }
         };
+    }
+
+    /// A value of such a type holds bytes, or it was not made.
+    private static IoVec compressed(Value value) {
+        return (IoVec) Objects.requireNonNull(value.data(), "compressed");
     }
 
     static IoVec vec(byte[] own) {
@@ -44,7 +51,7 @@ final class Detached {
         return bytes;
     }
 
-    private static Object data(Object data, Limits limits) {
+    private static @Nullable Object data(@Nullable Object data, Limits limits) {
         return switch (data) {
             case IoVec bytes -> vec(bytes(bytes));
             case Value inner -> value(inner, limits);
@@ -73,10 +80,10 @@ final class Detached {
                 ? array
                 : new DataArray(
                         array.type(),
-                        array.values().stream().map(one -> data(one, limits)).toList());
+                        array.values().stream().<@Nullable Object>map(one -> data(one, limits)).toList());
     }
 
-    private static boolean borrows(Object data) {
+    private static boolean borrows(@Nullable Object data) {
         return data instanceof IoVec || data instanceof io.bulla.pack.value.Composite;
     }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /// What this process has put, and what it knows of the others.
 final class Exchange implements AutoCloseable {
@@ -128,6 +129,7 @@ final class Exchange implements AutoCloseable {
     /// What is known here of a key.
     ///
     /// @return `null` if the server would have to be asked
+    @Nullable
     PmixValue known(Proc proc, String key) {
         lock.lock();
         try {

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /// What the server has said of the job and its processes. One thread at a time.
 ///
@@ -125,6 +126,7 @@ final class JobData implements AutoCloseable {
     /// The newest value of a key of a process, or of the job.
     ///
     /// @return `null` if it is not known
+    @Nullable
     PmixValue find(Proc proc, String key) {
         for (PackedData data : known.getOrDefault(proc, new ArrayDeque<>())) {
             PmixValue value = data.find(key);
@@ -136,12 +138,12 @@ final class JobData implements AutoCloseable {
     }
 
     /// What the server says of each host stands in an array of its own.
-    private PmixValue ofThisNode(String key) {
+    private @Nullable PmixValue ofThisNode(String key) {
         if (key.equals(HOST)) {
             return null;
         }
         PmixValue host = find(self, HOST);
-        PmixValue[] found = new PmixValue[1];
+        @Nullable PmixValue[] found = new @Nullable PmixValue[1];
         for (PackedData data : known.getOrDefault(job, new ArrayDeque<>())) {
             data.forEach(pair -> {
                 if (OF_ONE_NODE.equals(pair.key()) && pair.value().data() instanceof DataArray node) {
@@ -155,7 +157,7 @@ final class JobData implements AutoCloseable {
         return found[0];
     }
 
-    private PmixValue in(DataArray node, String key) {
+    private @Nullable PmixValue in(DataArray node, String key) {
         for (Object one : node.values()) {
             if (one instanceof Info info && info.key().equals(key)) {
                 return new PmixValue(Detached.value(info.value(), limits));

@@ -7,6 +7,7 @@ import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Kval;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// Keys and values of one process, packed as they came: `KVAL*` and nothing else. They are read through when one is
 /// asked for: as objects they would take many times their bytes.
@@ -43,14 +44,16 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
     /// The last value of a key.
     ///
     /// @return `null` if the key is not here
+    @Nullable
     PmixValue find(String key) {
-        Kval[] found = new Kval[1];
+        @Nullable Kval[] found = new @Nullable Kval[1];
         forEach(pair -> {
-            if (pair.key().equals(key)) {
+            if (key.equals(pair.key())) {
                 found[0] = pair;
             }
         });
-        return found[0] == null ? null : new PmixValue(Detached.value(found[0].value(), limits));
+        Kval last = found[0];
+        return last == null ? null : new PmixValue(Detached.value(last.value(), limits));
     }
 
     @Override

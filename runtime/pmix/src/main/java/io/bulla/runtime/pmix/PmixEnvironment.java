@@ -63,7 +63,7 @@ public record PmixEnvironment(Proc proc, PmixServer server, String module, WireF
         checkOffers(variables, "PMIX_GDS_MODULE", Hello.STORE);
         return new PmixEnvironment(
                 proc,
-                PmixServer.parse(URI + module, variables.get(URI + module)),
+                PmixServer.parse(URI + module, Objects.requireNonNull(variables.get(URI + module), URI)),
                 "v" + module,
                 WireFormat.PMIX_4.described(described(variables)),
                 variables.getOrDefault("PMIX_VERSION", "unknown"));

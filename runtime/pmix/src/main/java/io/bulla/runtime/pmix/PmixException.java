@@ -2,6 +2,7 @@
 package io.bulla.runtime.pmix;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /// A call failed: the server said so, or this client did.
 ///
@@ -13,11 +14,11 @@ public class PmixException extends IOException {
     /// The status, as a number.
     private final int code;
 
-    PmixException(PmixStatus status, String message) {
+    PmixException(PmixStatus status, @Nullable String message) {
         this(status, message, null);
     }
 
-    PmixException(PmixStatus status, String message, Throwable cause) {
+    PmixException(PmixStatus status, @Nullable String message, @Nullable Throwable cause) {
         super(message, cause);
         this.code = status.code();
     }

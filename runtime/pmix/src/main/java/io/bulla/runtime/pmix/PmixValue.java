@@ -8,6 +8,7 @@ import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A value that a process put, published or was told, with its type. It stands alone: nothing in it is borrowed from
 /// the message that it came in.
@@ -81,7 +82,7 @@ public record PmixValue(Value value) {
     ///
     /// @return the text; `null` for C's null string
     /// @throws IllegalStateException if it is not a STRING
-    public String asString() {
+    public @Nullable String asString() {
         if (value.data() != null && !(value.data() instanceof String)) {
             throw other("text");
         }
@@ -145,7 +146,7 @@ public record PmixValue(Value value) {
     ///
     /// @return as [DataType#javaClass] of the array's type says
     /// @throws IllegalStateException if it is not a DATA_ARRAY
-    public List<Object> asList() {
+    public List<@Nullable Object> asList() {
         if (value.data() instanceof DataArray array) {
             return array.values();
         }

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// The connection to the server, and the calls on it.
 ///
@@ -45,7 +46,7 @@ final class Session {
     }
 
     /// @param call `null` if no answer is expected
-    private record Frame(Call call, int tag, SealedBuffer body) {}
+    private record Frame(@Nullable Call call, int tag, SealedBuffer body) {}
 
     private static final int SKIP_BYTES = 8192;
     private static final int STEP_BYTES = 1 << 20;
@@ -63,7 +64,7 @@ final class Session {
     private final Map<Integer, Call> calls = new HashMap<>();
     private final ArrayDeque<Frame> unsent = new ArrayDeque<>();
     private State state = State.GREETING;
-    private PmixException ending;
+    private @Nullable PmixException ending;
     private int index;
     private int nextTag = Header.FIRST_TAG;
     private boolean writing;
@@ -301,7 +302,6 @@ final class Session {
     void giveUp(Call call) {
         call.cancel(false);
         SealedBuffer unused = null;
-        boolean neverSent = false;
         lock.lock();
         try {
             for (Iterator<Frame> frames = unsent.iterator(); frames.hasNext(); ) {
@@ -309,16 +309,15 @@ final class Session {
                 if (frame.call() == call) {
                     frames.remove();
                     unused = frame.body();
-                    neverSent = true;
                 }
             }
-            if (neverSent || !call.outlivesItsCaller()) {
+            if (unused != null || !call.outlivesItsCaller()) {
                 calls.remove(call.tag, call);
             }
         } finally {
             lock.unlock();
         }
-        if (neverSent) {
+        if (unused != null) {
             unused.close();
             call.settle();
         }
@@ -454,7 +453,7 @@ final class Session {
         answer(call, head.length());
     }
 
-    private Call answered(int tag) {
+    private @Nullable Call answered(int tag) {
         lock.lock();
         try {
             Call call = calls.remove(tag);

@@ -17,4 +17,7 @@
 /// Inside, a `Session` is the connection with its calls, `Outgoing` packs requests, an `Answer` is read, `JobData`
 /// keeps what was said packed as it came. Nothing here is native, and only `pack-unpack` is needed. Not done, by
 /// decision: spawn, connect, groups, forwarded output, fabrics, tools, a server.
+@NullMarked
 package io.bulla.runtime.pmix;
+
+import org.jspecify.annotations.NullMarked;

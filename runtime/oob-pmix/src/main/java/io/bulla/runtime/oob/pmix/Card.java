@@ -17,6 +17,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What a node publishes of itself under [#KEY]: a byte object, which is an envelope of
 ///
@@ -82,7 +83,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
             throw new IOException("not the card of a node: version=" + version);
         }
         long life = items.unpackInt64();
-        String[] hosts = items.unpackStrings();
+        @Nullable String[] hosts = items.unpackStrings();
         int[] ports = items.unpackInt32s();
         if (hosts.length != ports.length) {
             throw new IOException("not the card of a node: addresses=" + hosts.length + " ports=" + ports.length);
@@ -95,7 +96,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
         return new Card(life, addresses, fingerprint == null ? "" : fingerprint, bytes(items.unpackByteObject()));
     }
 
-    static InetSocketAddress address(String host, int port) throws IOException {
+    static InetSocketAddress address(@Nullable String host, int port) throws IOException {
         if (host == null || !host.matches(NUMBERS) || port < 1 || port > 0xffff) {
             throw new IOException("not an address on the card of a node: host=" + host + " port=" + port);
         }

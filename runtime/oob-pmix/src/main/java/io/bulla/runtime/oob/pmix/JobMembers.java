@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// The nodes of a job, once they have met, and this one's socket, which listens already.
 ///
@@ -35,12 +36,12 @@ public final class JobMembers implements AutoCloseable {
 
     private final PmixClient client;
     // null once a node has it
-    private ServerSocketChannel listener;
+    private @Nullable ServerSocketChannel listener;
     private final List<Member> members;
     private final int rank;
-    private final byte[] secret;
+    private final byte @Nullable [] secret;
 
-    private JobMembers(PmixClient client, ServerSocketChannel listener, List<Member> members, byte[] secret)
+    private JobMembers(PmixClient client, ServerSocketChannel listener, List<Member> members, byte @Nullable [] secret)
             throws IOException {
         this.client = client;
         this.listener = listener;

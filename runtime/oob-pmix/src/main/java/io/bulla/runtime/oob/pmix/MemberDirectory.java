@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /// Where the members listen. A node asks before each attempt to connect, so a member's addresses are tried in turn.
 final class MemberDirectory implements PeerDirectory {
@@ -26,7 +27,7 @@ final class MemberDirectory implements PeerDirectory {
     }
 
     @Override
-    public SocketAddress addressOf(int rank) {
+    public @Nullable SocketAddress addressOf(int rank) {
         Turn turn = turns.get(rank);
         if (turn.addresses().isEmpty()) {
             return null;

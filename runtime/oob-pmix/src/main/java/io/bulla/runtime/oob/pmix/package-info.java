@@ -9,4 +9,7 @@
 ///   the address.
 ///
 /// What launchers do, and what is seen when a process dies: `docs/launchers.md`.
+@NullMarked
 package io.bulla.runtime.oob.pmix;
+
+import org.jspecify.annotations.NullMarked;

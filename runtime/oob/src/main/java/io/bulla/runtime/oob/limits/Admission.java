@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /// Stands in the pipeline of a listening channel and closes at once what is over the limits: before a handler
 /// is made for it, and before a byte of it is read. If as many greet as may, the one that has been silent for
@@ -122,8 +123,7 @@ public final class Admission extends ChannelInboundHandlerAdapter {
             return false;
         }
         Set<Channel> same = greeting.get(address);
-        same.remove(accepted);
-        if (same.isEmpty()) {
+        if (same != null && same.remove(accepted) && same.isEmpty()) {
             greeting.remove(address);
         }
         greeters--;
@@ -140,7 +140,7 @@ public final class Admission extends ChannelInboundHandlerAdapter {
         return most.iterator().next();
     }
 
-    private String over(SocketAddress remote) {
+    private @Nullable String over(SocketAddress remote) {
         if (greeters + connected >= mostConnections) {
             return "too many connections: limit=" + mostConnections;
         }

@@ -8,6 +8,7 @@ import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// Says which connections were refused, and why, without being a way to fill a disk: of each kind the first at
 /// once, and then one line a second for all that have come since.
@@ -32,8 +33,8 @@ public final class RefusalLog {
     private static final class Unsaid {
 
         private int count;
-        private SocketAddress last;
-        private String why;
+        private @Nullable SocketAddress last;
+        private @Nullable String why;
     }
 
     private final int rank;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.limits;
 
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// What the program has on its way, messages and bytes, up to a bound: to one peer, which is part of what is on
 /// its way to all. A message that is larger than the bound is taken when there is nothing else.
@@ -21,14 +23,14 @@ public final class SendQuota {
 
     private record Waiter(SendQuota peer, CompletableFuture<Void> stage) {}
 
-    private final SendQuota all;
+    private final @Nullable SendQuota all;
     private final int messages;
     private final long bytes;
     private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
     // messages in the upper bits, bytes in the lower
     private final AtomicLong used = new AtomicLong();
 
-    private SendQuota(SendQuota all, int messages, long bytes) {
+    private SendQuota(@Nullable SendQuota all, int messages, long bytes) {
         if (messages < 1 || messages > MOST_MESSAGES || bytes < 1 || bytes > MOST_BYTES) {
             throw new IllegalArgumentException("bound of a queue: messages=" + messages + " bytes=" + bytes
                     + " mostMessages=" + MOST_MESSAGES + " mostBytes=" + MOST_BYTES);
@@ -51,13 +53,13 @@ public final class SendQuota {
     /// Takes it here and of all.
     ///
     /// @return `null`, or what is full
-    public String tryTake(long size) {
+    public @Nullable String tryTake(long size) {
         if (!add(size)) {
             return "queue of the peer is full: " + this;
         }
-        if (!all.add(size)) {
+        if (!all().add(size)) {
             remove(1, size);
-            return "queues of all peers are full: " + all;
+            return "queues of all peers are full: " + all();
         }
         return null;
     }
@@ -66,23 +68,23 @@ public final class SendQuota {
     public void take(long size) {
         // volatile: one step
         used.addAndGet((1L << SHIFT) + size);
-        all.used.addAndGet((1L << SHIFT) + size);
+        all().used.addAndGet((1L << SHIFT) + size);
     }
 
     /// Gives back what was taken.
     public void give(long count, long size) {
         remove(count, size);
-        all.remove(count, size);
-        if (!all.waiters.isEmpty()) {
-            all.look();
+        all().remove(count, size);
+        if (!all().waiters.isEmpty()) {
+            all().look();
         }
     }
 
     /// @return completes when both this and all are at most half full
     public CompletableFuture<Void> await() {
         CompletableFuture<Void> stage = new CompletableFuture<>();
-        all.waiters.add(new Waiter(this, stage));
-        all.look();
+        all().waiters.add(new Waiter(this, stage));
+        all().look();
         return stage;
     }
 
@@ -142,5 +144,10 @@ public final class SendQuota {
         long now = used.get();
         return "messages=" + (now >>> SHIFT) + " mostMessages=" + messages + " queuedBytes=" + (now & BYTES)
                 + " mostBytes=" + bytes;
+    }
+
+    /// Of a peer's quota alone.
+    private SendQuota all() {
+        return Objects.requireNonNull(all, "all");
     }
 }

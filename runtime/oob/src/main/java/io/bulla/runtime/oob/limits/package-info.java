@@ -9,4 +9,7 @@
 ///   [RefusalLog][io.bulla.runtime.oob.limits.RefusalLog].
 ///
 /// None of it knows a peer or a session; not exported.
+@NullMarked
 package io.bulla.runtime.oob.limits;
+
+import org.jspecify.annotations.NullMarked;

@@ -116,7 +116,7 @@ final class MemberTrust extends X509ExtendedTrustManager {
         while (deepest.getCause() != null) {
             deepest = deepest.getCause();
         }
-        return deepest.getMessage();
+        return String.valueOf(deepest.getMessage());
     }
 
     @Override

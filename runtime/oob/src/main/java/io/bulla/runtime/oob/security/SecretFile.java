@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /// Small files, and who may read those that are secret: this process's user alone. Another one is refused, not
 /// warned about, since what others may have read is a secret no more.
@@ -23,7 +24,7 @@ final class SecretFile {
     private static final Set<PosixFilePermission> OWNER = EnumSet.of(
             PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_EXECUTE);
 
-    private static final UserPrincipal SELF = self();
+    private static final @Nullable UserPrincipal SELF = self();
 
     private SecretFile() {}
 
@@ -85,7 +86,7 @@ final class SecretFile {
     }
 
     /// This process's user, or null where the system does not tell.
-    private static UserPrincipal self() {
+    private static @Nullable UserPrincipal self() {
         try {
             return Files.getOwner(Path.of("/proc/self"));
         } catch (IOException | UnsupportedOperationException notLinux) {

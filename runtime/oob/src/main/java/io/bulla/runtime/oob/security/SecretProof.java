@@ -13,10 +13,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.security.MessageDigest;
+import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.ExtendedSSLSession;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /// Each end proves, once TLS stands, that it knows the job's secret; the connecting end goes first.
 ///
@@ -52,11 +54,16 @@ final class SecretProof extends ChannelDuplexHandler {
     private final boolean connects;
     private final int called;
     private final ByteBuffer received = ByteBuffer.allocate(BYTES);
+    // set as the handler is added
+    @SuppressWarnings("NullAway.Init")
     private PendingWriteQueue waiting;
+
     private boolean flushWaits;
     private boolean proven;
     private boolean over;
-    private byte[] exporter;
+    private byte @Nullable [] exporter;
+
+    @SuppressWarnings("NullAway.Init")
     private Future<?> deadline;
 
     /// @param connects true if this end connects
@@ -110,7 +117,7 @@ final class SecretProof extends ChannelDuplexHandler {
 
     private byte[] words(int rank, int whom) {
         return ByteBuffer.allocate(EXPORTER_BYTES + 8)
-                .put(exporter)
+                .put(Objects.requireNonNull(exporter, "exporter"))
                 .putInt(rank)
                 .putInt(whom)
                 .array();

@@ -14,7 +14,9 @@ import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
+import java.util.Objects;
 import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /// Stands behind the TLS handler: says in one line why a handshake failed, at both ends, and whom a channel with
 /// certificates belongs to.
@@ -27,7 +29,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     // RFC 8446, section 6.1: the other end does not want the connection any more
     private static final String CANCELED = "Alert: user_canceled";
 
-    private final MemberTrust trust;
+    private final @Nullable MemberTrust trust;
     private final boolean connecting;
     private boolean told;
     private boolean refused;
@@ -40,7 +42,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     /// @param trust by which what the other end has shown is checked after the handshake, resumed or not; `null` if
     ///     certificates prove nothing
     /// @param connecting true if this end connects
-    TlsGate(MemberTrust trust, boolean connecting) {
+    TlsGate(@Nullable MemberTrust trust, boolean connecting) {
         this.trust = trust;
         this.connecting = connecting;
     }
@@ -51,7 +53,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
             if (!handshake.isSuccess()) {
                 failed(context, handshake.cause());
             } else if (trust != null) {
-                identify(context);
+                identify(context, trust);
             }
         }
         context.fireUserEventTriggered(event);
@@ -67,7 +69,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private void identify(ChannelHandlerContext context) {
+    private void identify(ChannelHandlerContext context, MemberTrust members) {
         try {
             Certificate[] shown = context.pipeline()
                     .get(SslHandler.class)
@@ -75,7 +77,7 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
                     .getSession()
                     .getPeerCertificates();
             X509Certificate[] chain = Arrays.copyOf(shown, shown.length, X509Certificate[].class);
-            trust.recheck(chain, connecting);
+            members.recheck(chain, connecting);
             context.channel().attr(PEER).set(PeerIdentity.of(chain[0]));
         } catch (SSLException | CertificateException wrong) {
             refused = true;
@@ -86,9 +88,9 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        // Netty's decoders wrap what they throw
         if (cause instanceof SSLException || cause.getCause() instanceof SSLException) {
-            // Netty's decoders wrap what they throw
-            failed(context, cause instanceof SSLException ? cause : cause.getCause());
+            failed(context, cause instanceof SSLException ? cause : Objects.requireNonNullElse(cause.getCause(), cause));
         } else {
             context.fireExceptionCaught(cause);
         }

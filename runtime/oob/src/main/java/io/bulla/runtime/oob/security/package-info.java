@@ -7,4 +7,7 @@
 ///   proves to know for this very connection.
 ///
 /// What is withstood, what is not, and why it is done this way: docs/security.md.
+@NullMarked
 package io.bulla.runtime.oob.security;
+
+import org.jspecify.annotations.NullMarked;

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.topology;
 
 import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /// Where peers listen.
 @FunctionalInterface
@@ -11,5 +12,6 @@ public interface PeerDirectory {
     ///
     /// @param rank of the peer
     /// @return where it listens, or `null` if it is not known
+    @Nullable
     SocketAddress addressOf(int rank);
 }

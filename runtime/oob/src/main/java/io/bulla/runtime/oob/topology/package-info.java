@@ -6,4 +6,7 @@
 ///   [Binomial][io.bulla.runtime.oob.topology.Binomial] or [Star][io.bulla.runtime.oob.topology.Star].
 /// - [PeerDirectory][io.bulla.runtime.oob.topology.PeerDirectory] finds peers; a
 ///   [PeersFile][io.bulla.runtime.oob.topology.PeersFile] is one that a person writes.
+@NullMarked
 package io.bulla.runtime.oob.topology;
+
+import org.jspecify.annotations.NullMarked;
