@@ -133,7 +133,8 @@ public final class FlightEvents {
     @StackTrace(false)
     static final class Leak extends Event {
         @Label("Tag")
-        @Nullable String tag;
+        @Nullable
+        String tag;
 
         @Label("Bytes")
         @DataAmount

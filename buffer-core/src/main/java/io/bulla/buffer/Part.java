@@ -11,7 +11,11 @@ import org.jspecify.annotations.Nullable;
 /// @param memory as the region said when it was taken
 /// @param start bytes of the builder before it
 /// @param previous null for the first one
-record Part(Region region, MemorySegment memory, long start, @Nullable Part previous) {
+record Part(
+        Region region,
+        MemorySegment memory,
+        long start,
+        @Nullable Part previous) {
 
     /// Whether a region is one of these.
     static boolean holds(@Nullable Part last, Region region) {

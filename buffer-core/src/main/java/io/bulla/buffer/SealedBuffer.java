@@ -129,7 +129,8 @@ public final class SealedBuffer extends Lease {
             }
             IoVec all =
                     IoVec.concat(Arrays.stream(held).map(SealedBuffer::iovec).toArray(IoVec[]::new));
-            @Nullable LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
+            @Nullable
+            LeaseTrace trace = parts.length == 0 ? null : parts[0].count().trace();
             SealedBuffer whole = new SealedBuffer(new Storage.Joined(trace, held), all);
             whole.announce(null);
             return whole;

@@ -20,8 +20,11 @@ final class KeyFile {
     /// Makes the file as one that others may not read; it never was another one.
     static void write(Path file, String content) throws IOException {
         Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        try (WritableByteChannel out = file.getFileSystem().supportedFileAttributeViews().contains("posix")
-                ? Files.newByteChannel(file, fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
+        try (WritableByteChannel out = file.getFileSystem()
+                        .supportedFileAttributeViews()
+                        .contains("posix")
+                ? Files.newByteChannel(
+                        file, fresh, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))
                 : Files.newByteChannel(file, fresh)) {
             ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.US_ASCII));
             while (bytes.hasRemaining()) {

@@ -80,7 +80,9 @@ final class Detached {
                 ? array
                 : new DataArray(
                         array.type(),
-                        array.values().stream().<@Nullable Object>map(one -> data(one, limits)).toList());
+                        array.values().stream()
+                                .<@Nullable Object>map(one -> data(one, limits))
+                                .toList());
     }
 
     private static boolean borrows(@Nullable Object data) {

@@ -90,7 +90,9 @@ final class TlsGate extends ChannelInboundHandlerAdapter {
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         // Netty's decoders wrap what they throw
         if (cause instanceof SSLException || cause.getCause() instanceof SSLException) {
-            failed(context, cause instanceof SSLException ? cause : Objects.requireNonNullElse(cause.getCause(), cause));
+            failed(
+                    context,
+                    cause instanceof SSLException ? cause : Objects.requireNonNullElse(cause.getCause(), cause));
         } else {
             context.fireExceptionCaught(cause);
         }

@@ -25,12 +25,7 @@ class PeerIdentityTest {
     void nodeIsNamedAndIsNoAuthority() throws Exception {
         KeyPair own = Certificates.newKey();
         X509Certificate node = Certificates.node(
-                "4711.batch-3",
-                12,
-                own.getPublic(),
-                "trial authority",
-                key,
-                new Certificates.Validity(FROM, UNTIL));
+                "4711.batch-3", 12, own.getPublic(), "trial authority", key, new Certificates.Validity(FROM, UNTIL));
         node.verify(key.getPublic());
         assertThrows(SignatureException.class, () -> node.verify(own.getPublic()));
         assertEquals(-1, node.getBasicConstraints());
