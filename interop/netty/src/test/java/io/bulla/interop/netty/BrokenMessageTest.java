@@ -8,11 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.LeaseTally;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -21,7 +18,6 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.ReferenceCountUtil;
@@ -31,28 +27,14 @@ import java.util.Arrays;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// A message of several pieces, of which one is refused.
-@ExtendWith(NoLeaks.class)
-class BrokenMessageTest {
+class BrokenMessageTest extends EmbeddedSends {
 
     private static final RuntimeException REFUSAL = new IllegalArgumentException("no");
-
-    private final LeaseTally handles = new LeaseTally();
-    private final ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), handles);
-    private final EmbeddedChannel channel = new EmbeddedChannel();
-
-    @AfterEach
-    void nothingIsLeft() {
-        channel.finishAndReleaseAll();
-        assertEquals(0, handles.open());
-        source.close();
-    }
 
     @Test
     void messageOfManyRegionsSucceedsWhenAllOfItWentOut() {

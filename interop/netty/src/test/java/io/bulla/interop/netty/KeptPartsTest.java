@@ -5,11 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.LeaseTally;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -21,7 +18,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.local.LocalAddress;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalIoHandler;
@@ -32,27 +28,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 /// What Netty and its users keep of a message, after the message itself was released, keeps the memory.
-@ExtendWith(NoLeaks.class)
-class KeptPartsTest {
+class KeptPartsTest extends EmbeddedSends {
 
     private static final int BYTES = 300_000;
-
-    private final LeaseTally handles = new LeaseTally();
-    // a region of more than a quarter MiB has an arena of its own, which ends with the last handle
-    private final ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), handles);
-    private final EmbeddedChannel channel = new EmbeddedChannel();
-
-    @AfterEach
-    void nothingIsLeft() {
-        channel.finishAndReleaseAll();
-        assertEquals(0, handles.open());
-        source.close();
-    }
 
     @Test
     void retainedComponentKeepsTheMemory() {

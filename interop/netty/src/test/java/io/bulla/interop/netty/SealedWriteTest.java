@@ -8,13 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
-import io.bulla.refcount.LeaseTally;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -23,30 +20,15 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.ReadOnlyBufferException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
-@ExtendWith(NoLeaks.class)
-class SealedWriteTest {
-
-    private final LeaseTally handles = new LeaseTally();
-    private final ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), handles);
-    private final EmbeddedChannel channel = new EmbeddedChannel();
-
-    @AfterEach
-    void nothingIsLeft() {
-        channel.finishAndReleaseAll();
-        assertEquals(0, handles.open());
-        source.close();
-    }
+class SealedWriteTest extends EmbeddedSends {
 
     @Test
     void handleIsHeldUntilThePromiseCompletedAndTheMemoryIsLetGo() {

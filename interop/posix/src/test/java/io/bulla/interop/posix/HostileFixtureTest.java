@@ -87,15 +87,15 @@ class HostileFixtureTest {
             IoVec body = vec.slice(header.byteSize(), vec.byteSize() - header.byteSize());
             NativeIoVecCursor gathered = NativeIoVecCursor.withHeader(header, NativeIoVec.of(body, arena), arena, 3);
             assertEquals(bytes.length, pair[0].writev(cursor(vec)));
-            assertArrayEquals(bytes, Pieces.receive(pair[1], bytes.length));
+            assertArrayEquals(bytes, SendFixture.receive(pair[1], bytes.length));
             assertEquals(bytes.length, pair[0].sendmsg(gathered));
-            assertArrayEquals(bytes, Pieces.receive(pair[1], bytes.length));
+            assertArrayEquals(bytes, SendFixture.receive(pair[1], bytes.length));
             SealedBuffer[] parts = new SealedBuffer[vec.regionCount()];
             for (int i = 0; i < parts.length; i++) {
                 parts[i] = SealedBuffer.adopt(vec.region(i), () -> {});
             }
             pair[0].send(SealedBuffer.concat(parts));
-            assertArrayEquals(bytes, Pieces.receive(pair[1], bytes.length));
+            assertArrayEquals(bytes, SendFixture.receive(pair[1], bytes.length));
         }
     }
 

@@ -31,19 +31,4 @@ final class Pieces {
         }
         return IoVec.of(regions);
     }
-
-    static byte[] receive(PosixSocket from, int size) throws PosixException {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment target = arena.allocate(Math.max(1, size));
-            long done = 0;
-            while (done < size) {
-                long read = from.receive(target.asSlice(done, size - done));
-                if (read < 0) {
-                    break;
-                }
-                done += read;
-            }
-            return target.asSlice(0, done).toArray(JAVA_BYTE);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static io.bulla.interop.posix.SendFixture.receive;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -74,42 +74,14 @@ class PosixSocketTest {
         return bytes;
     }
 
-    private byte[] receive(PosixSocket from, int size) {
-        try {
-            MemorySegment target = arena.allocate(size + 1);
-            long done = 0;
-            while (done < size) {
-                long read = from.receive(target.asSlice(done, size - done));
-                if (read < 0) {
-                    break;
-                }
-                done += read;
-            }
-            return target.asSlice(0, done).toArray(JAVA_BYTE);
-        } catch (PosixException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     private NativeIoVecCursor cursor(IoVec vec) {
         return NativeIoVecCursor.of(NativeIoVec.of(vec, arena), arena, 16);
-    }
-
-    private IoVec inPieces(byte[] bytes, int... lengths) {
-        MemorySegment[] regions = new MemorySegment[lengths.length];
-        int at = 0;
-        for (int i = 0; i < lengths.length; i++) {
-            regions[i] = arena.allocate(lengths[i] + 1, 1).asSlice(1);
-            MemorySegment.copy(bytes, at, regions[i], JAVA_BYTE, 0, lengths[i]);
-            at += lengths[i];
-        }
-        return IoVec.of(regions);
     }
 
     @Test
     void gathersByEitherCall() throws PosixException {
         byte[] bytes = random(9193);
-        IoVec vec = inPieces(bytes, 0, 1, 4095, 0, 4097, 1000);
+        IoVec vec = Pieces.of(arena, bytes, 0, 1, 4095, 0, 4097, 1000);
         for (int way = 0; way < 3; way++) {
             NativeIoVecCursor cursor = cursor(vec);
             if (way == 2) {
@@ -129,7 +101,7 @@ class PosixSocketTest {
         byte[] bytes = random(regions);
         int[] lengths = new int[regions];
         Arrays.fill(lengths, 1);
-        IoVec vec = inPieces(bytes, lengths);
+        IoVec vec = Pieces.of(arena, bytes, lengths);
         NativeIoVecCursor cursor = cursor(vec);
         CompletableFuture<byte[]> received = CompletableFuture.supplyAsync(() -> receive(pair[1], regions));
         while (cursor.remaining() > 0) {
@@ -143,7 +115,7 @@ class PosixSocketTest {
 
     @Test
     void answersZeroInsteadOfWaiting() throws PosixException {
-        NativeIoVecCursor cursor = cursor(inPieces(random(4 * MIB), 4 * MIB));
+        NativeIoVecCursor cursor = cursor(Pieces.of(arena, random(4 * MIB), 4 * MIB));
         for (boolean first = true; first || cursor.position() == 0; first = false) {
             pair[0].setBlocking(false);
             while (pair[0].sendmsg(cursor) > 0) {}
@@ -199,7 +171,7 @@ class PosixSocketTest {
         assertEquals(Errno.EPIPE, closed.errno());
         assertTrue(closed.getMessage().startsWith("sendmsg: Broken pipe: errno=32 socket="), closed.getMessage());
         assertFalse(buffer.isOpen());
-        NativeIoVecCursor cursor = cursor(inPieces(random(10), 10));
+        NativeIoVecCursor cursor = cursor(Pieces.of(arena, random(10), 10));
         assertThrows(PosixException.PeerClosed.class, () -> pair[0].writev(cursor));
         assertEquals(0, cursor.position());
         files--;
@@ -271,7 +243,7 @@ class PosixSocketTest {
         assertTrue(failed.getCause().getCause() instanceof PosixException);
         assertEquals(
                 "sendmsg: Bad file descriptor: errno=9 socket=closed",
-                assertThrows(PosixException.class, () -> pair[0].sendmsg(cursor(inPieces(random(1), 1))))
+                assertThrows(PosixException.class, () -> pair[0].sendmsg(cursor(Pieces.of(arena, random(1), 1))))
                         .getMessage());
         pair[0] = PosixSocket.unixPair()[0];
         files = Descriptors.open();

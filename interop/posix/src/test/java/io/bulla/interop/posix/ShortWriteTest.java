@@ -249,7 +249,7 @@ class ShortWriteTest {
 
     private static void receive(PosixSocket peer, int size) throws IOException {
         peer.setBlocking(true);
-        assertEquals(size, Pieces.receive(peer, size).length);
+        assertEquals(size, SendFixture.receive(peer, size).length);
         peer.setBlocking(false);
     }
 }
