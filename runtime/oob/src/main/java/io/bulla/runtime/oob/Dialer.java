@@ -8,10 +8,13 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/// Tries to connect to one peer, again and again with growing pauses, until told to stop.
+/// Tries to connect to one peer, again and again with growing pauses, until told to stop. A round takes each of the
+/// peer's addresses in turn, beginning with the one that worked last; pauses are between rounds.
 ///
 /// ```
 /// RESTING --start--> PAUSING --> CONNECTING --connected--> GREETING --hello--> RESTING
@@ -32,6 +35,10 @@ final class Dialer {
     private Connection attempt;
     private int failures;
     private boolean failedSince;
+    // which of the addresses is tried, and how many of them this round has, and has had
+    private int turn;
+    private int addresses = 1;
+    private int tried;
     private boolean once;
     private String lastFailure = "none tried";
 
@@ -40,10 +47,11 @@ final class Dialer {
         this.peer = peer;
     }
 
-    /// Tries once, unless it does already.
+    /// Tries each address once, unless it does already.
     void probe() {
         if (isResting()) {
             once = true;
+            tried = 0;
             pauseThenDial(0);
         }
     }
@@ -56,6 +64,7 @@ final class Dialer {
     void start(long afterNanos) {
         once = false;
         if (isResting()) {
+            tried = 0;
             pauseThenDial(afterNanos);
         }
     }
@@ -89,9 +98,10 @@ final class Dialer {
     /// From now on failures count for the verdict.
     void countFromNow() {
         failedSince = false;
+        tried = 0;
     }
 
-    /// Whether an attempt has failed since.
+    /// Whether all addresses have failed since.
     boolean hasFailed() {
         return failedSince;
     }
@@ -114,12 +124,20 @@ final class Dialer {
     void failed(Throwable cause) {
         attempt = null;
         connecting = null;
-        failedSince = true;
+        turn++;
+        boolean all = ++tried >= addresses;
+        if (all) {
+            tried = 0;
+            failedSince = true;
+        }
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         nodeLoop.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
-        if (!once) {
+        if (!all) {
+            pauseThenDial(0);
+        } else if (!once) {
             pauseThenDial(pauseNanos());
         }
+        peer.notReached();
     }
 
     /// The next pause: each is longer than the one before, until a connection has proven to work.
@@ -140,16 +158,21 @@ final class Dialer {
     }
 
     private void dial() {
+        Settings settings = nodeLoop.settings();
         SocketAddress address;
         try {
-            address = nodeLoop.addressOf(peer.rank());
+            List<SocketAddress> all = nodeLoop.addressesOf(peer.rank());
+            addresses = all.size();
+            turn = Math.floorMod(turn, addresses);
+            address = Objects.requireNonNull(all.get(turn), "address");
+            settings.security().checkAddress(address);
         } catch (Throwable nowhere) {
             failed(nowhere);
             return;
         }
-        Settings settings = nodeLoop.settings();
-        // so that several attempts fit before the verdict
-        long patience = Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3, 50_000_000));
+        // so that several rounds fit before the verdict
+        long patience =
+                Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3 / addresses, 50_000_000));
         ChannelFuture future = new Bootstrap()
                 .group(nodeLoop.eventLoop())
                 .channel(settings.transport().client())

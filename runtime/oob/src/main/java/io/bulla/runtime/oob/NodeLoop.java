@@ -146,14 +146,15 @@ final class NodeLoop {
         return acceptor;
     }
 
-    /// @throws IOException if the address is not known, or is not one for this node's security
-    SocketAddress addressOf(int peer) throws IOException {
-        SocketAddress address = settings.directory().addressOf(peer);
-        if (address == null) {
+    /// Where a peer may listen.
+    ///
+    /// @throws IOException if no address is known
+    List<SocketAddress> addressesOf(int peer) throws IOException {
+        List<SocketAddress> addresses = settings.directory().addressesOf(peer);
+        if (addresses.isEmpty()) {
             throw new IOException("its address is not known");
         }
-        settings.security().checkAddress(address);
-        return address;
+        return addresses;
     }
 
     /// Queues a send, which has its quota. Any thread.

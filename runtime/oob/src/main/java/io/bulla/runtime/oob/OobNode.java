@@ -362,6 +362,23 @@ public final class OobNode implements AutoCloseable {
         });
     }
 
+    /// Says that a peer may be gone, as a launcher's event does. It is a hint: while the peer can be reached,
+    /// nothing happens. If its connection breaks within the peer timeout, or there is none, the verdict falls once
+    /// all of its addresses have been tried in vain, without the wait. A hello of the peer's ends the hint.
+    ///
+    /// @param peer its rank
+    /// @param reason for the failures of what is on its way to it, and for the listener
+    /// @throws IndexOutOfBoundsException if there is no such peer
+    public void suspect(int peer, String reason) {
+        Objects.requireNonNull(reason, "reason");
+        Peer doubted = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        nodeLoop.onLoop(() -> {
+            if (!nodeLoop.isClosed() && peer != settings.rank()) {
+                doubted.suspect(reason);
+            }
+        });
+    }
+
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.
     @Override
     public void close() {

@@ -21,7 +21,8 @@ import java.util.function.Consumer;
 /// ```
 ///
 /// The verdict: for the peer timeout, counted while this node's loop turned, nothing was heard of the peer, and an
-/// attempt to connect has failed since.
+/// attempt to connect has failed since. A hint from outside that the peer is gone spares the wait: for the peer timeout
+/// from then on, one round of attempts that fails is the verdict.
 ///
 /// A connection that the peer opened is as good as one of this node's. If both connect at once, the one from the
 /// lower rank stays. All on the node's event loop, but for the quota and what is consumed.
@@ -52,6 +53,9 @@ final class Peer {
     private boolean givenUp;
     private long soughtAt;
     private long heardAt;
+    // why it may be gone, as others say; null if they do not
+    private String hint;
+    private long hintedAt;
     // connections in a row on which no message got anywhere
     private int fruitless;
     private boolean advanced;
@@ -225,6 +229,7 @@ final class Peer {
         dialer.stop();
         seeking = false;
         givenUp = false;
+        hint = null;
         advanced = false;
         limit = hello.limit();
         fresh.open(this);
@@ -486,10 +491,37 @@ final class Peer {
         dialer.probe();
     }
 
+    /// Others say that the peer is gone. That is no verdict, and one may be near.
+    void suspect(String why) {
+        if (givenUp) {
+            return;
+        }
+        hint = why;
+        hintedAt = nodeLoop.awake();
+        if (connection == null && !seeking) {
+            dialer.countFromNow();
+            dialer.probe();
+        }
+        notReached();
+    }
+
+    /// An attempt to connect has failed.
+    void notReached() {
+        if (hint == null || connection != null || !dialer.hasFailed()) {
+            return;
+        }
+        if (nodeLoop.awake() - hintedAt < settings.peerTimeoutNanos()) {
+            giveUp(hint + " last=" + dialer.lastFailure());
+        } else {
+            hint = null;
+        }
+    }
+
     /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
     void giveUp(String why) {
         seeking = false;
         givenUp = true;
+        hint = null;
         dialer.stop();
         Connection last = end(new PeerFailedException(rank, why, null), true);
         if (last != null) {
