@@ -20,17 +20,41 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Values that borrow nothing: each view of a message's bytes becomes a copy, what is compressed is inflated.
+///
+/// What is compressed in all values together that one of these is asked for inflates to no more than four of the
+/// longest strings: a few bytes on the wire can be thousands of times as many.
 final class Detached {
 
-    private Detached() {}
+    private static final int MOST_STRINGS = 4;
 
+    private final Limits limits;
+    private long left;
+
+    Detached(Limits limits) {
+        this.limits = limits;
+        this.left = (long) MOST_STRINGS * limits.maxStringBytes();
+    }
+
+    /// @throws io.bulla.pack.UnpackException if what is compressed is malformed, or inflates to too much
     static Value value(Value value, Limits limits) {
+        return new Detached(limits).value(value);
+    }
+
+    /// @throws io.bulla.pack.UnpackException if what is compressed is malformed, or inflates to too much
+    Value value(Value value) {
         return switch (value.type()) {
-            case COMPRESSED_STRING -> Value.of(Compressed.text(compressed(value), limits));
-            case COMPRESSED_BYTE_OBJECT ->
-                new Value(DataType.BYTE_OBJECT, vec(Compressed.bytes(compressed(value), limits)));
+            case COMPRESSED_STRING -> {
+                String text = Compressed.text(compressed(value), now());
+                left -= text.length();
+                yield Value.of(text);
+            }
+            case COMPRESSED_BYTE_OBJECT -> {
+                byte[] bytes = Compressed.bytes(compressed(value), now());
+                left -= bytes.length;
+                yield new Value(DataType.BYTE_OBJECT, vec(bytes));
+            }
             default -> {
-                @Nullable Object data = data(value.data(), limits);
+                @Nullable Object data = data(value.data());
                 yield data == value.data() ? value : new Value(value.type(), data);
             }
         };
@@ -39,6 +63,17 @@ final class Detached {
     /// A value of such a type holds bytes, or it was not made.
     private static IoVec compressed(Value value) {
         return (IoVec) Objects.requireNonNull(value.data(), "compressed");
+    }
+
+    /// The limits, with what is left of the budget.
+    private Limits now() {
+        int most = (int) Math.min(limits.maxStringBytes(), left);
+        return new Limits(
+                limits.maxCount(),
+                most,
+                Math.min(limits.maxObjectBytes(), left),
+                limits.maxNesting(),
+                limits.maxElements());
     }
 
     static IoVec vec(byte[] own) {
@@ -51,16 +86,16 @@ final class Detached {
         return bytes;
     }
 
-    private static @Nullable Object data(@Nullable Object data, Limits limits) {
+    private @Nullable Object data(@Nullable Object data) {
         return switch (data) {
             case IoVec bytes -> vec(bytes(bytes));
-            case Value inner -> value(inner, limits);
-            case Info info -> info(info, limits);
-            case Kval pair -> new Kval(pair.key(), value(pair.value(), limits));
-            case Pdata told -> new Pdata(told.proc(), told.key(), value(told.value(), limits));
+            case Value inner -> value(inner);
+            case Info info -> info(info);
+            case Kval pair -> new Kval(pair.key(), value(pair.value()));
+            case Pdata told -> new Pdata(told.proc(), told.key(), value(told.value()));
             case NestedBuffer buffer -> new NestedBuffer(buffer.described(), vec(bytes(buffer.bytes())));
             case Endpoint end -> new Endpoint(end.uuid(), end.osName(), vec(bytes(end.address())));
-            case Query query -> new Query(query.keys(), infos(query.qualifiers(), limits));
+            case Query query -> new Query(query.keys(), infos(query.qualifiers()));
             case App app ->
                 new App(
                         app.command(),
@@ -68,32 +103,30 @@ final class Detached {
                         app.environment(),
                         app.directory(),
                         app.maxProcesses(),
-                        infos(app.info(), limits));
-            case DataArray array -> array(array, limits);
+                        infos(app.info()));
+            case DataArray array -> array(array);
             case null, default -> data;
         };
     }
 
-    private static DataArray array(DataArray array, Limits limits) {
+    private DataArray array(DataArray array) {
         // numbers and names are values already, and may be many
         return array.values().stream().noneMatch(Detached::borrows)
                 ? array
                 : new DataArray(
                         array.type(),
-                        array.values().stream()
-                                .<@Nullable Object>map(one -> data(one, limits))
-                                .toList());
+                        array.values().stream().<@Nullable Object>map(one -> data(one)).toList());
     }
 
     private static boolean borrows(@Nullable Object data) {
         return data instanceof IoVec || data instanceof io.bulla.pack.value.Composite;
     }
 
-    private static Info info(Info info, Limits limits) {
-        return new Info(info.key(), info.flags(), value(info.value(), limits));
+    private Info info(Info info) {
+        return new Info(info.key(), info.flags(), value(info.value()));
     }
 
-    private static List<Info> infos(List<Info> infos, Limits limits) {
-        return infos.stream().map(info -> info(info, limits)).toList();
+    private List<Info> infos(List<Info> infos) {
+        return infos.stream().map(info -> info(info)).toList();
     }
 }

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// What the server has said of the job and its processes. One thread at a time.
@@ -119,8 +120,23 @@ final class JobData implements AutoCloseable {
             fresh.values().forEach(PackedData::close);
             return;
         }
-        fresh.forEach((proc, data) ->
-                known.computeIfAbsent(proc, none -> new ArrayDeque<>()).addFirst(data));
+        fresh.forEach((proc, data) -> {
+            Deque<PackedData> all = known.computeIfAbsent(proc, none -> new ArrayDeque<>());
+            all.addFirst(data);
+            forgetCovered(all, data);
+        });
+    }
+
+    /// A server says all keys of a process in each answer, so what it said before is seldom of use.
+    private static void forgetCovered(Deque<PackedData> all, PackedData newer) {
+        Set<String> keys = newer.keys();
+        all.removeIf(older -> {
+            boolean covered = older != newer && keys.containsAll(older.keys());
+            if (covered) {
+                older.close();
+            }
+            return covered;
+        });
     }
 
     /// The newest value of a key of a process, or of the job.

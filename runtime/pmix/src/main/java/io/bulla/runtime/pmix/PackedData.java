@@ -6,6 +6,8 @@ import io.bulla.pack.Limits;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Kval;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +24,8 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
         PackedData data = new PackedData(message.slice(at.position(), at.remaining()), format, limits);
         try {
             // a value that cannot be kept would fail who asks for it
-            data.forEach(pair -> Detached.value(pair.value(), limits));
+            Detached kept = new Detached(limits);
+            data.forEach(pair -> kept.value(pair.value()));
             return data;
         } catch (Throwable failure) {
             data.close();
@@ -39,6 +42,12 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
                 each.accept(pair);
             }
         }
+    }
+
+    Set<String> keys() {
+        Set<String> keys = new HashSet<>();
+        forEach(pair -> keys.add(pair.key()));
+        return keys;
     }
 
     /// The last value of a key.

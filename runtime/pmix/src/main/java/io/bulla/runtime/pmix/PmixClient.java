@@ -3,16 +3,17 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.Limits;
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -42,6 +43,7 @@ public final class PmixClient implements AutoCloseable {
     private static final String JOB_SIZE = "pmix.job.size";
     private static final String LOCAL_PEERS = "pmix.lpeers";
     private static final String HOST = "pmix.hname";
+    private static final int EVENT_STRING_BYTES = 64 << 10;
 
     private final PmixEnvironment environment;
     private final PmixOptions options;
@@ -62,7 +64,7 @@ public final class PmixClient implements AutoCloseable {
         this.job = new Proc(environment.proc().namespace(), Proc.WILDCARD);
         this.events = new EventQueue(options.pending());
         UserIds ids = UserIds.ofProcess();
-        this.session = new Session(environment, options, memory, this::heard);
+        this.session = new Session(environment, options, memory, this::heard, events::drop);
         this.server = new Server(environment, options, session, new Outgoing(memory, environment.format()), ids);
         this.exchange = new Exchange(server);
         this.fences = new Fences(server);
@@ -106,11 +108,18 @@ public final class PmixClient implements AutoCloseable {
     private int jobSize() throws PmixException {
         PmixValue processes = exchange.known(job, JOB_SIZE);
         long count = processes == null || !(processes.value().data() instanceof Integer) ? -1 : processes.asLong();
-        if (count < 1 || count > Integer.MAX_VALUE || rank() >= count) {
+        if (count < 1 || rank() >= count) {
             throw new PmixException(
                     PmixStatus.NOT_FOUND,
                     "the PMIx server does not say how large the job is: " + JOB_SIZE + "=" + processes + " process="
                             + proc());
+        }
+        // a job is walked through, so no number that a server makes up may cost the memory for it
+        if (count > options.limits().maxCount()) {
+            throw new PmixException(
+                    PmixStatus.OUT_OF_RESOURCE,
+                    "job over the limit: " + JOB_SIZE + "=" + count + " limit="
+                            + options.limits().maxCount());
         }
         return (int) count;
     }
@@ -181,7 +190,8 @@ public final class PmixClient implements AutoCloseable {
     /// @return in order, this one among them; this one alone if the server did not say
     public List<Integer> localRanks() {
         PmixValue peers = exchange.known(job, LOCAL_PEERS);
-        List<Integer> ranks = new ArrayList<>();
+        // each once, however often the server says it: they are counted
+        Set<Integer> ranks = new TreeSet<>();
         if (peers != null && peers.value().data() instanceof String list) {
             for (String rank : list.split(",")) {
                 try {
@@ -191,7 +201,7 @@ public final class PmixClient implements AutoCloseable {
                 }
             }
         }
-        return ranks.contains(rank()) ? ranks.stream().sorted().toList() : List.of(rank());
+        return ranks.contains(rank()) ? List.copyOf(ranks) : List.of(rank());
     }
 
     /// Keeps a value for others. They see it after [#commit()].
@@ -447,7 +457,9 @@ public final class PmixClient implements AutoCloseable {
 
     private void heard(SealedBuffer body) {
         try (body) {
-            events.put(PmixEvent.read(body, environment.format(), options.limits()));
+            // many of them may wait, so each is small, inflated too
+            Limits limits = new Limits(options.limits().maxCount(), EVENT_STRING_BYTES);
+            events.put(PmixEvent.read(body, environment.format(), limits));
         } catch (RuntimeException unreadable) {
             events.drop();
         }

@@ -44,9 +44,10 @@ public record PmixEvent(PmixStatus status, Proc source, List<Proc> affected, Map
         PmixStatus status = new PmixStatus(items.unpackInt(DataType.STATUS));
         Proc source = items.unpack(Proc.class);
         Map<String, PmixValue> info = new LinkedHashMap<>();
+        Detached kept = new Detached(limits);
         if (items.unpackLong(DataType.SIZE) != 0) {
             for (Info one : items.unpackAll(Info.class)) {
-                info.put(one.key(), new PmixValue(Detached.value(one.value(), limits)));
+                info.put(one.key(), new PmixValue(kept.value(one.value())));
             }
         }
         return new PmixEvent(status, source, affected(info), info);

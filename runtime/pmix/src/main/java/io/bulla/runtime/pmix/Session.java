@@ -50,11 +50,14 @@ final class Session {
 
     private static final int SKIP_BYTES = 8192;
     private static final int STEP_BYTES = 1 << 20;
+    // so that a queue of them is bounded in bytes too; a death takes some hundreds
+    private static final int MOST_EVENT_BYTES = 64 << 10;
 
     private final PmixEnvironment environment;
     private final PmixOptions options;
     private final MemorySource memory;
     private final Consumer<SealedBuffer> events;
+    private final Runnable eventDropped;
     private final SocketChannel channel;
     private final ByteBuffer header = ByteBuffer.allocate(Header.BYTES);
     private final CompletableFuture<Void> greeted = new CompletableFuture<>();
@@ -72,12 +75,19 @@ final class Session {
     private long lateAnswers;
 
     /// @param events takes the body of each event, on the thread that reads
-    Session(PmixEnvironment environment, PmixOptions options, MemorySource memory, Consumer<SealedBuffer> events)
+    /// @param eventDropped told of each event that was too long, or for which there was no memory
+    Session(
+            PmixEnvironment environment,
+            PmixOptions options,
+            MemorySource memory,
+            Consumer<SealedBuffer> events,
+            Runnable eventDropped)
             throws PmixException {
         this.environment = environment;
         this.options = options;
         this.memory = memory;
         this.events = events;
+        this.eventDropped = eventDropped;
         try {
             this.channel = SocketChannel.open();
         } catch (IOException failure) {
@@ -486,11 +496,17 @@ final class Session {
         if (head.length() == 0) {
             throw new EOFException("the PMIx server has given this process up");
         }
+        if (head.length() > MOST_EVENT_BYTES) {
+            skip(head.length());
+            eventDropped.run();
+            return;
+        }
         Body body = new Body(head.length());
         try (body) {
             events.accept(body.read());
         } catch (MemoryLimitException full) {
             skip(head.length() - body.arrived);
+            eventDropped.run();
         }
     }
 
