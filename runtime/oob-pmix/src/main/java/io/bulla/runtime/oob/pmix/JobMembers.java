@@ -40,10 +40,17 @@ public final class JobMembers implements AutoCloseable {
     private final List<Member> members;
     private final int rank;
     private final byte @Nullable [] secret;
+    private final GoneEvents gone;
 
-    private JobMembers(PmixClient client, ServerSocketChannel listener, List<Member> members, byte @Nullable [] secret)
+    private JobMembers(
+            PmixClient client,
+            GoneEvents gone,
+            ServerSocketChannel listener,
+            List<Member> members,
+            byte @Nullable [] secret)
             throws IOException {
         this.client = client;
+        this.gone = gone;
         this.listener = listener;
         this.members = List.copyOf(members);
         this.secret = secret;
@@ -64,19 +71,24 @@ public final class JobMembers implements AutoCloseable {
     /// @throws InterruptedException if the wait is interrupted
     public static JobMembers meet(PmixClient client, MeetOptions options) throws IOException, InterruptedException {
         ServerSocketChannel listener = listen(client, options);
+        GoneEvents gone = null;
         boolean met = false;
         try {
+            gone = GoneEvents.of(client);
             byte[] own = options.secret() ? random() : new byte[0];
             InetSocketAddress bound = (InetSocketAddress) listener.getLocalAddress();
             Card card = new Card(RANDOM.nextLong(), Candidates.of(bound), options.fingerprint(), own);
             client.put(PmixScope.GLOBAL, Card.KEY, PmixValue.of(card.pack()));
             client.commit();
             client.fence(true, options.deadline());
-            JobMembers members = read(client, listener, options.secret());
+            JobMembers members = read(client, gone, listener, options.secret());
             met = true;
             return members;
         } finally {
             if (!met) {
+                if (gone != null) {
+                    gone.close();
+                }
                 listener.close();
             }
         }
@@ -97,7 +109,8 @@ public final class JobMembers implements AutoCloseable {
         }
     }
 
-    private static JobMembers read(PmixClient client, ServerSocketChannel listener, boolean wantsSecret)
+    private static JobMembers read(
+            PmixClient client, GoneEvents gone, ServerSocketChannel listener, boolean wantsSecret)
             throws IOException, InterruptedException {
         List<Proc> all = new ArrayList<>();
         for (int i = 0; i < client.size(); i++) {
@@ -115,7 +128,7 @@ public final class JobMembers implements AutoCloseable {
         if (wantsSecret && secret.length < SharedSecret.LEAST) {
             throw new IOException("the first node has made no secret: bytes=" + secret.length + " nodes=" + members);
         }
-        return new JobMembers(client, listener, members, wantsSecret ? secret : null);
+        return new JobMembers(client, gone, listener, members, wantsSecret ? secret : null);
     }
 
     /// What a process has published, if it is a node.
@@ -204,13 +217,14 @@ public final class JobMembers implements AutoCloseable {
             node.close();
             throw new IllegalArgumentException("builder is another node's: rank=" + node.rank() + " wanted=" + rank);
         }
-        return new PmixNodes(client, node, members, directory);
+        return new PmixNodes(client, node, members, directory, gone);
     }
 
     /// Closes the socket, unless a node has it.
     @Override
     public void close() throws IOException {
         if (listener != null) {
+            gone.close();
             listener.close();
         }
     }

@@ -6,7 +6,6 @@ import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.runtime.pmix.PmixEvent;
 import io.bulla.runtime.pmix.PmixException;
-import io.bulla.runtime.pmix.PmixStatus;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -31,11 +30,6 @@ import java.util.stream.Collectors;
 /// ```
 public final class PmixNodes {
 
-    /// What a server may say of a process that is gone. All are hints: whether a peer has failed is the node's to
-    /// judge.
-    private static final Set<PmixStatus> GONE =
-            Set.of(PmixStatus.ABORTED_BY_SIGNAL, PmixStatus.TERMINATED_WITHOUT_SYNC, PmixStatus.LOST_CONNECTION);
-
     private static final Duration LAST_FENCE = Duration.ofSeconds(5);
     private static final Duration LAST_WORD = Duration.ofSeconds(5);
 
@@ -43,12 +37,22 @@ public final class PmixNodes {
     private final OobNode node;
     private final List<Member> members;
     private final MemberDirectory directory;
+    private final GoneEvents gone;
 
-    PmixNodes(PmixClient client, OobNode node, List<Member> members, MemberDirectory directory) {
+    PmixNodes(PmixClient client, OobNode node, List<Member> members, MemberDirectory directory, GoneEvents gone) {
         this.client = client;
         this.node = node;
         this.members = members;
         this.directory = directory;
+        this.gone = gone;
+        gone.tell(this::suspect);
+    }
+
+    private void suspect(Proc proc, PmixEvent event) {
+        rankOf(proc)
+                .ifPresent(rank -> node.suspect(
+                        rank,
+                        "the launcher says that it is gone: process=" + proc.rank() + " status=" + event.status()));
     }
 
     /// The running node.
@@ -85,8 +89,9 @@ public final class PmixNodes {
         return members.get(rank).proc();
     }
 
-    /// Tells a program when the launcher says that a node's process is gone. It is a hint, sooner than the node's own
-    /// verdict, and comes only from launchers that tell (`docs/launchers.md`).
+    /// Tells a program when the launcher says that a node's process is gone. It is a hint, and comes only from
+    /// launchers that tell (`docs/launchers.md`). The node gets it in any case, by [OobNode#suspect(int, String)]:
+    /// its verdict comes sooner, once it cannot reach that node either.
     ///
     /// @param listener gets the node's rank, and what was said
     /// @return to be closed when it is no longer wanted
@@ -94,11 +99,7 @@ public final class PmixNodes {
     /// @throws InterruptedException if the wait is interrupted
     public PmixClient.Registration onGone(BiConsumer<Integer, PmixEvent> listener)
             throws PmixException, InterruptedException {
-        return client.onEvent(GONE, event -> {
-            // a lost connection is the source's own, other events name whom they are about
-            List<Proc> about = event.affected().isEmpty() ? List.of(event.source()) : event.affected();
-            about.forEach(proc -> rankOf(proc).ifPresent(rank -> listener.accept(rank, event)));
-        });
+        return GoneEvents.listen(client, (proc, event) -> rankOf(proc).ifPresent(rank -> listener.accept(rank, event)));
     }
 
     /// Asks the server whether a node's process was started again. If so, its new addresses are used from now on.
@@ -124,6 +125,7 @@ public final class PmixNodes {
     ///
     /// @param drain time for what is on its way
     public void leave(Duration drain) {
+        gone.close();
         node.close(drain);
         Set<Proc> whole = members.size() == client.size()
                 ? Set.of(client.job())
