@@ -27,7 +27,9 @@ import java.util.concurrent.TimeUnit;
 /// work      a message from each node to each, a broadcast of 1 MiB, an orderly end
 /// mourn N   the same; then waits until N nodes have failed, prints which, and broadcasts to the rest
 /// leave     rank 0 leaves at once; then the others fence, which has to end by a deadline
+/// hang      all but the last rank fence, which waits to be killed
 /// lost      waits until the launcher has gone
+/// bench N   meets the others and joins N times; prints how long it took, without the wait for the others to come
 /// ```
 final class JobRank {
 
@@ -39,8 +41,11 @@ final class JobRank {
 
     private final PmixClient client;
     private final ArenaSource memory;
-    private final BlockingQueue<Integer> failed = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Verdict> failed = new LinkedBlockingQueue<>();
     private PmixNodes nodes;
+
+    /// What this node has found out of another one.
+    private record Verdict(int rank, String reason) {}
 
     private JobRank(PmixClient client, ArenaSource memory) {
         this.client = client;
@@ -49,6 +54,10 @@ final class JobRank {
 
     public static void main(String[] arguments) throws Exception {
         PmixOptions options = PmixOptions.DEFAULT.within(Duration.ofSeconds(PATIENCE_SECONDS));
+        if (arguments[0].equals("bench")) {
+            JobBench.run(options, Integer.parseInt(arguments[1]));
+            return;
+        }
         try (ArenaSource memory = ArenaSource.create();
                 PmixClient client = PmixClient.connect(PmixEnvironment.ofProcess(), options)) {
             JobRank rank = new JobRank(client, memory);
@@ -56,6 +65,7 @@ final class JobRank {
                 case "work" -> rank.work();
                 case "mourn" -> rank.mourn(Integer.parseInt(arguments[1]));
                 case "leave" -> rank.leave();
+                case "hang" -> rank.hang();
                 case "lost" -> rank.lost();
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
@@ -87,11 +97,12 @@ final class JobRank {
         broadcast(nodes.members().size() - 1);
         say("lives pid=" + ProcessHandle.current().pid());
         for (int i = 0; i < dead; i++) {
-            Integer rank = failed.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            if (rank == null) {
+            Verdict verdict = failed.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (verdict == null) {
                 throw new IllegalStateException("no verdict");
             }
-            say("verdict rank=" + rank);
+            String by = verdict.reason().contains("the launcher says") ? "hint" : "timeout";
+            say("verdict rank=" + verdict.rank() + " by=" + by + " reason=[" + verdict.reason() + "]");
         }
         broadcast(nodes.members().size() - 1 - dead);
         nodes.leave(Duration.ofSeconds(5));
@@ -118,8 +129,26 @@ final class JobRank {
         say("worked fence=" + end);
     }
 
-    private void lost() throws Exception {
+    private void hang() throws Exception {
         client.fence(false, Duration.ofSeconds(PATIENCE_SECONDS));
+        say("lives pid=" + ProcessHandle.current().pid());
+        if (client.rank() == client.size() - 1) {
+            Thread.sleep(Duration.ofSeconds(PATIENCE_SECONDS));
+        }
+        String end;
+        try {
+            client.fence(false, Duration.ofSeconds(PATIENCE_SECONDS));
+            end = "none";
+        } catch (PmixException ended) {
+            end = ended.getClass().getSimpleName();
+        }
+        client.close();
+        say("worked fence=" + end);
+    }
+
+    private void lost() throws Exception {
+        // as C ranks do that are killed beside: a server refuses a fence whose members do not ask for the same
+        client.fence(true, Duration.ofSeconds(PATIENCE_SECONDS));
         say("lives pid=" + ProcessHandle.current().pid());
         PmixException why = client.lost().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         say("worked lost=" + why.status().name());
@@ -132,7 +161,7 @@ final class JobRank {
                     .security(members.security())
                     .peerTimeout(Duration.ofSeconds(30))
                     .helloDeadline(Duration.ofSeconds(30))
-                    .onPeerLost((rank, why) -> failed.add(rank)));
+                    .onPeerLost((rank, why) -> failed.add(new Verdict(rank, why.getMessage()))));
         }
     }
 
