@@ -3,7 +3,6 @@
 module io.bulla.runtime.oob {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.pack;
-    requires io.bulla.certificates;
     requires io.bulla.interop.netty;
     requires transitive io.netty.buffer;
     requires transitive io.netty.transport;

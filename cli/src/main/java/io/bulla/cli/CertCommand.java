@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.certificates.internal.CertificateAuthority;
 import io.bulla.cli.shell.Usage;
 import io.bulla.cli.xcast.TrialCertificates;
+import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
 import io.bulla.runtime.oob.security.PeerIdentity;
 import java.io.IOException;
 import java.io.PrintWriter;

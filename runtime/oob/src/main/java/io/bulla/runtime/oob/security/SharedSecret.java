@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.certificates.internal.Certificates;
-import io.bulla.certificates.internal.Certificates.Validity;
 import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.internal.certificates.Certificates;
+import io.bulla.runtime.oob.internal.certificates.Certificates.Validity;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.certificates.internal.CertificateAuthority;
-import io.bulla.certificates.internal.Certificates;
+import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
+import io.bulla.runtime.oob.internal.certificates.Certificates;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import java.io.IOException;
 import java.net.InetAddress;

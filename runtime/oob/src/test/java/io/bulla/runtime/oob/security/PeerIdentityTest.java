@@ -4,7 +4,7 @@ package io.bulla.runtime.oob.security;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.bulla.certificates.internal.Certificates;
+import io.bulla.runtime.oob.internal.certificates.Certificates;
 import java.security.KeyPair;
 import java.security.SignatureException;
 import java.security.cert.CertificateException;

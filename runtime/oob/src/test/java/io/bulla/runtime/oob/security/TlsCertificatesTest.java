@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.certificates.internal.Certificates;
-import io.bulla.certificates.internal.Der;
 import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.internal.certificates.Certificates;
+import io.bulla.runtime.oob.internal.certificates.Der;
 import io.netty.channel.Channel;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.ssl.SslHandler;

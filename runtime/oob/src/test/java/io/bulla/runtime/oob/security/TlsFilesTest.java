@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.certificates.internal.CertificateAuthority;
-import io.bulla.certificates.internal.Certificates;
-import io.bulla.certificates.internal.Pem;
+import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
+import io.bulla.runtime.oob.internal.certificates.Certificates;
+import io.bulla.runtime.oob.internal.certificates.Pem;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.certificates.internal;
+package io.bulla.runtime.oob.internal.certificates;
 
 import java.security.PrivateKey;
 import java.security.cert.CertificateEncodingException;

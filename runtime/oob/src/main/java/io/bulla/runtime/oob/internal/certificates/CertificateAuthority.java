@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.certificates.internal;
+package io.bulla.runtime.oob.internal.certificates;
 
-import io.bulla.certificates.internal.Certificates.Validity;
+import io.bulla.runtime.oob.internal.certificates.Certificates.Validity;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.KeyPair;
