@@ -129,6 +129,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
                         "java..",
+                        "org.jspecify.annotations",
                         "io.bulla.refcount",
                         "io.bulla.iovec",
                         "io.bulla.buffer",
