@@ -42,6 +42,7 @@ class ArchitectureTest {
             "interop.posix",
             "interop.agrona",
             "interop.aeron",
+            "interop.micrometer",
             "runtime.oob",
             "runtime.pmix",
             "runtime.oob.pmix",
@@ -178,6 +179,13 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.agrona..", "io.aeron..")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.bulla.interop.micrometer")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.micrometer..")
                 .check(CLASSES);
         noClasses()
                 .should()

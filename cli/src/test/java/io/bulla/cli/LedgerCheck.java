@@ -20,6 +20,7 @@ public final class LedgerCheck {
         "interop/netty",
         "interop/agrona",
         "interop/aeron",
+        "interop/micrometer",
         "runtime/oob",
         "runtime/pmix",
         "runtime/oob-pmix",

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
+import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.iovec.IoVec;
@@ -47,6 +48,7 @@ class LedgerTest {
             Map.entry("interop/netty", FrameReader.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
+            Map.entry("interop/micrometer", OobMetrics.class),
             Map.entry("runtime/oob", OobNode.class),
             Map.entry("runtime/pmix", PmixClient.class),
             Map.entry("runtime/oob-pmix", PmixNodes.class),

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What Bulla counts, as Micrometer's meters.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module io.bulla.interop.micrometer {
+    requires transitive io.bulla.buffer;
+    requires transitive io.bulla.refcount;
+    requires transitive micrometer.core;
+    // for OobMetrics alone
+    requires static transitive io.bulla.runtime.oob;
+    requires static transitive org.jspecify;
+
+    exports io.bulla.interop.micrometer;
+}
