@@ -14,6 +14,9 @@ import java.util.regex.Pattern;
 /// @param text without markup
 record Section(int level, String place, String heading, String text) {
 
+    /// A page with so many sections has a list of them.
+    private static final int MANY = 5;
+
     private static final Pattern HEADING = Pattern.compile("<h([1-3]) id=\"([^\"]+)\">(.*?)</h\\1>", Pattern.DOTALL);
 
     /// @param html of a page's text
@@ -34,6 +37,22 @@ record Section(int level, String place, String heading, String text) {
                     plain(html.substring(bounds.get(i)[1], end))));
         }
         return sections;
+    }
+
+    /// A line for each section of the second level that a long page does not link to from its list of contents.
+    ///
+    /// @param page below `docs`; others are short, or a list already
+    /// @param html of the page's text
+    static List<String> unlisted(Page page, List<Section> sections, String html) {
+        List<Section> second =
+                sections.stream().filter(each -> each.level() == 2).toList();
+        if (second.size() < MANY || page.target().getNameCount() < 2) {
+            return List.of();
+        }
+        return second.stream()
+                .filter(each -> !html.contains("href=\"#" + each.place() + "\""))
+                .map(each -> "site: not in the list of contents: page=" + page.target() + " section=" + each.heading())
+                .toList();
     }
 
     /// As a row of the search's index.

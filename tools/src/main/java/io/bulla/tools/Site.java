@@ -15,7 +15,8 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 /// The documents as a site: `Site ROOT OUT` renders every Markdown file of the root and of `docs/` beside the
-/// Javadoc that stands in `OUT/api`, copies what they show and link to, and fails if a link leads nowhere.
+/// Javadoc that stands in `OUT/api`, copies what they show and link to, and fails if a link leads nowhere, or if a long
+/// page does not list its sections.
 ///
 /// ```
 /// README.md            --> index.html             docs/adr/0001-x.md --> docs/adr/0001-x.html
@@ -37,7 +38,8 @@ public final class Site {
         this.out = out.toAbsolutePath().normalize();
     }
 
-    /// Runs the command; the exit code is 1 if a link leads nowhere, 2 if it was called wrongly.
+    /// Runs the command; the exit code is 1 if a link leads nowhere or a list lacks a section, 2 if it was called
+    /// wrongly.
     ///
     /// @param args the project's folder and the site's
     /// @throws IOException if a file cannot be read or written
@@ -55,12 +57,15 @@ public final class Site {
         List<Page> pages = pages(root);
         Layout layout = new Layout(Group.of(pages));
         List<String> rows = new ArrayList<>();
+        List<String> unlisted = new ArrayList<>();
         for (Page page : pages) {
             Path target = out.resolve(page.target());
             Files.createDirectories(target.getParent());
             String text = page.html(destination -> resolve(page, destination));
             Files.writeString(target, layout.around(page, text));
-            Section.of(text).forEach(section -> rows.add(section.row(page)));
+            List<Section> sections = Section.of(text);
+            sections.forEach(section -> rows.add(section.row(page)));
+            unlisted.addAll(Section.unlisted(page, sections, text));
         }
         Files.writeString(
                 out.resolve("search-index.js"), "window.BULLA_SECTIONS=[\n" + String.join(",\n", rows) + "\n];\n");
@@ -70,9 +75,10 @@ public final class Site {
         copyPictures();
         Links links = Links.of(out, pages);
         links.broken().forEach(System.err::println);
+        unlisted.forEach(System.err::println);
         System.out.println("site: pages=" + pages.size() + " sections=" + rows.size() + " links=" + links.checked()
                 + " external=" + links.external() + " broken=" + links.broken().size());
-        return links.broken().isEmpty();
+        return links.broken().isEmpty() && unlisted.isEmpty();
     }
 
     /// A file of this program's, or of a library's.

@@ -54,6 +54,8 @@ class SiteTest {
         Path said = folder.resolve("said");
         Process site = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
                         "-cp",
                         System.getProperty("java.class.path"),
                         Site.class.getName(),
@@ -126,14 +128,25 @@ class SiteTest {
     }
 
     @Test
+    void aLongPageListsItsSections() throws IOException, InterruptedException {
+        String sections = "## A\n## B\n## C\n## D\n";
+        write(root.resolve("docs/long.md"), "# Long\n[a](#a), [b](#b), [c](#c), [d](#d)\n" + sections);
+        made(0);
+        write(root.resolve("docs/long.md"), "# Long\n[a](#a), [b](#b), [c](#c), [d](#d)\n" + sections + "## E `f`\n");
+        assertTrue(made(1).contains("site: not in the list of contents: page=docs/long.html section=E f"));
+    }
+
+    @Test
     void linkThatLeadsNowhereIsNamed() throws IOException, InterruptedException {
         write(root.resolve("docs/getting-started.md"), "# One\n[gone](gone.md)\n[two](adr/two.md#no-such-place)\n");
         List<String> said = made(1);
         assertEquals(
                 List.of(
-                        "site: broken link: page=index.html link=docs/getting-started.html#a-place-for-x_1 missing=place",
+                        "site: broken link: page=index.html link=docs/getting-started.html#a-place-for-x_1"
+                                + " missing=place",
                         "site: broken link: page=docs/getting-started.html link=gone.html missing=file",
-                        "site: broken link: page=docs/getting-started.html link=adr/two.html#no-such-place missing=place"),
+                        "site: broken link: page=docs/getting-started.html link=adr/two.html#no-such-place"
+                                + " missing=place"),
                 said.stream()
                         .filter(line -> line.contains("broken link"))
                         .sorted((a, b) -> b.compareTo(a))
