@@ -56,6 +56,7 @@ record Group(String name, List<Page> pages) {
                             "docs/performance.html",
                             "docs/performance/",
                             "docs/scoreboard.html",
+                            "docs/peers.html",
                             "docs/ancestor-bugs.html")),
             new Place("Decisions", List.of("docs/adr/")),
             new Place("Project", List.of("CHANGELOG.html", "CONTRIBUTING.html")));
