@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,6 +15,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocsTest {
 
     private static final Path ROOT = Path.of("..");
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
     static List<Sample> samples() throws IOException {
         List<Sample> samples = new ArrayList<>();
@@ -56,20 +60,48 @@ class DocsTest {
     @MethodSource("samples")
     void programPrintsWhatStandsBeneathIt(Sample sample, @TempDir Path folder)
             throws IOException, InterruptedException {
-        Path source = Files.writeString(folder.resolve("Sample.java"), sample.program());
+        Path source = Files.writeString(folder.resolve(sample.fileName()), sample.program());
+        String name = source.getFileName().toString().replace(".java", "");
+        StringWriter said = new StringWriter();
+        // one compiler for all: that of `java FILE` starts cold each time
+        assertTrue(
+                COMPILER.getTask(
+                                said,
+                                null,
+                                null,
+                                List.of("-proc:none", "-cp", classPath(), "-d", folder.toString()),
+                                null,
+                                COMPILER.getStandardFileManager(null, null, null)
+                                        .getJavaFileObjects(source))
+                        .call(),
+                said::toString);
+        assertEquals(sample.output(), output(folder, sample.flags(), folder + File.pathSeparator + classPath(), name));
+    }
+
+    /// Documents say that a program is a file which `java` compiles and runs.
+    @Test
+    void programIsAFileThatJavaRunsAsItIs(@TempDir Path folder) throws IOException, InterruptedException {
+        Sample first = samples().getFirst();
+        Path source = Files.writeString(folder.resolve(first.fileName()), first.program());
+        assertEquals(first.output(), output(folder, first.flags(), classPath(), source.toString()));
+    }
+
+    private static String output(Path folder, List<String> flags, String classPath, String program)
+            throws IOException, InterruptedException {
         Path output = folder.resolve("out");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-        command.addAll(sample.flags());
-        command.addAll(List.of("-cp", classPath(), source.toString()));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", classPath, program));
         Process java = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
         assertTrue(java.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(sample.output(), Files.readString(output));
-        assertEquals(0, java.exitValue());
+        String said = Files.readString(output);
+        assertEquals(0, java.exitValue(), said);
+        return said;
     }
 
     /// Without what tests alone bring: Netty would find a logger's front, and that would miss its back.

@@ -150,7 +150,8 @@ class NodeTest {
                 path);
         Ran.refused("--processes must be at least 1: given=0", "xcast", "--processes=0", path);
         Ran.refused(
-                "peers have to prove who they are: --certs DIR, --secret FILE, or, for no protection at all, --plaintext",
+                "peers have to prove who they are: --certs DIR, --secret FILE, or, for no protection at all,"
+                        + " --plaintext",
                 "xcast",
                 "--peers=" + path,
                 path);
@@ -192,6 +193,8 @@ class NodeTest {
     private Process start(String... words) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Bulla.class.getName()));

@@ -3,6 +3,8 @@ package io.bulla.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// A program in a document, or in the Javadoc of a source: a block of `java`, and beneath it a block of `text`, which
@@ -12,6 +14,7 @@ record Sample(String document, int line, List<String> flags, String program, Str
 
     private static final String FLAGS = "// flags: ";
     private static final String DOC = "///";
+    private static final Pattern PUBLIC = Pattern.compile("^public (?:final )?class (\\w+)", Pattern.MULTILINE);
 
     /// @throws IllegalArgumentException if what a program prints does not stand beneath it
     static List<Sample> of(String document, String text) {
@@ -60,6 +63,12 @@ record Sample(String document, int line, List<String> flags, String program, Str
                 ? List.of(program.getFirst().substring(FLAGS.length()).split(" "))
                 : List.of();
         return new Sample(document, line, flags, joined(program), joined(output));
+    }
+
+    /// What a file of the program is called: as its class, if that is public.
+    String fileName() {
+        Matcher name = PUBLIC.matcher(program);
+        return (name.find() ? name.group(1) : "Sample") + ".java";
     }
 
     private static int endOf(List<String> lines, int start) {

@@ -20,6 +20,9 @@ import org.junit.jupiter.api.Test;
 /// A heap of 16 MiB, filled to the brim, in a JVM of its own.
 class FullHeapTest {
 
+    /// `./check faults` has more.
+    private static final int ROUNDS = Integer.getInteger("bulla.rounds", 40);
+
     @Test
     void sealThatRunsOutOfHeapChangesNoByteAndLosesNone() throws Exception {
         String said = run(FullHeap.class);
@@ -48,7 +51,7 @@ class FullHeapTest {
                 classPath + File.pathSeparator + rootOf(Ballast.class)));
         command.addAll(List.of(options));
         command.add(program.getName());
-        command.add("150");
+        command.add(Integer.toString(ROUNDS));
         Process child = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(child.getInputStream().readAllBytes());
         assertEquals(0, child.waitFor(), said);

@@ -3,10 +3,12 @@ package io.bulla.testkit.faults;
 
 import io.bulla.testkit.FaultReport;
 import io.bulla.testkit.FaultRun;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /// Every public operation of the four libraries, while each foreign call that it makes fails.
+@Tag("faults")
 class PublicOperationsFaultTest {
 
     @ParameterizedTest

@@ -17,12 +17,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Every public operation of this module, again and again, while its first, second, ... n-th system call fails with
 /// each error number that it can answer with, until the operation passes untouched. After each, nothing may stay:
 /// no descriptor, mapping, handle or booked byte; and the bytes are right, or the failure has a name.
+@Tag("faults")
 class PosixFaultTest {
 
     private static final Path MAIN = Path.of("src", "main", "java", "io", "bulla", "interop", "posix");

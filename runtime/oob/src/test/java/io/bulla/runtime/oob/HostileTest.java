@@ -48,6 +48,9 @@ class HostileTest {
     private static final int WORDS = 1000;
     private static final long MOST_BYTES = 1 << 20;
     private static final Pattern COUNT = Pattern.compile("^refused connections: rank=1 count=(\\d+) ");
+    /// In a hundred of those that `./check faults` has.
+    private static final int SHARE = Integer.getInteger("bulla.siege", 25);
+
     private static final long SEED = Long.getLong("bulla.seed", System.nanoTime());
 
     /// What the process has.
@@ -80,7 +83,7 @@ class HostileTest {
     @Test
     void strangersAtAnOpenPortAreRefusedAndChangeNothing() throws Exception {
         start(Security.plaintext(), Security.plaintext(), OPEN_DOOR);
-        besiege("plaintext", plainAttacks(), 300, AT_ONCE);
+        besiege("plaintext", plainAttacks(), 3 * SHARE, AT_ONCE);
         assertEquals(0, cluster.node(1).refusedConnections());
     }
 
@@ -88,13 +91,13 @@ class HostileTest {
     void strangersAtATlsPortAreRefusedAndChangeNothing() throws Exception {
         NodeFiles files = NodeFiles.in(folder);
         start(files.certified(0), files.certified(1), OPEN_DOOR);
-        besiege("tls", tlsAttacks(files), 120, AT_ONCE);
+        besiege("tls", tlsAttacks(files), 120 * SHARE / 100, AT_ONCE);
     }
 
     @Test
     void floodIsClosedAtOnceByTheLimitsThatAreTheDefault() throws Exception {
         start(Security.plaintext(), Security.plaintext(), ConnectionLimits.DEFAULT);
-        besiege("flood", List.of(new Attack("silent", (socket, random) -> {})), 6000, FLOOD);
+        besiege("flood", List.of(new Attack("silent", (socket, random) -> {})), 60 * SHARE, FLOOD);
         assertTrue(cluster.node(1).refusedConnections() > 0);
     }
 
@@ -138,7 +141,8 @@ class HostileTest {
         Cluster.await("source", () -> landing.used() == before.source);
         Figures after = figures();
         System.out.printf(
-                "hostile: port=%s seed=%d connections=%d seconds=%.1f slowest-ms=%d lines=%d most-source=%d honest=%d%n",
+                "hostile: port=%s seed=%d connections=%d seconds=%.1f slowest-ms=%d lines=%d most-source=%d"
+                        + " honest=%d%n",
                 what, SEED, each * attacks.size(), seconds, siege.slowestMillis(), lines, landing.peak(), said);
         System.out.println("hostile: before " + before + System.lineSeparator() + "hostile: after  " + after);
         assertEquals(List.of(), List.copyOf(siege.unharmed));

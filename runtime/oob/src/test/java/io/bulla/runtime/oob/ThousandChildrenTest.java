@@ -30,6 +30,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -39,14 +40,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /// The scene that the sealed buffer was made for: one of them goes to a thousand children and to the node itself,
-/// as sends and as a broadcast at once, while the node unpacks it. A third of the children read slowly, a tenth
-/// is not there yet.
+/// as sends and as a broadcast at once, while the node unpacks it. A third of the children reads nothing before the
+/// quick ones have it, and slowly then; a tenth is not there yet.
 class ThousandChildrenTest {
 
     private static final int CHILDREN = 1000;
     private static final int SLOW_EACH = 3;
     private static final int LATE_EACH = 10;
-    private static final int NAP_MILLIS = 250;
+    private static final int NAP_MILLIS = 50;
+    private static final Duration PATIENCE = Duration.ofSeconds(300);
     private static final int BYTES = 128 << 10;
     private static final int CAPACITY = BYTES + 64;
     private static final int SENT = 7;
@@ -74,6 +76,7 @@ class ThousandChildrenTest {
     private final AtomicInteger reached = new AtomicInteger();
     private final AtomicInteger unpacked = new AtomicInteger();
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch quickOnes = new CountDownLatch(quickChildren());
     private volatile boolean over;
 
     @AfterEach
@@ -97,6 +100,7 @@ class ThousandChildrenTest {
                 start(rank);
             }
         }
+        slow.next().execute(this::waitForTheQuickOnes);
         slow.next().scheduleWithFixedDelay(() -> nap(NAP_MILLIS), 0, 1, TimeUnit.MILLISECONDS);
         long start = System.nanoTime();
         CopyTally before;
@@ -108,7 +112,7 @@ class ThousandChildrenTest {
             CompletableFuture<BroadcastResult> all = sendToAll(message);
             Cluster.await("the quick ones have it", () -> reached.get() > CHILDREN / 3);
             startLate();
-            BroadcastResult result = all.get(60, TimeUnit.SECONDS);
+            BroadcastResult result = all.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertEquals(new BroadcastResult(CHILDREN, List.of(), result.nanos()), result);
             Cluster.await("every send is complete", () -> reached.get() == CHILDREN + 1);
             over = true;
@@ -161,15 +165,33 @@ class ThousandChildrenTest {
         return rank % LATE_EACH == 0 && rank > 0;
     }
 
+    private static int quickChildren() {
+        int quick = 0;
+        for (int rank = 0; rank <= CHILDREN; rank++) {
+            quick += isSlow(rank) || isLate(rank) ? 0 : 1;
+        }
+        return quick;
+    }
+
+    private void waitForTheQuickOnes() {
+        try {
+            if (!quickOnes.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                wrong.add("the quick ones wait for the slow ones: left=" + quickOnes.getCount());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private void start(int rank) throws IOException {
         OobNodeBuilder setup = OobNode.builder(rank, CHILDREN + 1)
                 .security(Security.plaintext())
                 .directory(this::addressOf)
                 .routing(new Star())
                 .fragment(16 << 10)
-                .heartbeat(Duration.ofSeconds(20))
-                .helloDeadline(Duration.ofSeconds(30))
-                .peerTimeout(Duration.ofSeconds(60));
+                .heartbeat(PATIENCE.dividedBy(5))
+                .helloDeadline(PATIENCE)
+                .peerTimeout(PATIENCE);
         OobNode node = rank == 0
                 ? setup.memory(landing).allocator(channels).start()
                 : setup.memory(source).loops(isSlow(rank) ? slow : quick).start();
@@ -217,6 +239,9 @@ class ThousandChildrenTest {
                 completed.incrementAndGet(to);
                 if (!isLate(to)) {
                     (isSlow(to) ? slowest : quickest).set(System.nanoTime() - start);
+                    if (!isSlow(to)) {
+                        quickOnes.countDown();
+                    }
                 }
                 reached.incrementAndGet();
                 if (failure != null || delivery.status() != Delivery.Status.ACKNOWLEDGED) {
