@@ -29,10 +29,12 @@ import java.util.List;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Offers and assembled messages while what they call fails: handlers, headers, memory.
+@Tag("faults")
 class AeronFaultTest {
 
     private static final int STREAM = 10;

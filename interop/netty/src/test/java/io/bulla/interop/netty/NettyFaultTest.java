@@ -39,11 +39,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /// Writes and reads of this module while what they call fails: handlers, listeners, formats, allocators, memory.
 @ExtendWith(NoLeaks.class)
+@Tag("faults")
 class NettyFaultTest {
 
     private static final int HEADER = 4;
