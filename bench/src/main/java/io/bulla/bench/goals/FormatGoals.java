@@ -38,6 +38,7 @@ public final class FormatGoals {
     private static void messages(List<Goal> goals) {
         goals.add(Goal.atMost(1.0, "scalars", message("scalars"), message("scalarsByteBuffer")));
         goals.add(Goal.atMost(1.1, "scalars-agrona", message("scalars"), message("scalarsAgrona")));
+        goals.add(Goal.compare("scalars-agrona-position", message("scalars"), message("scalarsAgronaPosition")));
         goals.add(Goal.atMost(1.1, "scalars-protobuf", message("scalars"), message("scalarsProtobuf")));
         goals.add(Goal.compare("scalars-chronicle", message("scalars"), message("scalarsChronicle")));
         goals.add(Goal.atMost(1.5, "scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
