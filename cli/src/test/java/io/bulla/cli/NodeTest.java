@@ -73,8 +73,8 @@ class NodeTest {
 
     @Test
     void deadProcessIsNamedAndWhoIsBelowItVerifiesNevertheless() {
-        Ran ran =
-                Ran.bulla("xcast", "--processes=3", "--radix=1", "--fail-node=2", "--peer-timeout=1s", file.toString());
+        Ran ran = Ran.bulla(
+                "xcast", "--processes=3", "--radix=1", "--fail-node=2", "--peer-timeout=10s", file.toString());
         assertEquals(1, ran.status());
         assertTrue(ran.err().startsWith("bulla: peer 2 failed"), ran::err);
         assertTrue(ran.err().endsWith("(failed=[2] verified=2 nodes=3)\n"), ran::err);
