@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -38,6 +39,19 @@ class BlockTest {
         Await.until(() -> closer.open() == 0);
         assertEquals(SIZE, givenBack.get());
         closer.end();
+    }
+
+    @Test
+    void blockIsUnusedBeforeItsFirstRegionAndAfterItsLast() {
+        assertTrue(block.isUnused());
+        Region first = block.carve(8);
+        Region second = block.carve(8);
+        assertFalse(block.isUnused());
+        first.release();
+        assertFalse(block.isUnused());
+        second.release();
+        assertTrue(block.isUnused());
+        end(List.of());
     }
 
     @Test

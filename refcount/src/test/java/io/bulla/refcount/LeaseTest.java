@@ -250,6 +250,20 @@ class LeaseTest {
         first.close();
     }
 
+    @Test
+    void closedLeaseGivesNoSharesWhileOthersHold() {
+        Counted thing = new Counted();
+        Claim first = Claim.first(thing, null);
+        Claim other = first.share();
+        first.close();
+        assertThrows(IllegalStateException.class, () -> first.shares(2, null));
+        assertThrows(IllegalStateException.class, () -> first.share());
+        assertThrows(IllegalStateException.class, () -> first.move(null));
+        assertEquals(1, thing.holders());
+        other.close();
+        assertEquals(1, thing.frees.get());
+    }
+
     /// A plain read in a loop without a call is read once, once it is compiled.
     @Test
     void loopThatWaitsForTheCloseEnds() throws InterruptedException {

@@ -208,6 +208,26 @@ class RefCountTest {
         assertEquals(0, thing.holders());
     }
 
+    /// Another thread is in the middle of its fold.
+    @Test
+    void manyThatFindSomeCellsFoldedAreCountedOnce() {
+        thing.retain(39);
+        thing.stripe();
+        Cells.of(thing).fold(0, thing);
+        assertEquals(40, thing.holders());
+        assertTrue(thing.at(0).retain(64));
+        assertEquals(104, thing.holders());
+        assertTrue(thing.at(1).retain(64));
+        assertEquals(168, thing.holders());
+        assertTrue(thing.at(0).retain(1));
+        assertEquals(169, thing.holders());
+        for (int i = 0; i < 169; i++) {
+            assertEquals(0, thing.frees.get());
+            thing.release();
+        }
+        assertEquals(1, thing.frees.get());
+    }
+
     @Test
     void threadsThatFightStripeTheCount() throws InterruptedException {
         thing.retain(99);

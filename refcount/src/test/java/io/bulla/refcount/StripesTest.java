@@ -52,7 +52,10 @@ class StripesTest {
     void manyAreSpreadOverAllCellsAndFewGoHome() {
         Stripes cells = Stripes.tryCreate(null, 4);
         assertEquals(0, cells.add(1, 3));
+        Cells each = Cells.of(cells);
+        assertEquals(List.of(0L, 3L, 0L, 0L), List.of(each.at(0), each.at(1), each.at(2), each.at(3)));
         assertEquals(0, cells.add(2, 64));
+        assertEquals(List.of(16L, 19L, 16L, 16L), List.of(each.at(0), each.at(1), each.at(2), each.at(3)));
         assertEquals(67, cells.holders());
         for (int i = 0; i < 67; i++) {
             assertTrue(cells.take(3));

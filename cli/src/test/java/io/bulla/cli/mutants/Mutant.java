@@ -13,11 +13,14 @@ import java.util.stream.Stream;
 ///
 /// @param name  in small letters, one of its kind
 /// @param source  below the root
-/// @param find  text that stands in the source once
-/// @param replacement  what stands there instead
+/// @param edits  all of them are made
 /// @param tests  JUnit classes, or stress programs as `stress:<package>.<Class>`
 /// @param twins  litmus twins, if x86 hides it: then the ledger must tell it as well
-record Mutant(String name, Path source, String find, String replacement, List<String> tests, List<String> twins) {
+record Mutant(String name, Path source, List<Edit> edits, List<String> tests, List<String> twins) {
+
+    /// @param find  text that stands in the source once
+    /// @param replacement  what stands there instead
+    record Edit(String find, String replacement) {}
 
     /// All in a folder's `*.mutants`, by name of the file and then in order.
     static List<Mutant> all(Path folder) throws IOException {
@@ -42,12 +45,11 @@ record Mutant(String name, Path source, String find, String replacement, List<St
             if (fields.has("source")) {
                 source = Path.of(fields.text("source"));
                 tests = fields.words("tests");
-            } else {
+            } else if (!fields.lines.isEmpty()) {
                 mutants.add(new Mutant(
                         fields.text("mutant"),
                         source,
-                        fields.text("find"),
-                        fields.text("with"),
+                        fields.edits(),
                         fields.has("tests") ? fields.words("tests") : tests,
                         fields.words("hidden")));
             }
@@ -57,12 +59,15 @@ record Mutant(String name, Path source, String find, String replacement, List<St
 
     /// The source with the change in it.
     String applied(String text) {
-        int at = text.indexOf(find);
-        if (at < 0 || text.indexOf(find, at + 1) >= 0) {
-            throw new IllegalStateException("patch does not apply: mutant=" + name + " source=" + source + " found="
-                    + (at < 0 ? "not at all" : "more than once"));
+        for (Edit edit : edits) {
+            int at = text.indexOf(edit.find);
+            if (at < 0 || text.indexOf(edit.find, at + 1) >= 0) {
+                throw new IllegalStateException("patch does not apply: mutant=" + name + " source=" + source + " found="
+                        + (at < 0 ? "not at all" : "more than once"));
+            }
+            text = text.substring(0, at) + edit.replacement + text.substring(at + edit.find.length());
         }
-        return text.substring(0, at) + replacement + text.substring(at + find.length());
+        return text;
     }
 
     // lines "key: text"; a key that comes again adds a line
@@ -85,6 +90,21 @@ record Mutant(String name, Path source, String find, String replacement, List<St
                             .filter(line -> line.startsWith(key + ":"))
                             .map(line -> line.substring(key.length() + 1).replaceFirst("^ ", ""))
                             .toList());
+        }
+
+        // a "find" behind a "with" begins the next edit
+        List<Edit> edits() {
+            var edits = new ArrayList<Edit>();
+            int begin = 0;
+            for (int i = 1; i <= lines.size(); i++) {
+                if (i == lines.size()
+                        || lines.get(i).startsWith("find:") && lines.get(i - 1).startsWith("with:")) {
+                    var one = new Fields(lines.subList(begin, i));
+                    edits.add(new Edit(one.text("find"), one.text("with")));
+                    begin = i;
+                }
+            }
+            return edits;
         }
 
         List<String> words(String key) {

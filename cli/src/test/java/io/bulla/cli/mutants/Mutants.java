@@ -1,65 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.mutants;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
-/// Applies one mutant after the other, and tells which of them its tests did not see. A mutant in which a test never
-/// ends is killed too, and this process with it: exit status 75 asks to be started again, and goes on.
+/// Applies one mutant after the other, and tells which of them its tests did not see. What a mutant leaves behind,
+/// threads that never end or a heap that is full, must not judge the next one: exit status 75 asks for a new process,
+/// which goes on after the results that are there.
 ///
 /// `Mutants ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is named;
 /// ROOT/stress/mutants holds them.
 public final class Mutants {
 
     private static final int AGAIN = 75;
-    private static final long PATIENCE_SECONDS = 90;
+    private static final int IN_A_PROCESS = 50;
 
     private final Path root;
     private final Path results;
+    private final PrintStream out;
+    private final Tests tests;
 
-    private Mutants(Path root, Path results) {
+    private Mutants(Path root, Path results) throws IOException {
         this.root = root;
         this.results = results;
+        // what tests print is of no use
+        this.out = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
+        System.setOut(new PrintStream(OutputStream.nullOutputStream()));
+        this.tests = new Tests(root, results.resolveSibling("green"));
     }
 
     public static void main(String[] args) throws Exception {
-        int parts = Integer.parseInt(args[2]);
-        int part = Integer.parseInt(args[3]);
-        var all = new ArrayList<>(Mutant.all(Path.of(args[0], "stress", "mutants")));
-        var types = List.of(args).subList(4, args.length);
-        all.removeIf(mutant -> !types.isEmpty()
-                && !types.contains(mutant.source().getFileName().toString().replace(".java", "")));
+        var all = Mutant.all(Path.of(args[0], "stress", "mutants"));
+        checkNames(all);
+        var mine = part(
+                all,
+                Integer.parseInt(args[2]),
+                Integer.parseInt(args[3]),
+                List.of(args).subList(4, args.length));
+        int status = 1;
+        try {
+            status = new Mutants(Path.of(args[0]), Path.of(args[1])).run(mine);
+        } finally {
+            // threads that tests left behind must not keep this process
+            Runtime.getRuntime().halt(status);
+        }
+    }
+
+    private static void checkNames(List<Mutant> all) {
+        var names = new HashSet<String>();
+        for (Mutant mutant : all) {
+            if (!names.add(mutant.name())) {
+                throw new IllegalStateException("two mutants of one name: mutant=" + mutant.name());
+            }
+        }
+    }
+
+    private static List<Mutant> part(List<Mutant> all, int parts, int part, List<String> types) {
         var mine = new ArrayList<Mutant>();
         for (int i = 0; i < all.size(); i++) {
-            if (i % parts == part % parts) {
+            String type = all.get(i).source().getFileName().toString().replace(".java", "");
+            if (i % parts == part % parts && (types.isEmpty() || types.contains(type))) {
                 mine.add(all.get(i));
             }
         }
-        int status = new Mutants(Path.of(args[0]), Path.of(args[1])).run(mine);
-        // threads that tests left behind must not keep this process
-        System.out.flush();
-        Runtime.getRuntime().halt(status);
+        if (mine.isEmpty()) {
+            throw new IllegalArgumentException("no mutants: part=" + part + "/" + parts + " types=" + types);
+        }
+        return mine;
     }
 
     private int run(List<Mutant> mutants) throws Exception {
         Map<String, String> seen = seen();
+        int done = 0;
         for (Mutant mutant : mutants) {
-            if (!seen.containsKey(mutant.name())) {
-                String verdict = bounded(mutant);
-                note(mutant, verdict);
-                if (verdict.startsWith("killed: no end")) {
-                    return AGAIN;
-                }
+            if (seen.containsKey(mutant.name())) {
+                continue;
+            }
+            long begun = System.nanoTime();
+            Trial.Verdict verdict = new Trial(root, mutant, tests).verdict();
+            if (verdict.isDoubtful() && done > 0) {
+                return AGAIN;
+            }
+            note(mutant, verdict, (System.nanoTime() - begun) / 1_000_000);
+            done++;
+            if (verdict.hasLeftovers() || done == IN_A_PROCESS) {
+                return AGAIN;
             }
         }
         return summary(mutants);
@@ -67,11 +103,14 @@ public final class Mutants {
 
     private int summary(List<Mutant> mutants) throws IOException {
         Map<String, String> seen = seen();
+        mutants.stream()
+                .map(mutant -> mutant.name() + " " + seen.get(mutant.name()))
+                .filter(line -> line.contains(" ALIVE"))
+                .forEach(line -> out.println("  alive  " + line));
         long killed = count(mutants, seen, "killed");
         long hidden = count(mutants, seen, "hidden");
         long alive = mutants.size() - killed - hidden;
-        System.out.println(
-                "mutants: all=" + mutants.size() + " killed=" + killed + " hidden=" + hidden + " alive=" + alive);
+        out.println("mutants: all=" + mutants.size() + " killed=" + killed + " hidden=" + hidden + " alive=" + alive);
         return alive == 0 ? 0 : 1;
     }
 
@@ -92,21 +131,9 @@ public final class Mutants {
         return seen;
     }
 
-    private void note(Mutant mutant, String verdict) throws IOException {
-        String line = mutant.name() + " " + verdict.lines().findFirst().orElse("");
+    private void note(Mutant mutant, Trial.Verdict verdict, long millis) throws IOException {
+        String line = mutant.name() + " " + verdict.text().lines().findFirst().orElse("");
         Files.writeString(results, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-        System.out.println("  mutant " + line);
-    }
-
-    private String bounded(Mutant mutant) throws InterruptedException {
-        var verdict = new FutureTask<>(() -> new Trial(root, mutant).verdict());
-        Thread.ofPlatform().daemon().name("mutant-" + mutant.name()).start(verdict);
-        try {
-            return verdict.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        } catch (TimeoutException e) {
-            return "killed: no end within " + PATIENCE_SECONDS + " s";
-        } catch (ExecutionException e) {
-            return "ALIVE: " + e.getCause();
-        }
+        out.printf("  mutant %6.1f s  %s%n", millis / 1e3, line.length() > 200 ? line.substring(0, 200) : line);
     }
 }

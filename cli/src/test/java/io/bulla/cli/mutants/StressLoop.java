@@ -59,7 +59,11 @@ final class StressLoop {
         states = new Object[STATES];
         results = new Object[STATES];
         for (int i = 0; i < STATES; i++) {
-            states[i] = test.getConstructor().newInstance();
+            try {
+                states[i] = test.getConstructor().newInstance();
+            } catch (InvocationTargetException thrown) {
+                return thrown.getCause().toString();
+            }
             results[i] = result.getConstructor().newInstance();
         }
         var arrived = new AtomicInteger();

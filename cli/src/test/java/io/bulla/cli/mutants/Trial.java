@@ -5,52 +5,57 @@ import io.bulla.cli.LedgerCheck;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
-import org.junit.platform.engine.discovery.DiscoverySelectors;
-import org.junit.platform.launcher.EngineFilter;
-import org.junit.platform.launcher.Launcher;
-import org.junit.platform.launcher.LauncherDiscoveryRequest;
-import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
-import org.junit.platform.launcher.core.LauncherFactory;
-import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
-/// One mutant: compiled alone, before all other classes on a class path of its own, and run against its tests.
+/// One mutant: compiled alone, put before all other classes, and run against its tests, up to the first that fails.
 final class Trial {
 
-    private static final long STRESS_NANOS = 8_000_000_000L;
+    private static final int LONGER_LOOK = 4;
 
-    // tests that passed without any mutant in this process
-    private static final Set<String> GREEN = ConcurrentHashMap.newKeySet();
+    private static final JavaCompiler JAVAC = ToolProvider.getSystemJavaCompiler();
+    // kept: it has read the class path
+    private static final StandardJavaFileManager FILES = JAVAC.getStandardFileManager(null, null, null);
+
+    /// @param text starts with `killed`, `hidden` or `ALIVE`
+    /// @param isDoubtful what mutants before it left behind may be the reason
+    /// @param hasLeftovers the process is of no further use
+    record Verdict(String text, boolean isDoubtful, boolean hasLeftovers) {
+
+        static Verdict sure(String text) {
+            return new Verdict(text, false, false);
+        }
+    }
 
     private final Path root;
     private final Mutant mutant;
+    private final Tests tests;
+    private final Path folder;
     private final Path classes;
 
-    Trial(Path root, Mutant mutant) throws IOException {
+    Trial(Path root, Mutant mutant, Tests tests) throws IOException {
         this.root = root;
         this.mutant = mutant;
-        this.classes = Files.createTempDirectory("mutant");
+        this.tests = tests;
+        this.folder = Files.createTempDirectory("mutant");
+        this.classes = Files.createDirectory(folder.resolve("classes"));
     }
 
-    /// A line that starts with `killed`, `hidden` or `ALIVE`.
-    String verdict() throws Exception {
+    Verdict verdict() throws IOException {
         try {
             String refused = compile();
             if (refused != null) {
-                return "ALIVE: does not compile: " + refused.replace('\n', ' ');
+                return Verdict.sure("ALIVE: does not compile: " + refused.replace('\n', ' '));
             }
-            return mutant.twins().isEmpty() ? tested() : hidden();
+            return mutant.twins().isEmpty() ? tested() : Verdict.sure(hidden());
+        } catch (Exception cannot) {
+            return Verdict.sure("ALIVE: " + cannot);
         } finally {
             delete();
         }
@@ -58,17 +63,13 @@ final class Trial {
 
     private String compile() throws IOException {
         String text = mutant.applied(Files.readString(root.resolve(mutant.source())));
-        Path source = classes.resolve("src").resolve(mutant.source().getFileName());
-        Files.createDirectories(source.getParent());
+        Path source = folder.resolve(mutant.source().getFileName());
         Files.writeString(source, text);
-        JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
         var said = new StringWriter();
         var options = List.of("-nowarn", "-proc:none", "-d", classes.toString(), "-cp", classPath());
-        try (var files = javac.getStandardFileManager(null, null, null)) {
-            boolean done = javac.getTask(said, files, null, options, null, files.getJavaFileObjects(source))
-                    .call();
-            return done ? null : said.toString();
-        }
+        boolean done = JAVAC.getTask(said, FILES, null, options, null, FILES.getJavaFileObjects(source))
+                .call();
+        return done ? null : said.toString();
     }
 
     // the ledger sees the change, and the litmus twin what it would do
@@ -84,96 +85,55 @@ final class Trial {
                 : "hidden: " + differences.getFirst() + "; twin " + String.join(" ", mutant.twins());
     }
 
-    private String tested() throws Exception {
-        try (var mutated = new URLClassLoader(urls(true), Trial.class.getClassLoader())) {
-            for (String test : mutant.tests()) {
-                String failure = failure(test, mutated);
-                if (failure != null) {
-                    return isGreen(test)
-                            ? "killed: " + test + ": "
-                                    + failure.lines().findFirst().orElse("")
-                            : "ALIVE: red without the mutant too: " + test;
-                }
+    private Verdict tested() throws Exception {
+        for (String test : mutant.tests()) {
+            Verdict killed = look(test, 1);
+            if (killed != null) {
+                return killed;
             }
         }
-        return "ALIVE: green: " + String.join(" ", mutant.tests());
-    }
-
-    // a test that fails of itself has seen nothing
-    private boolean isGreen(String test) throws Exception {
-        if (!GREEN.contains(test)) {
-            try (var sources = new URLClassLoader(urls(false), Trial.class.getClassLoader())) {
-                if (failure(test, sources) != null) {
-                    return false;
-                }
+        // rare ones on a busy machine
+        for (String test : mutant.tests()) {
+            Verdict killed = Tests.isStress(test) ? look(test, LONGER_LOOK) : null;
+            if (killed != null) {
+                return killed;
             }
-            GREEN.add(test);
         }
-        return true;
+        return Verdict.sure("ALIVE: green: " + String.join(" ", mutant.tests()));
     }
 
-    private static String failure(String test, ClassLoader loader) throws Exception {
-        Thread.currentThread().setContextClassLoader(loader);
-        return test.startsWith("stress:")
-                ? new StressLoop(Class.forName("io.bulla." + test.substring(7), true, loader)).run(STRESS_NANOS)
-                : junit(test, loader);
-    }
-
-    private static String junit(String test, ClassLoader loader) throws ClassNotFoundException {
-        int hash = test.indexOf('#');
-        Class<?> type = Class.forName("io.bulla." + (hash < 0 ? test : test.substring(0, hash)), true, loader);
-        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
-                .selectors(
-                        hash < 0
-                                ? DiscoverySelectors.selectClass(type)
-                                : DiscoverySelectors.selectMethod(type, test.substring(hash + 1)))
-                .filters(EngineFilter.includeEngines("junit-jupiter"))
-                .configurationParameter("junit.jupiter.execution.timeout.default", "30s")
-                .build();
-        Launcher launcher = LauncherFactory.create();
-        var listener = new SummaryGeneratingListener();
-        launcher.execute(request, listener);
-        var summary = listener.getSummary();
-        if (summary.getTestsFoundCount() == 0) {
-            throw new IllegalStateException("no test in " + test);
+    private Verdict look(String test, int looks) throws Exception {
+        if (!tests.isGreen(test)) {
+            return new Verdict("ALIVE: red without the mutant too: " + test, true, true);
         }
-        return summary.getFailures().stream()
-                .map(f -> f.getTestIdentifier().getDisplayName() + " " + f.getException())
-                .findFirst()
-                .orElse(null);
+        try {
+            String failure = tests.failure(test, classes, looks);
+            // the heap may have been filled by others
+            boolean full = failure != null && failure.contains("OutOfMemoryError");
+            return failure == null
+                    ? null
+                    : new Verdict(
+                            "killed: " + test + ": "
+                                    + failure.lines().findFirst().orElse(""),
+                            full,
+                            full);
+        } catch (Tests.NoEnd late) {
+            return new Verdict("killed: " + late.getMessage(), false, true);
+        } catch (Exception | LinkageError failure) {
+            // the program did not even start, and without the mutant it does
+            boolean full = failure.toString().contains("OutOfMemoryError");
+            return new Verdict("killed: " + test + ": " + failure, full, full);
+        }
     }
 
-    // the class path of the run without the project's own modules, which each trial loads afresh
     private String classPath() {
-        return modules()
-                        .map(Path::toString)
-                        .reduce((a, b) -> a + File.pathSeparator + b)
-                        .orElseThrow()
+        return Tests.modules(root).stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator))
                 + File.pathSeparator
                 + System.getProperty("java.class.path");
     }
 
-    private URL[] urls(boolean changed) throws IOException {
-        var urls = new ArrayList<URL>();
-        if (changed) {
-            urls.add(classes.toUri().toURL());
-        }
-        for (Path module : modules().toList()) {
-            urls.add(module.toUri().toURL());
-        }
-        return urls.toArray(URL[]::new);
-    }
-
-    private Stream<Path> modules() {
-        return Stream.concat(Arrays.stream(LedgerCheck.MODULES), Stream.of("stress"))
-                .flatMap(module -> Stream.of(
-                        root.resolve(module).resolve("target/classes"),
-                        root.resolve(module).resolve("target/test-classes")))
-                .filter(Files::exists);
-    }
-
     private void delete() throws IOException {
-        try (Stream<Path> files = Files.walk(classes)) {
+        try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
                 Files.delete(file);
             }

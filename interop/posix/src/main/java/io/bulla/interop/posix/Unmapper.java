@@ -53,6 +53,7 @@ final class Unmapper {
 
     private final String name;
     private final Consumer<Thread> starting;
+    private final long idleNanos;
     // volatile: ordering 1
     private final AtomicReference<@Nullable Freeable> pushed = new AtomicReference<>();
     // volatile: a guess of whether helping or waiting is worth it
@@ -69,8 +70,14 @@ final class Unmapper {
 
     /// @param starting starts a thread, and may fail
     Unmapper(String name, Consumer<Thread> starting) {
+        this(name, starting, IDLE_NANOS);
+    }
+
+    /// @param idleNanos how long the thread has nothing to do before it ends
+    Unmapper(String name, Consumer<Thread> starting, long idleNanos) {
         this.name = name;
         this.starting = starting;
+        this.idleNanos = idleNanos;
     }
 
     /// Frees something soon: the thread does, or the caller if there can be no thread. Does not block otherwise,
@@ -247,7 +254,7 @@ final class Unmapper {
                 continue;
             }
             boolean someFailed = hasFailed();
-            if (!someFailed && System.nanoTime() - idleSince > IDLE_NANOS) {
+            if (!someFailed && System.nanoTime() - idleSince > idleNanos) {
                 // volatile: ordering 2
                 thread.set(null);
                 if (!hasWork() || !thread.compareAndSet(null, Thread.currentThread())) {
@@ -257,7 +264,7 @@ final class Unmapper {
             }
             // an interrupt would make every pause end at once; it means nothing here
             Thread.interrupted();
-            LockSupport.parkNanos(this, someFailed ? pause : IDLE_NANOS);
+            LockSupport.parkNanos(this, someFailed ? pause : idleNanos);
             if (someFailed) {
                 pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
                 again();

@@ -10,8 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -79,6 +84,10 @@ class UnmapperTest {
             await(() -> freed.get() == all);
         }
         await(() -> unmapper.waiting() == 0);
+        // one that stays would end every pause at once
+        Thread last = by.get();
+        last.interrupt();
+        await(() -> !last.isInterrupted());
     }
 
     @Test
@@ -143,6 +152,7 @@ class UnmapperTest {
         ClassLoader loader = new ClassLoader(null) {};
         Thread caller = new Thread(callers, () -> unmapper.later(new One(0)), "caller");
         caller.setContextClassLoader(loader);
+        caller.setPriority(Thread.MIN_PRIORITY);
         caller.start();
         caller.join();
         await(() -> freed.get() == 1);
@@ -150,6 +160,7 @@ class UnmapperTest {
         assertNull(group.getParent());
         assertNotSame(loader, by.get().getContextClassLoader());
         assertTrue(by.get().isDaemon());
+        assertEquals(Thread.NORM_PRIORITY, by.get().getPriority());
         callers.interrupt();
         unmapper.later(new One(0));
         await(() -> freed.get() == 2);
@@ -165,6 +176,123 @@ class UnmapperTest {
         unmapper.later(new One(0));
         await(() -> freed.get() == 2);
         assertNotSame(first, by.get());
+    }
+
+    /// Ordering 2: a thread that ends all the time forgets none that came beside its end.
+    @Test
+    void nothingIsForgottenBesideTheEndOfTheThread() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start, 0);
+        for (int i = 1; i <= 1_000; i++) {
+            int all = i;
+            unmapper.later(new One(0));
+            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (freed.get() < all) {
+                assertTrue(System.nanoTime() - end < 0, () -> "forgotten: freed=" + freed + " of=" + all);
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    @Test
+    void whatSeveralThreadsHandOverIsFreed() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        int each = 5_000;
+        Runnable handsOver = () -> {
+            for (int i = 0; i < each; i++) {
+                unmapper.later(new One(0));
+            }
+        };
+        Thread other = Thread.ofPlatform().start(handsOver);
+        handsOver.run();
+        other.join();
+        await(() -> unmapper.waiting() == 0);
+        assertEquals(2 * each, freed.get());
+    }
+
+    @Test
+    void oldestIsFreedFirst() {
+        Unmapper unmapper = new Unmapper("test-unmapper", _ -> {});
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            int number = i;
+            unmapper.later(new Unmapper.Freeable() {
+                @Override
+                void free() {
+                    order.add(number);
+                }
+            });
+        }
+        assertTrue(unmapper.freeAll());
+        assertEquals(List.of(0, 1, 2, 3), order);
+    }
+
+    @Test
+    void whatFailedIsAllAskedAgain() throws InterruptedException {
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        CountDownLatch allThere = new CountDownLatch(1);
+        unmapper.later(new Unmapper.Freeable() {
+            @Override
+            void free() {
+                try {
+                    allThere.await();
+                } catch (InterruptedException _) {
+                    // ends with the test
+                }
+            }
+        });
+        for (int i = 0; i < 3; i++) {
+            unmapper.later(new One(1));
+        }
+        allThere.countDown();
+        await(() -> unmapper.waiting() == 0);
+        assertEquals(3, freed.get());
+    }
+
+    @Test
+    void oneThreadIsStartedByTwoAtOnce() throws InterruptedException {
+        for (int round = 0; round < 200; round++) {
+            AtomicInteger started = new AtomicInteger();
+            // never runs, so it is never followed
+            Unmapper unmapper = new Unmapper("test-unmapper", _ -> started.incrementAndGet());
+            CyclicBarrier both = new CyclicBarrier(2);
+            Runnable handsOver = () -> {
+                try {
+                    both.await();
+                } catch (InterruptedException | BrokenBarrierException e) {
+                    throw new AssertionError(e);
+                }
+                unmapper.later(new One(0));
+            };
+            Thread other = Thread.ofPlatform().start(handsOver);
+            handsOver.run();
+            other.join();
+            assertEquals(1, started.get());
+        }
+    }
+
+    /// What an error outside its loop does to it.
+    @Test
+    void deadThreadIsFollowed() throws Exception {
+        AtomicReference<Thread> dead = new AtomicReference<>(new Thread());
+        dead.get().start();
+        dead.get().join();
+        Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
+        Field thread = Unmapper.class.getDeclaredField("thread");
+        thread.setAccessible(true);
+        thread.set(unmapper, dead);
+        unmapper.later(new One(0));
+        await(() -> freed.get() == 1);
+    }
+
+    @Test
+    void noThreadIsStartedForNothing() {
+        Unmapper unmapper = new Unmapper("test-unmapper", _ -> {
+            throw new AssertionError("started");
+        });
+        assertFalse(unmapper.freeAll());
+        assertFalse(unmapper.awaitFreed(System.nanoTime() + 1));
+        unmapper.keepUp();
+        assertEquals(0, unmapper.waiting());
     }
 
     /// Without it a caller that is faster than the thread fills the process.

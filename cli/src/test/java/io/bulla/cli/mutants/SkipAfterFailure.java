@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.mutants;
+
+import org.junit.jupiter.api.extension.ConditionEvaluationResult;
+import org.junit.jupiter.api.extension.ExecutionCondition;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.TestWatcher;
+
+/// Skips the tests after the first failure: there is no more to learn from them. Registered by `ci/mutants`.
+public final class SkipAfterFailure implements ExecutionCondition, TestWatcher {
+
+    private static volatile boolean failed;
+
+    static void begin() {
+        failed = false;
+    }
+
+    @Override
+    public void testFailed(ExtensionContext context, Throwable cause) {
+        failed = true;
+    }
+
+    @Override
+    public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
+        return failed
+                ? ConditionEvaluationResult.disabled("after a failure")
+                : ConditionEvaluationResult.enabled("no failure yet");
+    }
+}

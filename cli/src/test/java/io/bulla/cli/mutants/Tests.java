@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.cli.mutants;
+
+import io.bulla.cli.LedgerCheck;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+
+/// Runs tests in this process, each time with classes that are loaded afresh. A test is run without a mutant first:
+/// one that fails of itself would see every mutant, and how long it takes says when it hangs.
+final class Tests {
+
+    private static final long STRESS_MILLIS = 8_000;
+    private static final long STRESS_GREEN_MILLIS = 1_000;
+    private static final long PATIENCE_MILLIS = 30_000;
+    private static final long GREEN_PATIENCE_MILLIS = 1_800_000;
+    private static final int PATIENCE_TIMES = 10;
+
+    /// A test that does not end.
+    static final class NoEnd extends Exception {
+
+        private static final long serialVersionUID = 1;
+
+        NoEnd(String test, long millis) {
+            super("no end within " + millis + " ms: " + test, null, false, false);
+        }
+    }
+
+    private final Path root;
+    private final Path greens;
+    // how long each took without a mutant; -1 if it failed
+    private final Map<String, Long> green = new HashMap<>();
+
+    /// @param greens keeps what is known of tests without a mutant, for the next process
+    Tests(Path root, Path greens) throws IOException {
+        this.root = root;
+        this.greens = greens;
+        if (Files.exists(greens)) {
+            for (String line : Files.readAllLines(greens)) {
+                int end = line.indexOf(' ');
+                green.put(line.substring(0, end), Long.parseLong(line.substring(end + 1)));
+            }
+        }
+    }
+
+    /// Whether a test passes without any mutant.
+    boolean isGreen(String test) throws Exception {
+        if (!green.containsKey(test)) {
+            long begun = System.nanoTime();
+            String failure = run(test, null, STRESS_GREEN_MILLIS, GREEN_PATIENCE_MILLIS);
+            if (failure != null) {
+                return false;
+            }
+            long millis = (System.nanoTime() - begun) / 1_000_000;
+            green.put(test, millis);
+            Files.writeString(greens, test + " " + millis + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        }
+        return true;
+    }
+
+    /// What a test says of a mutant, `null` if it passes.
+    ///
+    /// @param mutated folder of the mutant's classes
+    /// @param looks how many times as long as usual a stress program may look
+    /// @throws NoEnd if it takes many times as long as without the mutant
+    String failure(String test, Path mutated, int looks) throws Exception {
+        long stress = looks * STRESS_MILLIS;
+        return run(test, mutated, stress, PATIENCE_MILLIS + stress + PATIENCE_TIMES * green.get(test));
+    }
+
+    static boolean isStress(String test) {
+        return test.startsWith("stress:");
+    }
+
+    private String run(String test, Path mutated, long stressMillis, long patienceMillis) throws Exception {
+        var loader = new URLClassLoader(urls(test, mutated), Tests.class.getClassLoader());
+        var failure = new FutureTask<>(() -> isStress(test)
+                ? new StressLoop(Class.forName("io.bulla." + test.substring(7), true, loader))
+                        .run(stressMillis * 1_000_000)
+                : junit(test, loader));
+        Thread thread = Thread.ofPlatform().daemon().name(test).unstarted(failure);
+        thread.setContextClassLoader(loader);
+        thread.start();
+        try {
+            return failure.get(patienceMillis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        } catch (TimeoutException e) {
+            throw new NoEnd(test, patienceMillis);
+        }
+    }
+
+    private static String junit(String test, ClassLoader loader) throws ClassNotFoundException {
+        int hash = test.indexOf('#');
+        Class<?> type = Class.forName("io.bulla." + (hash < 0 ? test : test.substring(0, hash)), true, loader);
+        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
+                .selectors(
+                        hash < 0
+                                ? DiscoverySelectors.selectClass(type)
+                                : DiscoverySelectors.selectMethod(type, test.substring(hash + 1)))
+                .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
+                .configurationParameter("jqwik.database", "")
+                .build();
+        var listener = new SummaryGeneratingListener();
+        SkipAfterFailure.begin();
+        LauncherFactory.create().execute(request, listener);
+        var summary = listener.getSummary();
+        if (summary.getTestsFoundCount() == 0) {
+            throw new IllegalStateException("no test in " + test);
+        }
+        return summary.getFailures().stream()
+                .map(f -> f.getTestIdentifier().getDisplayName() + " " + f.getException())
+                .findFirst()
+                .orElse(null);
+    }
+
+    private URL[] urls(String test, Path mutated) throws IOException {
+        var urls = new ArrayList<URL>();
+        if (mutated != null) {
+            urls.add(mutated.toUri().toURL());
+        }
+        for (Path module : modules(root)) {
+            // two of them have a class of one name
+            if (!isStress(test) || !module.endsWith("test-classes")) {
+                urls.add(module.toUri().toURL());
+            }
+        }
+        return urls.toArray(URL[]::new);
+    }
+
+    /// The project's own classes, which are on no class path of this process.
+    static List<Path> modules(Path root) {
+        return Stream.concat(Arrays.stream(LedgerCheck.MODULES), Stream.of("stress"))
+                .flatMap(module -> Stream.of(
+                        root.resolve(module).resolve("target/classes"),
+                        root.resolve(module).resolve("target/test-classes")))
+                .filter(Files::exists)
+                .toList();
+    }
+}
