@@ -43,7 +43,7 @@ class ArenaCloserTest {
         assertEquals(10, calls.get());
         assertEquals(5 << 16, givenBack.get());
         closer.end();
-        assertTrue(closer.awaitNone(Duration.ofSeconds(15).toNanos()));
+        assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
     }
 
     /// Everything that a thread could inherit from the first caller of a source.
@@ -76,7 +76,7 @@ class ArenaCloserTest {
             }
         }
         assertTrue(found > 0);
-        source.get().close(Duration.ofSeconds(15));
+        source.get().close(Duration.ofSeconds(60));
         assertNull(inherited.get());
     }
 
@@ -95,7 +95,7 @@ class ArenaCloserTest {
             Bytes.sealed(source, 1 << 20).close();
             Await.until(() -> source.openChunks() == 0);
         }
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 

@@ -38,7 +38,7 @@ class ArenaSourceTest {
         assertEquals(-1, forgotten.iovec().mismatch(Bytes.vector(Bytes.numbered(1000))), "still its holder's");
         forgotten.share().close();
         forgotten.close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 
@@ -51,7 +51,7 @@ class ArenaSourceTest {
                 assertThrows(IllegalStateException.class, () -> source.close(Duration.ZERO))
                         .getMessage());
         forgotten.close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
     }
 
     @Test
@@ -62,7 +62,7 @@ class ArenaSourceTest {
             Await.pause(50);
             late.close();
         });
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertFalse(late.isOpen());
         assertEquals(0, budget.used());
         closer.join();
@@ -92,7 +92,7 @@ class ArenaSourceTest {
         sender.join();
         assertEquals(null, failure.get());
         assertEquals(-1, Bytes.vector(received.array()).mismatch(Bytes.vector(Bytes.numbered(2 << 20))));
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         pipe.source().close();
         assertEquals(0, budget.used());
     }
@@ -133,7 +133,7 @@ class ArenaSourceTest {
         assertEquals(0, budget.used());
         assertThrows(IllegalStateException.class, () -> view.get(ValueLayout.JAVA_BYTE, 0));
         pipe.source().close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
     }
 
     @Test
@@ -153,7 +153,7 @@ class ArenaSourceTest {
         for (int i = 0; i < 10; i++) {
             Bytes.sealed(source, 1 << 20).close();
         }
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         Await.until(() -> source.trims() == 3);
     }
 
@@ -171,7 +171,7 @@ class ArenaSourceTest {
         assertEquals(256 * KIB, budget.used(), "one handle of the first chunk");
         assertEquals(9, pin.iovec().get(ValueLayout.JAVA_BYTE, 9));
         pin.close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 
@@ -191,7 +191,7 @@ class ArenaSourceTest {
         Await.until(() -> source.openChunks() == 1);
         assertTrue(budget.used() <= ArenaSource.CHUNK, "used=" + budget.used());
         last.close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 
@@ -208,7 +208,7 @@ class ArenaSourceTest {
                     source.openChunks() >= budget.used() / most,
                     "chunks=" + source.openChunks() + " used=" + budget.used() + " most=" + most);
             held.forEach(SealedBuffer::close);
-            source.close(Duration.ofSeconds(15));
+            source.close(Duration.ofSeconds(60));
             assertEquals(0, budget.used());
         }
     }
@@ -250,7 +250,7 @@ class ArenaSourceTest {
         SealedBuffer sealed = builder.seal();
         assertEquals(4, sealed.byteSize());
         sealed.close();
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 

@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 /// Waits for what another thread, or the collector, is about to do.
 final class Await {
 
-    private static final long PATIENCE = 15_000_000_000L;
+    private static final long PATIENCE = 60_000_000_000L;
 
     private Await() {}
 

@@ -27,7 +27,7 @@ class CheckedSourceTest {
 
     @AfterEach
     void everythingIsGivenBack() throws InterruptedException {
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         Await.until(() -> budget.used() == 0);
     }
 
@@ -143,7 +143,7 @@ class CheckedSourceTest {
             Await.until(() -> small.used() <= small.limit() / 2);
             Bytes.sealed(checked, 100_000).close();
         }
-        checked.close(Duration.ofSeconds(15));
+        checked.close(Duration.ofSeconds(60));
         assertEquals(0, small.used());
         assertEquals(0, checked.lateWrites());
     }

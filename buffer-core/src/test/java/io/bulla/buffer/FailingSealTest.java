@@ -28,7 +28,7 @@ class FailingSealTest {
 
     @AfterEach
     void everythingIsGivenBack() throws InterruptedException {
-        arenas.close(Duration.ofSeconds(15));
+        arenas.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 

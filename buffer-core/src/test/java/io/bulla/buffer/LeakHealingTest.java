@@ -101,7 +101,7 @@ class LeakHealingTest {
         System.arraycopy(Bytes.numbered(SIZE), first, expected, 0, length);
         assertArrayEquals(expected, received.array());
         Await.collected(() -> ledger.healed() == 1);
-        assertEquals("peer-17", leaks.poll(10, TimeUnit.SECONDS).tag());
+        assertEquals("peer-17", leaks.poll(60, TimeUnit.SECONDS).tag());
         Await.until(() -> budget.used() == 0);
     }
 
@@ -121,7 +121,7 @@ class LeakHealingTest {
             forgetShareOf(kept);
             assertEquals(2, kept.holders());
             Await.collected(() -> ledger.healed() == 1);
-            LeaseLedger.Holder lost = leaks.poll(10, TimeUnit.SECONDS);
+            LeaseLedger.Holder lost = leaks.poll(60, TimeUnit.SECONDS);
             assertEquals("forgotten", lost.tag());
             assertEquals(1000, lost.size());
             assertEquals(1, kept.holders());

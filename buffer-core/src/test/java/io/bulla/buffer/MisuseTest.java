@@ -92,7 +92,7 @@ class MisuseTest {
     void rowWasAssertedAndEverythingIsGivenBack() throws InterruptedException {
         assertTrue(row == null || asserted > 0, () -> "the test asserts nothing of its row: " + row);
         assertEquals(List.of(), ledger.open());
-        source.close(Duration.ofSeconds(15));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 
@@ -261,7 +261,7 @@ class MisuseTest {
         SealedBuffer buffer = sealed();
         forget(buffer);
         Await.collected(() -> ledger.healed() == 1);
-        String told = leaks.poll(10, TimeUnit.SECONDS).toString();
+        String told = leaks.poll(60, TimeUnit.SECONDS).toString();
         assertTrue(row.fits(told), told);
         assertEquals(1, buffer.holders());
         buffer.close();

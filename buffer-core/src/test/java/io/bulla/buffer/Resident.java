@@ -60,7 +60,7 @@ final class Resident {
     }
 
     private static void await(ArenaSource source, long trims) throws InterruptedException {
-        for (int wait = 0; source.trims() < trims && wait < 1000; wait++) {
+        for (int wait = 0; source.trims() < trims && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
     }

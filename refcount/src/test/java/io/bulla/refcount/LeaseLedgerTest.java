@@ -122,7 +122,7 @@ class LeaseLedgerTest {
         forget(kept, "forgotten");
         assertEquals(2, thing.holders());
         collectUntil(() -> ledger.healed() == 1);
-        assertEquals("forgotten", leaks.poll(10, TimeUnit.SECONDS).tag());
+        assertEquals("forgotten", leaks.poll(60, TimeUnit.SECONDS).tag());
         collect(3);
         assertEquals(1, ledger.healed());
         assertEquals(1, thing.holders());

@@ -60,7 +60,7 @@ class OneForAllTest {
                     }
                 }
                 assertThrows(IllegalStateException.class, () -> one.putInt(1), "the next round takes another builder");
-                source.close(Duration.ofSeconds(10));
+                source.close(Duration.ofSeconds(60));
             }
         }
     }

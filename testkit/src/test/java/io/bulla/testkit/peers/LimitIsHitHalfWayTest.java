@@ -120,7 +120,7 @@ class LimitIsHitHalfWayTest {
                 assertEquals(used, budget.used());
             }
             buffer.close();
-            limited.close(Duration.ofSeconds(10));
+            limited.close(Duration.ofSeconds(60));
             assertEquals(0, budget.used());
         }
     }

@@ -91,7 +91,7 @@ class SizesOverflowTest {
                 assertEquals(used, budget.used());
                 assertEquals(8, region.byteSize());
                 region.release();
-                source.close(Duration.ofSeconds(10));
+                source.close(Duration.ofSeconds(60));
             }
         }
         MemoryBudget full = new MemoryBudget(Long.MAX_VALUE);

@@ -70,7 +70,7 @@ class SourceIsClosedBeneathAReaderTest {
             }
             held.close();
         });
-        source.close(Duration.ofSeconds(20));
+        source.close(Duration.ofSeconds(60));
         assertTrue(!held.isOpen());
         assertEquals(0, budget.used());
         assertThrows(IllegalStateException.class, () -> escaped.get(ValueLayout.JAVA_BYTE, 0));

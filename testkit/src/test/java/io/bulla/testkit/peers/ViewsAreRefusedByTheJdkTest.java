@@ -76,7 +76,7 @@ class ViewsAreRefusedByTheJdkTest {
                 }
                 assertArrayEquals(MESSAGE, Files.readAllBytes(file));
             }
-            source.close(Duration.ofSeconds(20));
+            source.close(Duration.ofSeconds(60));
         }
     }
 

@@ -117,7 +117,7 @@ abstract class FrameReaderContract {
                 stream.position(stream.position() + step);
             }
             for (byte[] frame : sent) {
-                try (SealedBuffer got = frames.poll(10, TimeUnit.SECONDS)) {
+                try (SealedBuffer got = frames.poll(60, TimeUnit.SECONDS)) {
                     assertEquals(-1, got.iovec().mismatch(IoVec.of(MemorySegment.ofArray(frame))));
                     assertTrue(got.iovec().regionCount() <= 1);
                 }
@@ -137,7 +137,7 @@ abstract class FrameReaderContract {
         long before = budget.total();
         try (Socket client = connect()) {
             client.getOutputStream().write(header(LIMIT + 1));
-            assertEquals("length=16777217", ends.poll(10, TimeUnit.SECONDS));
+            assertEquals("length=16777217", ends.poll(60, TimeUnit.SECONDS));
         }
         assertEquals(before, budget.total());
     }
@@ -151,7 +151,7 @@ abstract class FrameReaderContract {
             }
             assertEquals(
                     "connection closed inside a frame: received=" + cut + " announced=" + (cut < 8 ? "?" : "1048584"),
-                    ends.poll(10, TimeUnit.SECONDS));
+                    ends.poll(60, TimeUnit.SECONDS));
         }
         assertMemoryIsBack();
         assertTrue(frames.isEmpty());
@@ -165,7 +165,7 @@ abstract class FrameReaderContract {
                     .write(ByteBuffer.allocate(8 + (1 << 20))
                             .putLong(0, 1 << 20)
                             .array());
-            assertEquals("cannot seal", ends.poll(10, TimeUnit.SECONDS));
+            assertEquals("cannot seal", ends.poll(60, TimeUnit.SECONDS));
         }
         assertMemoryIsBack();
     }
@@ -175,13 +175,13 @@ abstract class FrameReaderContract {
         refused = true;
         try (Socket client = connect()) {
             client.getOutputStream().write(Arrays.copyOf(header(100), 108));
-            assertEquals("no memory", ends.poll(10, TimeUnit.SECONDS));
+            assertEquals("no memory", ends.poll(60, TimeUnit.SECONDS));
             assertEquals(-1, client.getInputStream().read());
         }
         refused = false;
         try (Socket client = connect()) {
             client.getOutputStream().write(Arrays.copyOf(header(100), 108));
-            frames.poll(10, TimeUnit.SECONDS).close();
+            frames.poll(60, TimeUnit.SECONDS).close();
         }
     }
 
@@ -194,7 +194,7 @@ abstract class FrameReaderContract {
         } catch (SocketException reset) {
             // some of what was sent was never read
         }
-        frames.poll(10, TimeUnit.SECONDS).close();
+        frames.poll(60, TimeUnit.SECONDS).close();
         assertNull(frames.poll(100, TimeUnit.MILLISECONDS));
     }
 
@@ -202,12 +202,12 @@ abstract class FrameReaderContract {
         InetSocketAddress address = (InetSocketAddress) server.localAddress();
         Socket client = tls ? Tls.connect(address) : new Socket(address.getAddress(), address.getPort());
         client.setTcpNoDelay(true);
-        client.setSoTimeout(10_000);
+        client.setSoTimeout(60_000);
         return client;
     }
 
     private void assertMemoryIsBack() throws InterruptedException {
-        for (int wait = 0; budget.used() > 0 && wait < 1000; wait++) {
+        for (int wait = 0; budget.used() > 0 && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
         assertEquals(0, budget.used());

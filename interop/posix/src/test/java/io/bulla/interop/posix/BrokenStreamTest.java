@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /// A send fails after the kernel took a part: what comes next would be read in the place of what is missing.
 class BrokenStreamTest {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final int ENOBUFS = Errno.ENOBUFS.number();
 
     private SendFixture fixture;

@@ -45,7 +45,7 @@ final class Descriptors {
 
     /// Waits until there is no memory file any more: they are unmapped by a thread of its own.
     static void assertNoMemoryFile() throws IOException {
-        for (int wait = 0; memoryFiles() != 0 && wait < 400; wait++) {
+        for (int wait = 0; memoryFiles() != 0 && wait < 12_000; wait++) {
             LockSupport.parkNanos(5_000_000);
         }
         assertEquals(0, memoryFiles());
@@ -53,7 +53,7 @@ final class Descriptors {
 
     /// Waits until nothing is booked: the last thing that is done for a file.
     static void assertBookedOff(MemoryBudget budget) {
-        for (int wait = 0; budget.used() != 0 && wait < 400; wait++) {
+        for (int wait = 0; budget.used() != 0 && wait < 12_000; wait++) {
             LockSupport.parkNanos(5_000_000);
         }
         assertEquals(0, budget.used());
@@ -69,7 +69,7 @@ final class Descriptors {
 
     /// Waits until as many files are open as before: others, such as a class file being read, come and go.
     static void assertOpen(long before) throws IOException, InterruptedException {
-        for (int wait = 0; open() != before && wait < 400; wait++) {
+        for (int wait = 0; open() != before && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
         assertEquals(before, open());
@@ -77,7 +77,7 @@ final class Descriptors {
 
     /// Waits until as many mappings name a file with this in its name as before.
     static void assertMapped(long before, String name) throws IOException, InterruptedException {
-        for (int wait = 0; mappings(name) != before && wait < 400; wait++) {
+        for (int wait = 0; mappings(name) != before && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
         assertEquals(before, mappings(name));
@@ -94,7 +94,7 @@ final class Descriptors {
 
     /// Waits until no thread lives that did not before.
     static void assertThreads(Set<Thread> before) throws InterruptedException {
-        for (int wait = 0; !before.containsAll(threads()) && wait < 400; wait++) {
+        for (int wait = 0; !before.containsAll(threads()) && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
         Set<Thread> stayed = threads();

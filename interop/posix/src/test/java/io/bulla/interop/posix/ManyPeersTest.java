@@ -306,7 +306,7 @@ class ManyPeersTest {
         assertEquals(completed.sum(), verified.sum());
         assertTrue(given.sum() > sends.sum() / 16 && anew.sum() > sends.sum() / 16, () -> given + " " + anew);
         assertEquals(0, handles.open());
-        source.close(Duration.ofSeconds(5));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class OutboxTest {
 
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final Duration A_MOMENT = Duration.ofMillis(300);
 
     private SendFixture fixture;
@@ -229,7 +229,8 @@ class OutboxTest {
         SocketSend first = outbox.send(unix[0], fixture.buffer(random(10)));
         SocketSend second = outbox.send(unix[0], fixture.buffer(random(20)));
         SocketSend third = outbox.send(fixture.sender, fixture.buffer(random(30)));
-        assertTrue(outbox.finish(Duration.ofMillis(200)) || path == SendPath.URING_ZC);
+        // the kernel gives zero-copy memory back once the peer has read
+        assertTrue(outbox.finish(path == SendPath.URING_ZC ? A_MOMENT : SOON) || path == SendPath.URING_ZC);
         assertArrayEquals(random(30), receive(fixture.peer, 30));
         assertTrue(outbox.finish(SOON));
         assertEquals(Errno.EPIPE, first.failure().errno());
@@ -261,7 +262,7 @@ class OutboxTest {
                 other.completeExceptionally(failure);
             }
         });
-        ExecutionException refused = assertThrows(ExecutionException.class, () -> other.get(5, TimeUnit.SECONDS));
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> other.get(60, TimeUnit.SECONDS));
         assertTrue(refused.getCause() instanceof WrongThreadException, refused::toString);
         assertFalse(stranger.isOpen());
         assertEquals(0, outbox.unfinished());
@@ -288,7 +289,7 @@ class OutboxTest {
             }
         });
         Assumptions.assumeTrue(filtered.get(), "cannot filter system calls here");
-        assertEquals(SendPath.SENDMSG, sent.get(5, TimeUnit.SECONDS).path());
+        assertEquals(SendPath.SENDMSG, sent.get(60, TimeUnit.SECONDS).path());
         assertArrayEquals(random(100), receive(fixture.peer, 100));
     }
 

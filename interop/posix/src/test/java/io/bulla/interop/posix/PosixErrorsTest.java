@@ -52,7 +52,7 @@ class PosixErrorsTest {
     @AfterEach
     void everyHandleIsBack() throws InterruptedException {
         assertEquals(0, handles.open());
-        source.close(Duration.ofSeconds(5));
+        source.close(Duration.ofSeconds(60));
         arena.close();
     }
 
@@ -100,7 +100,7 @@ class PosixErrorsTest {
             PosixSocket peer = server.accept();
             client.send(sealed(MIB / 4));
             peer.abort();
-            assertTrue(client.awaitReadable(5000));
+            assertTrue(client.awaitReadable(60_000));
             fails(Errno.ECONNRESET, () -> client.receive(arena.allocate(1)));
             fails(Errno.EPIPE, () -> client.writev(cursor(1)));
         }
@@ -108,7 +108,7 @@ class PosixErrorsTest {
                 PosixSocket client = PosixSocket.connect(server.port())) {
             PosixSocket peer = server.accept();
             peer.abort();
-            assertTrue(client.awaitReadable(5000));
+            assertTrue(client.awaitReadable(60_000));
             fails(Errno.ECONNRESET, () -> client.send(sealed(1)));
         }
     }
@@ -125,9 +125,9 @@ class PosixErrorsTest {
                     PosixException failed = assertThrows(PosixException.class, () -> client.send(sealed(16 * MIB)));
                     assertTrue(failed.number() > 0);
                 });
-                assertTrue(peer.awaitReadable(5000));
+                assertTrue(peer.awaitReadable(60_000));
                 client.abort();
-                sent.get(5, TimeUnit.SECONDS);
+                sent.get(60, TimeUnit.SECONDS);
                 fails(Errno.ECONNRESET, () -> {
                     while (peer.receive(arena.allocate(4096)) > 0) {}
                 });
@@ -213,11 +213,11 @@ class PosixErrorsTest {
         Fork fork = Fork.run(
                 "ulimit -n 64", List.of("--enable-native-access=io.bulla.interop.posix"), Fork.module(OpensAll.class));
         assertEquals("""
-                socketpair: Too many open files: errno=24
-                socket: Too many open files: errno=24 host=127.0.0.1 port=?
-                accept4: Too many open files: errno=24 socket=?
-                goes on
-                """, fork.output());
+            socketpair: Too many open files: errno=24
+            socket: Too many open files: errno=24 host=127.0.0.1 port=?
+            accept4: Too many open files: errno=24 socket=?
+            goes on
+            """, fork.output());
     }
 
     @Test
@@ -269,12 +269,12 @@ class PosixErrorsTest {
                 throw new IllegalStateException(e);
             }
         });
-        started.get(5, TimeUnit.SECONDS);
+        started.get(60, TimeUnit.SECONDS);
         Thread.sleep(60);
         assertFalse(done.isDone());
         socket.close();
         try {
-            done.get(5, TimeUnit.SECONDS);
+            done.get(60, TimeUnit.SECONDS);
             return null;
         } catch (ExecutionException failed) {
             return failed.getCause().getCause();

@@ -64,7 +64,7 @@ class PosixSocketTest {
         Descriptors.assertOpen(files - 2);
         arena.close();
         assertEquals(0, handles.open());
-        source.close(Duration.ofSeconds(5));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 
@@ -192,13 +192,13 @@ class PosixSocketTest {
                 throw new IllegalStateException(e);
             }
         });
-        assertTrue(pair[1].awaitReadable(5000));
+        assertTrue(pair[1].awaitReadable(60_000));
         buffer.close();
         Thread.sleep(50);
         assertFalse(sent.isDone());
         assertTrue(send.isOpen());
         assertArrayEquals(bytes, receive(pair[1], bytes.length));
-        sent.get(5, TimeUnit.SECONDS);
+        sent.get(60, TimeUnit.SECONDS);
         assertFalse(send.isOpen());
     }
 
@@ -216,12 +216,12 @@ class PosixSocketTest {
                 return (long) -e.number();
             }
         });
-        assertTrue(pair[1].awaitReadable(5000));
+        assertTrue(pair[1].awaitReadable(60_000));
         Thread.sleep(20);
         body.close();
         assertFalse(blocked.isDone());
         receive(pair[1], 2 * MIB);
-        blocked.get(5, TimeUnit.SECONDS);
+        blocked.get(60, TimeUnit.SECONDS);
     }
 
     @Test
@@ -236,10 +236,10 @@ class PosixSocketTest {
             }
         });
         started.await();
-        assertTrue(pair[1].awaitReadable(5000));
+        assertTrue(pair[1].awaitReadable(60_000));
         Thread.sleep(20);
         pair[0].close();
-        ExecutionException failed = assertThrows(ExecutionException.class, () -> sent.get(5, TimeUnit.SECONDS));
+        ExecutionException failed = assertThrows(ExecutionException.class, () -> sent.get(60, TimeUnit.SECONDS));
         assertTrue(failed.getCause().getCause() instanceof PosixException);
         assertEquals(
                 "sendmsg: Bad file descriptor: errno=9 socket=closed",

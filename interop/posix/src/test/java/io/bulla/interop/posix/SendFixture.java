@@ -62,11 +62,11 @@ final class SendFixture {
         Descriptors.assertOpen(files);
         assertEquals(mappings, Descriptors.mappings(RING));
         assertEquals(0, handles.open());
-        for (int wait = 0; Thread.activeCount() > threads && wait < 400; wait++) {
+        for (int wait = 0; Thread.activeCount() > threads && wait < 12_000; wait++) {
             Thread.sleep(5);
         }
         assertTrue(Thread.activeCount() <= threads);
-        source.close(Duration.ofSeconds(5));
+        source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }
 

@@ -72,7 +72,7 @@ class SharedSealTest {
         pair[1].close();
         assertEquals(0, handles.open());
         assertEquals(adopted, MemoryBudget.adopted());
-        arenas.close(Duration.ofSeconds(5));
+        arenas.close(Duration.ofSeconds(60));
         Descriptors.assertBookedOff(budget);
     }
 
