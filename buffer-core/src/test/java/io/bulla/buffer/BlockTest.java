@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -51,6 +52,20 @@ class BlockTest {
         assertFalse(block.isUnused());
         second.release();
         assertTrue(block.isUnused());
+        end(List.of());
+    }
+
+    @Test
+    void regionIsGivenBackOnce() {
+        Region first = block.carve(8);
+        Region second = block.carve(8);
+        first.release();
+        assertEquals(
+                "region already given back: byteSize=8",
+                assertThrows(IllegalStateException.class, first::release).getMessage());
+        assertThrows(IllegalStateException.class, first::segment);
+        assertFalse(block.isUnused(), "the second is still out");
+        second.release();
         end(List.of());
     }
 

@@ -26,6 +26,8 @@ final class StressLoop {
     private Object[] states;
     private Object[] results;
     private volatile Throwable failure;
+    // states from here on are left out: the time is over
+    private volatile int end;
 
     StressLoop(Class<?> test) {
         this.test = test;
@@ -47,7 +49,7 @@ final class StressLoop {
     String run(long nanos) throws Exception {
         long deadline = System.nanoTime() + nanos;
         while (System.nanoTime() - deadline < 0) {
-            String bad = round();
+            String bad = round(deadline);
             if (bad != null) {
                 return bad;
             }
@@ -55,7 +57,8 @@ final class StressLoop {
         return null;
     }
 
-    private String round() throws Exception {
+    private String round(long deadline) throws Exception {
+        end = STATES;
         states = new Object[STATES];
         results = new Object[STATES];
         for (int i = 0; i < STATES; i++) {
@@ -68,7 +71,7 @@ final class StressLoop {
         }
         var arrived = new AtomicInteger();
         List<Thread> threads = actors.stream()
-                .map(a -> Thread.ofPlatform().daemon().start(() -> act(a, arrived)))
+                .map(a -> Thread.ofPlatform().daemon().start(() -> act(a, arrived, deadline)))
                 .toList();
         for (Thread thread : threads) {
             thread.join();
@@ -76,11 +79,19 @@ final class StressLoop {
         return failure == null ? judged() : failure.toString();
     }
 
-    private void act(Method actor, AtomicInteger arrived) {
+    private void act(Method actor, AtomicInteger arrived, long deadline) {
         try {
-            for (int i = 0; i < STATES; i++) {
+            for (int i = 0; i < end; i++) {
                 if (i % STRIDE == 0) {
-                    meet(arrived, (i / STRIDE + 1) * actors.size());
+                    // the others wait for this one, so none is further; the first states are always run
+                    if (i > 0 && System.nanoTime() - deadline > 0) {
+                        end = i;
+                        return;
+                    }
+                    meet(arrived, (i / STRIDE + 1) * actors.size(), i);
+                    if (i >= end) {
+                        return;
+                    }
                 }
                 call(actor, i);
             }
@@ -90,9 +101,9 @@ final class StressLoop {
     }
 
     // spins, so that all are on a processor when they go on; gives way if there is none for the others
-    private void meet(AtomicInteger arrived, int all) {
+    private void meet(AtomicInteger arrived, int all, int at) {
         arrived.incrementAndGet();
-        for (int spins = 1; arrived.get() < all && failure == null; spins++) {
+        for (int spins = 1; arrived.get() < all && at < end && failure == null; spins++) {
             if (spins % SPINS == 0) {
                 Thread.yield();
             }
@@ -112,7 +123,7 @@ final class StressLoop {
     }
 
     private String judged() {
-        for (int i = 0; i < STATES; i++) {
+        for (int i = 0; i < end; i++) {
             if (arbiter != null) {
                 try {
                     call(arbiter, i);
