@@ -115,7 +115,9 @@ final class Detached {
                 ? array
                 : new DataArray(
                         array.type(),
-                        array.values().stream().<@Nullable Object>map(one -> data(one)).toList());
+                        array.values().stream()
+                                .<@Nullable Object>map(one -> data(one))
+                                .toList());
     }
 
     private static boolean borrows(@Nullable Object data) {
