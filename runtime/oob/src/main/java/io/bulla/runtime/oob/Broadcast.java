@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /// One broadcast at one node: the bytes that have landed, whom it was handed on to, and who waits to hear that
 /// all below have it.
@@ -152,9 +153,17 @@ final class Broadcast {
         return new Outcome(reached, List.copyOf(failed));
     }
 
+    /// This node's own handler does not get it.
+    void missed(int rank) {
+        reached--;
+        failed.add(rank);
+    }
+
     /// The bytes may go; again is harmless.
-    void letGo() {
-        parts.forEach(SealedBuffer::close);
+    ///
+    /// @param close for each handle, which must not throw
+    void letGo(Consumer<SealedBuffer> close) {
+        parts.forEach(close);
         parts.clear();
         if (!over) {
             over = true;

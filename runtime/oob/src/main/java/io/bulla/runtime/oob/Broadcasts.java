@@ -89,11 +89,14 @@ final class Broadcasts {
         int asked = 0;
         try {
             for (; asked < own.children.length; asked++) {
-                if (broadcast.ask(own.children[asked])) {
-                    ask(broadcast, nodeLoop.peer(own.children[asked]), true);
+                Peer child = nodeLoop.peer(own.children[asked]);
+                if (broadcast.ask(child.rank())) {
+                    ask(broadcast, child, true);
+                } else {
+                    child.quota.give(1, own.bytes);
                 }
             }
-        } catch (RuntimeException noHandle) {
+        } catch (Throwable noHandle) {
             for (int left = asked; left < own.children.length; left++) {
                 nodeLoop.peer(own.children[left]).quota.give(1, own.bytes);
             }
@@ -108,6 +111,17 @@ final class Broadcasts {
     /// The class of credit of what comes down from an origin.
     int depth(int origin) {
         return tree.depth(settings.rank(), origin);
+    }
+
+    /// As [#depth], or that of a node below the origin if the user's routing fails: what has arrived is in hand,
+    /// and confirmed in any case.
+    private int depthOfArrived(int origin) {
+        try {
+            return depth(origin);
+        } catch (Throwable wrong) {
+            LOG.log(Level.ERROR, "routing failed: rank=" + settings.rank() + " origin=" + origin, wrong);
+            return 0;
+        }
     }
 
     /// Before memory is taken: whether a broadcast may come from a peer. Relays are trusted with what they hand
@@ -142,7 +156,7 @@ final class Broadcasts {
             active.put(key, broadcast);
         }
         if (last) {
-            broadcast.charge.add(from, credit, Credit.charge(frame.total()), depth(key.origin()));
+            broadcast.charge.add(from, credit, Credit.charge(frame.total()), depthOfArrived(key.origin()));
         }
         broadcast.parents.add(from.rank());
         if (broadcast.total != frame.total()) {
@@ -164,9 +178,7 @@ final class Broadcasts {
             if (!isCutThrough()) {
                 askChildren(broadcast, settings.rank());
             }
-            Message message =
-                    new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), broadcast.whole());
-            nodeLoop.dispatch(message, broadcast.charge.share());
+            deliver(broadcast);
         }
         if (isCutThrough() && !broadcast.handedOn) {
             broadcast.handedOn = true;
@@ -174,11 +186,24 @@ final class Broadcasts {
         }
         for (Map.Entry<Integer, Optional<BroadcastSend>> child : List.copyOf(broadcast.waiting.entrySet())) {
             if (child.getValue().isEmpty()) {
-                hand(broadcast, nodeLoop.peer(child.getKey()), false);
+                handAgain(broadcast, nodeLoop.peer(child.getKey()));
             } else {
                 child.getValue().get().peer.pump();
             }
         }
+    }
+
+    private void deliver(Broadcast broadcast) {
+        SealedBuffer whole;
+        try {
+            whole = broadcast.whole();
+        } catch (Throwable noHandle) {
+            LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " tag=" + broadcast.tag, noHandle);
+            broadcast.missed(settings.rank());
+            return;
+        }
+        Message message = new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), whole);
+        nodeLoop.dispatch(message, broadcast.charge.share());
     }
 
     /// A policy other than to share decides about whole messages.
@@ -192,22 +217,55 @@ final class Broadcasts {
         int[] children;
         try {
             children = tree.children(of, broadcast.key.origin());
-        } catch (RuntimeException wrong) {
+        } catch (Throwable wrong) {
             LOG.log(Level.ERROR, "routing failed: rank=" + settings.rank() + " of=" + of, wrong);
+            allFailedBelow(broadcast, of);
             return;
         }
         for (int child : children) {
             if (child != settings.rank() && child != broadcast.key.origin() && broadcast.ask(child)) {
                 try {
                     ask(broadcast, nodeLoop.peer(child), false);
-                } catch (RuntimeException noHandle) {
-                    LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " child=" + child, noHandle);
-                    broadcast.waiting.remove(child);
-                    broadcast.failed(child);
-                    askChildren(broadcast, child);
+                } catch (Throwable noHandle) {
+                    failed(broadcast, child, noHandle);
                 }
             }
         }
+    }
+
+    /// Says who gets nothing, as far as the routing that has just failed knows it.
+    private void allFailedBelow(Broadcast broadcast, int top) {
+        try {
+            for (int rank = 0; rank < settings.size(); rank++) {
+                if (rank != broadcast.key.origin()
+                        && tree.isBelow(rank, top, broadcast.key.origin())
+                        && broadcast.ask(rank)) {
+                    broadcast.failed(rank);
+                }
+            }
+        } catch (Throwable wrong) {
+            LOG.log(Level.ERROR, "routing failed again: rank=" + settings.rank() + " of=" + top, wrong);
+        }
+    }
+
+    /// What a child was given is given once more: it gave way to others, or was not taken.
+    private void handAgain(Broadcast broadcast, Peer child) {
+        try {
+            hand(broadcast, child, false);
+        } catch (Throwable noHandle) {
+            failed(broadcast, child.rank(), noHandle);
+        }
+    }
+
+    /// A child gets nothing, those below it are this node's.
+    private void failed(Broadcast broadcast, int child, Throwable why) {
+        LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " child=" + child, why);
+        Optional<BroadcastSend> sent = broadcast.waiting.remove(child);
+        if (sent != null) {
+            settle(sent);
+        }
+        broadcast.failed(child);
+        askChildren(broadcast, child);
     }
 
     /// @param hasRoom whether its quota is taken already
@@ -226,8 +284,10 @@ final class Broadcasts {
     }
 
     private void hand(Broadcast broadcast, Peer child, boolean hasRoom) {
+        // before there is a handle, for it is the user's code
+        int depth = tree.depth(child.rank(), broadcast.key.origin());
         BroadcastSend send = sendTo(broadcast, child);
-        send.depth = tree.depth(child.rank(), broadcast.key.origin());
+        send.depth = depth;
         if (broadcast.result != null) {
             // a relay's are charged to who sent them
             if (!hasRoom) {
@@ -245,8 +305,19 @@ final class Broadcasts {
         }
         try (SealedBuffer whole = broadcast.whole()) {
             SealedBuffer outgoing = settings.policy().outgoing(whole);
-            Object tag = child.tags.to();
-            return BroadcastSend.whole(broadcast, tag == null ? outgoing : outgoing.move(tag), child);
+            try {
+                if (outgoing.byteSize() != broadcast.total) {
+                    throw new IllegalStateException("policy gives another message: length=" + outgoing.byteSize()
+                            + " expected=" + broadcast.total);
+                }
+                Object tag = child.tags.to();
+                return BroadcastSend.whole(broadcast, tag == null ? outgoing : outgoing.move(tag), child);
+            } catch (Throwable failure) {
+                if (outgoing != null) {
+                    nodeLoop.close(outgoing);
+                }
+                throw failure;
+            }
         }
     }
 
@@ -266,7 +337,7 @@ final class Broadcasts {
             return;
         }
         // what has landed is kept, for the next who sends it
-        broadcast.charge.add(from, credit, Credit.charge(landed), depth(begun.origin()));
+        broadcast.charge.add(from, credit, Credit.charge(landed), depthOfArrived(begun.origin()));
         broadcast.parents.remove(from.rank());
     }
 
@@ -279,12 +350,22 @@ final class Broadcasts {
         int reached = frame.tag();
         if (reached == AGAIN) {
             settle(broadcast.waiting.get(from.rank()));
-            hand(broadcast, from, false);
+            handAgain(broadcast, from);
+            endIfDone(broadcast);
             return;
         }
-        List<Integer> failed = ranks(body, from.rank(), frame.origin());
-        int below = tree.below(from.rank(), frame.origin());
-        if (reached < 1 || reached + failed.size() > below) {
+        List<Integer> failed;
+        int below;
+        try {
+            failed = ranks(body, from.rank(), frame.origin());
+            below = tree.below(from.rank(), frame.origin());
+        } catch (RuntimeException | Error wrong) {
+            // the confirmation does not come again
+            failed(broadcast, from.rank(), wrong);
+            endIfDone(broadcast);
+            return;
+        }
+        if (reached < 0 || reached + failed.size() < 1 || reached + failed.size() > below) {
             throw new IOException("confirmed for nodes that there are not: reached=" + reached + " failed="
                     + failed.size() + " below=" + below);
         }
@@ -300,7 +381,7 @@ final class Broadcasts {
         List<Integer> ranks = new ArrayList<>();
         for (BufferReader in = BufferReader.of(body); in.hasRemaining(); ) {
             int rank = in.getInt();
-            if (rank < 0 || rank >= settings.size() || !tree.isBelow(rank, child, origin)) {
+            if (rank < 0 || rank >= settings.size() || rank != child && !tree.isBelow(rank, child, origin)) {
                 throw new IOException("not a rank below the child: rank=" + rank + " child=" + child + " origin="
                         + origin + " nodes=" + settings.size());
             }
@@ -378,14 +459,14 @@ final class Broadcasts {
                     nodeLoop.giveRoom(send);
                 }));
         broadcast.waiting.clear();
-        broadcast.letGo();
+        broadcast.letGo(nodeLoop::close);
     }
 
     private void endIfDone(Broadcast broadcast) {
         if (!broadcast.isWhole() || !broadcast.waiting.isEmpty() || active.remove(broadcast.key) == null) {
             return;
         }
-        broadcast.letGo();
+        broadcast.letGo(nodeLoop::close);
         Broadcast.Outcome outcome = broadcast.outcome();
         if (broadcast.result != null) {
             broadcast.result.complete(

@@ -122,18 +122,27 @@ final class HandlerExecutor {
         for (Item item = items.takeAll(); item != null; ) {
             Item next = item.next;
             item.next = null;
-            if (closed) {
-                item.drop();
-            } else {
-                item.run();
-            }
+            finish(item, closed);
             item = next;
         }
     }
 
     private void dropAll() {
         for (Item item = items.takeAll(); item != null; item = item.next) {
-            item.drop();
+            finish(item, true);
+        }
+    }
+
+    /// What goes wrong with one item costs those behind it nothing.
+    private void finish(Item item, boolean drop) {
+        try {
+            if (drop) {
+                item.drop();
+            } else {
+                item.run();
+            }
+        } catch (Throwable failure) {
+            LOG.log(Level.ERROR, "handler failed: rank=" + rank, failure);
         }
     }
 }

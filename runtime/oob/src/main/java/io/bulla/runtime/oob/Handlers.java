@@ -115,15 +115,17 @@ final class Handlers {
     /// Drops what is kept, and fails who waits.
     void close() {
         List<CompletableFuture<Message>> waiting = new ArrayList<>();
+        List<Incoming> dropped = new ArrayList<>();
         synchronized (this) {
             closed = true;
             for (Tag tag : tags.values()) {
-                tag.kept.forEach(Incoming::drop);
+                dropped.addAll(tag.kept);
                 tag.kept.clear();
                 waiting.addAll(tag.once);
             }
             keptBytes = 0;
         }
+        dropped.forEach(this::drop);
         waiting.forEach(once -> once.completeExceptionally(closed()));
     }
 
@@ -183,7 +185,16 @@ final class Handlers {
         } catch (Throwable failure) {
             LOG.log(Level.ERROR, "handler failed: rank=" + rank + " tag=" + incoming.message.tag(), failure);
         } finally {
+            drop(incoming);
+        }
+    }
+
+    /// Whose memory a user releases may fail, which costs no other message anything.
+    private void drop(Incoming incoming) {
+        try {
             incoming.drop();
+        } catch (Throwable failure) {
+            LOG.log(Level.ERROR, "release failed: rank=" + rank + " tag=" + incoming.message.tag(), failure);
         }
     }
 }

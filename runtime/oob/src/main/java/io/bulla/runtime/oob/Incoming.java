@@ -40,8 +40,11 @@ final class Incoming extends HandlerExecutor.Item {
 
     @Override
     void drop() {
-        message.buffer().close();
-        leave();
+        try {
+            message.buffer().close();
+        } finally {
+            leave();
+        }
     }
 
     /// It holds no credit any more.

@@ -241,6 +241,10 @@ final class NodeLoop {
         send.fail(failure);
         send.peer.forget(send);
         release(send);
+        if (send instanceof BroadcastSend toChild && toChild.of != null) {
+            // not while the broadcast asks its children
+            onLoop(() -> broadcasts.refused(toChild, String.valueOf(failure)));
+        }
     }
 
     private void enqueue(PendingSend send) {
@@ -263,7 +267,7 @@ final class NodeLoop {
         SealedBuffer handle = send.handle;
         if (handle != null) {
             send.handle = null;
-            handle.close();
+            close(handle);
         }
         if (send.kind == Frame.Kind.DIRECT) {
             giveRoom(send);
@@ -271,6 +275,15 @@ final class NodeLoop {
         if (send.deadline != null) {
             send.deadline.cancel(false);
             send.deadline = null;
+        }
+    }
+
+    /// A user's listener, or what releases a user's memory, may fail: the handle is closed all the same.
+    void close(SealedBuffer handle) {
+        try {
+            handle.close();
+        } catch (Throwable failure) {
+            LOG.log(Level.ERROR, "release failed: rank=" + settings.rank(), failure);
         }
     }
 
@@ -336,11 +349,16 @@ final class NodeLoop {
         for (Peer peer : peers.values()) {
             try {
                 peer.tick(now, awake);
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
+                // the next tick comes only if this one returns
                 LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
             }
         }
-        broadcasts.tick(awake);
+        try {
+            broadcasts.tick(awake);
+        } catch (Throwable failure) {
+            LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank(), failure);
+        }
     }
 
     /// Waits until nothing is on its way, then closes everything; fails what is left at the deadline. Any thread.

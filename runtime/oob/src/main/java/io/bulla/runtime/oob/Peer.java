@@ -112,7 +112,7 @@ final class Peer {
             Connection over = connection;
             try {
                 writer.pump();
-            } catch (RuntimeException broken) {
+            } catch (Throwable broken) {
                 // what was half written cannot be gone on with
                 over.fail(broken);
             }

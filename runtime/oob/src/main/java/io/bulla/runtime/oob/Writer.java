@@ -132,7 +132,7 @@ final class Writer {
         try {
             piece = send.piece(settings.fragment());
             return true;
-        } catch (RuntimeException noHandle) {
+        } catch (Throwable noHandle) {
             connection.end(send, noHandle);
             return false;
         }

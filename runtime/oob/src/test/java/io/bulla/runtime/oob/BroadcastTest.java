@@ -277,7 +277,7 @@ class BroadcastTest {
                 assertEquals(3, Cluster.number(whole));
             }
         }
-        broadcast.letGo();
+        broadcast.letGo(SealedBuffer::close);
     }
 
     @Test
