@@ -6,6 +6,7 @@ import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
@@ -68,7 +69,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         this.trace = options.trace;
         this.safety = options.safety;
         this.chunkBytes = options.chunkBytes;
-        this.closer = new ArenaCloser(budget::give, Math.min(Quarantine.BYTES, budget.limit() / 4));
+        this.closer = new ArenaCloser(budget::give, Math.min(Quarantine.BYTES, budget.limit() / 4), options.starter);
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], no listener for handles, [Safety#FAST].
@@ -101,6 +102,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         private @Nullable LeaseTrace trace;
         private Safety safety = Safety.FAST;
         private long chunkBytes = CHUNK;
+        private Consumer<Thread> starter = Thread::start;
 
         private Builder() {}
 
@@ -110,6 +112,12 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         /// @return this
         public Builder budget(MemoryBudget budget) {
             this.budget = Objects.requireNonNull(budget);
+            return this;
+        }
+
+        /// For tests: a thread whose start may fail.
+        Builder starter(Consumer<Thread> starter) {
+            this.starter = starter;
             return this;
         }
 

@@ -54,8 +54,8 @@ final class Daemon {
     void tryStart() {
         try {
             start();
-        } catch (OutOfMemoryError e) {
-            // no thread, or no heap: what is to be done waits for the next start
+        } catch (Throwable noThread) {
+            // or no heap, or whatever the system says: what is to be done waits for the next start
         }
     }
 
