@@ -46,6 +46,8 @@ final class HandlerExecutor {
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // volatile: no order but its own; who reads it late runs one item more
     private volatile boolean closed;
+    // volatile: set after items were put, read by the thread that puts the next ones and by each tick
+    private volatile boolean asleep;
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile Thread runner;
 
@@ -73,7 +75,7 @@ final class HandlerExecutor {
     }
 
     void put(Item item) {
-        if (items.put(item)) {
+        if (items.put(item) || asleep) {
             wake();
         }
     }
@@ -90,6 +92,13 @@ final class HandlerExecutor {
                 }
             }
         });
+    }
+
+    /// Tries once more what had no thread.
+    void tick() {
+        if (asleep) {
+            wake();
+        }
     }
 
     /// Whether the caller is user code that this runs.
@@ -110,10 +119,15 @@ final class HandlerExecutor {
     }
 
     private void wake() {
+        // before the try, which may set it again
+        asleep = false;
         try {
             executor.execute(this::runAll);
         } catch (RejectedExecutionException isClosed) {
             dropAll();
+        } catch (Throwable noThread) {
+            asleep = true;
+            LOG.log(Level.ERROR, "no thread for the handlers, tried again: rank=" + rank, noThread);
         }
     }
 

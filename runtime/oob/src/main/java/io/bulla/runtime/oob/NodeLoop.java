@@ -354,6 +354,7 @@ final class NodeLoop {
                 LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
             }
         }
+        handlerExecutor.tick();
         try {
             broadcasts.tick(awake);
         } catch (Throwable failure) {

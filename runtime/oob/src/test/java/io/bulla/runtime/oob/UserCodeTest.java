@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,6 +71,21 @@ class UserCodeTest {
             assertEquals("0 from 0: " + i, cluster.next());
         }
         Cluster.await("room is given back", () -> queued(node) == 0);
+    }
+
+    @Test
+    void handlersThatHaveNoThreadGetOneLater() throws Exception {
+        AtomicInteger starts = new AtomicInteger();
+        Surroundings scarce = new Surroundings(Surroundings.MACHINE.clock(), Surroundings.MACHINE.random(), task -> {
+            if (starts.incrementAndGet() <= 2) {
+                throw new OutOfMemoryError("unable to create native thread, as told");
+            }
+            return Surroundings.MACHINE.threads().newThread(task);
+        });
+        cluster.start(1, setup -> setup.surroundings(scarce));
+        cluster.send(0, 0, 1, 10);
+        assertEquals("0 from 0: 1", cluster.next());
+        assertEquals(3, starts.get());
     }
 
     private static long queued(OobNode node) {
