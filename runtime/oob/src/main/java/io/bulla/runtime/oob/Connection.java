@@ -247,12 +247,20 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     @Override
     public boolean skipsWithoutMemory(RuntimeException why) {
-        boolean skips = stage == Stage.OPEN && (isOfLanes() || frame.kind() == Frame.Kind.REJECT);
-        if (skips && isOfLanes()) {
+        boolean skips = stage == Stage.OPEN && isOfLanes();
+        if (skips) {
             deaf = true;
             peer.shortOfMemory(frame, why);
         }
         return skips;
+    }
+
+    /// Whether the frame that arrives is of what handlers get.
+    boolean isMessage() {
+        return switch (frame.kind()) {
+            case DIRECT, BROADCAST, BATCH -> true;
+            default -> false;
+        };
     }
 
     private boolean isOfLanes() {

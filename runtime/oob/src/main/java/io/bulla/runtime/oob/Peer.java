@@ -151,6 +151,7 @@ final class Peer {
     void accept(Connection fresh, Hello hello) throws IOException {
         // a node with a lower rank has its own hello on the way: that one stays
         if (settings.rank() < rank && dialer.isGreeting()) {
+            heard(nodeLoop.awake());
             fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + rank);
             return;
         }
@@ -251,6 +252,9 @@ final class Peer {
     /// @throws IOException if it cannot be
     void check(Frame frame) throws IOException {
         frame.checkFrom(rank, settings.size());
+        if (frame.kind() == Frame.Kind.CONFIRM && frame.total() > (long) Integer.BYTES * settings.size()) {
+            throw new IOException("not a list of ranks: bytes=" + frame.total());
+        }
         boolean message = frame.kind() == Frame.Kind.DIRECT || frame.kind() == Frame.Kind.BROADCAST;
         if (!message || !session.reassembler(frame.lane()).isFirst(frame)) {
             return;
@@ -350,13 +354,15 @@ final class Peer {
     /// What the peer has taken in, and what it grants.
     void acknowledged(Frame ack) throws IOException {
         boolean waited = session.isBlocked();
-        session.granted(ack);
+        boolean more = session.granted(ack);
         acknowledged(ack.sequence(), ack.offset(), ack.number());
-        if ((ack.tag() & 1) != 0 && session.want()) {
+        if (session.want((ack.tag() & 1) != 0)) {
             tellCredit();
         }
         if (waited && writer != null) {
-            writer.granted();
+            if (more) {
+                writer.granted();
+            }
             pump();
         }
     }
@@ -460,6 +466,12 @@ final class Peer {
 
     private void lostAgain(Throwable cause) {
         if (!advanced && ++fruitless >= FRUITLESS) {
+            if (session.isConfirming(FRUITLESS)) {
+                // who waits for it would wait for ever; that this node failed is an answer, too
+                giveUp("connections broke one after the other while it was told what is confirmed: count=" + fruitless
+                        + " last=" + cause.getMessage());
+                return;
+            }
             session.failHeads(FRUITLESS, send -> {
                 refuse(
                         send,

@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -104,9 +105,15 @@ final class Session {
         return small.isBlocked() || bulk.isBlocked();
     }
 
+    /// Whether a confirmation was begun so many times.
+    boolean isConfirming(int attempts) {
+        PendingSend head = control.begun.first();
+        return head != null && head.attempts >= attempts;
+    }
+
     /// The messages that were begun so many times.
     void failHeads(int attempts, Consumer<PendingSend> each) {
-        for (Lane lane : lanes) {
+        for (Lane lane : List.of(small, bulk)) {
             PendingSend head = lane.begun.first();
             if (head != null && !head.skipped && head.attempts >= attempts) {
                 each.accept(head);
@@ -135,13 +142,16 @@ final class Session {
         return Frame.acknowledgement(settings.rank(), next, credit, (isBlocked() ? 1 : 0) | depths);
     }
 
+    /// @return whether it is more than before
     /// @throws IOException if the peer grants what it cannot
-    void granted(Frame ack) throws IOException {
+    boolean granted(Frame ack) throws IOException {
+        long before = small.allowance.limit() + bulk.allowance.limit();
         boolean both = small.allowance.grant(ack.total(), ack.tag() >>> Byte.SIZE & 0xff)
                 & bulk.allowance.grant(ack.session(), ack.tag() >>> 2 * Byte.SIZE & 0xff);
         if (!both) {
             throw new IOException("credit for what was not sent: small=" + ack.total() + " bulk=" + ack.session());
         }
+        return small.allowance.limit() + bulk.allowance.limit() > before;
     }
 
     Lane laneOf(PendingSend send, long fragment) {
@@ -218,12 +228,12 @@ final class Session {
         return credits[Lane.SMALL].isLow() || credits[Lane.BULK].isLow();
     }
 
-    /// The peer waits for credit.
+    /// The peer has said whether it waits for credit.
     ///
-    /// @return true if there is some
-    boolean want() {
+    /// @return true if it does and there is some
+    boolean want(boolean waits) {
         // both, not one of them
-        return credits[Lane.SMALL].want() | credits[Lane.BULK].want();
+        return credits[Lane.SMALL].want(waits) | credits[Lane.BULK].want(waits);
     }
 
     /// This side begins anew; the lanes are the caller's to empty.

@@ -50,6 +50,11 @@ public final class Allowance {
                 || depth > 0 && inFlight[depth] == 0 && (empty & 1 << depth) != 0;
     }
 
+    /// How far it may go, in charges of all messages.
+    public long limit() {
+        return limit;
+    }
+
     /// A message has begun.
     public void begin(long bytes, int depth) {
         begun += Credit.charge(bytes);

@@ -99,19 +99,21 @@ public final class Credit {
 
     /// What the sender is told next: how far it may go.
     public long tell() {
-        wantedAt = -1;
         // volatile: see the ordering
         told = consumed.get() + window;
         return told;
     }
 
-    /// The sender waits for credit.
+    /// The sender has said whether it waits for credit: true until it says something else, for it does not ask
+    /// again before it was granted more.
     ///
-    /// @return true if there is more than it was told
-    public boolean want() {
-        wantedAt = arrived;
+    /// @return true if it waits and there is more than it was told
+    public boolean want(boolean waits) {
+        if (waits || wantedAt >= 0) {
+            wantedAt = waits ? arrived : -1;
+        }
         // volatile: see the ordering
-        return consumed.get() + window > told;
+        return waits && consumed.get() + window > told;
     }
 
     /// @return charges of what has arrived and is held
