@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/// Draws a schedule from a seed. Each kind of fault is on or off for the whole of a schedule, and so is each kind
+/// of load, so that schedules differ more than their sum would. Times are around the protocol's own limits.
+final class Draw {
+
+    private enum Fault {
+        CUT,
+        FLAP,
+        PARTITION,
+        PAUSE,
+        JUMP,
+        KILL,
+        CLOSE,
+        SQUEEZE,
+        STARVE,
+        SLOW,
+        LOST,
+        INTRUDE
+    }
+
+    private static final int TAGS = 8;
+
+    private final long seed;
+    private final SplittableRandom random;
+    private final Map<String, Long> config = new TreeMap<>();
+    private final List<Line> lines = new ArrayList<>();
+    private int nodes;
+    private int honest;
+    private long faults;
+    private int id;
+
+    private Draw(long seed) {
+        this.seed = seed;
+        this.random = new SplittableRandom(World.mix(seed, 'd'));
+    }
+
+    static Schedule schedule(long seed) {
+        return new Draw(seed).draw();
+    }
+
+    private boolean oneIn(int times) {
+        return random.nextInt(times) == 0;
+    }
+
+    private long between(long least, long most) {
+        return least + random.nextLong(most - least + 1);
+    }
+
+    @SafeVarargs
+    private static <T> T pick(SplittableRandom random, T... of) {
+        return of[random.nextInt(of.length)];
+    }
+
+    private long any(Long... of) {
+        return pick(random, of);
+    }
+
+    private Schedule draw() {
+        boolean gentle = oneIn(8);
+        Set<Fault> on = EnumSet.noneOf(Fault.class);
+        if (!gentle) {
+            for (Fault fault : Fault.values()) {
+                if (fault != Fault.INTRUDE && oneIn(3)) {
+                    on.add(fault);
+                }
+            }
+        }
+        configure(gentle, on);
+        load(gentle);
+        for (Fault fault : on) {
+            int count = fault == Fault.INTRUDE ? 3 : (int) between(1, fault == Fault.CUT ? 12 : 5);
+            for (int i = 0; i < count; i++) {
+                lines.add(line(fault).at(between(0, faults)));
+            }
+        }
+        return new Schedule(seed, config, lines);
+    }
+
+    private void configure(boolean gentle, Set<Fault> on) {
+        nodes = (int) between(2, oneIn(4) ? 9 : 5);
+        boolean intruder = on.contains(Fault.INTRUDE);
+        nodes += intruder ? 1 : 0;
+        honest = intruder ? nodes - 1 : nodes;
+        boolean tiny = oneIn(6);
+        config.put("gentle", gentle ? 1L : 0L);
+        config.put("nodes", (long) nodes);
+        config.put("intruder", intruder ? 1L : 0L);
+        config.put("radix", between(1, 3));
+        config.put("heartbeat", any(200_000L, 500_000L, 1_000_000L));
+        config.put("peerTimeout", any(500_000L, 1_000_000L, 2_000_000L, 3_000_000L));
+        config.put("hello", any(300_000L, 1_000_000L, 5_000_000L));
+        config.put("fragment", any(1024L, 4096L, 16_384L));
+        config.put("coalesce", any(0L, 256L, 1024L));
+        config.put("window", any(0L, 2048L, 8192L, 32_768L, 262_144L));
+        config.put("limit", any(65_536L, 65_536L, 131_072L));
+        config.put("queueMessages", any(8L, 64L, 4096L));
+        config.put("queueBytes", any(16_384L, 262_144L, 4_194_304L));
+        config.put("unclaimed", any(0L, 1000L, 100_000L));
+        // so that a hello has an answer before an attempt to connect is given up
+        long slowest = config.get("peerTimeout") / (tiny ? 60 : 30);
+        config.put("delay", Math.min(slowest / 2, any(20L, 200L, 2000L, 20_000L)));
+        config.put("jitter", Math.min(slowest / 2, any(0L, 100L, 1000L, 30_000L)));
+        config.put("socket", tiny ? any(100L, 700L) : any(4096L, 16_384L, 65_536L));
+        config.put("piece", tiny ? any(1L, 60L, 300L) : any(300L, 1500L, 65_536L));
+        config.put("copying", oneIn(6) ? 1L : 0L);
+        config.put("slow", any(1000L, 20_000L, 100_000L));
+        config.put("keep", any(10_000L, 300_000L, 1_000_000L));
+        config.put("reply", gentle ? 60_000_000L : any(200_000L, 1_000_000L));
+        faults = any(300_000L, 2_000_000L, 2_000_000L, 6_000_000L);
+        config.put("faults", faults);
+        config.put("tiny", tiny ? 1L : 0L);
+    }
+
+    private void load(boolean gentle) {
+        boolean tiny = config.get("tiny") != 0;
+        boolean bursts = oneIn(3);
+        int sends = (int) (tiny ? between(5, 40) : between(10, bursts ? 300 : 120));
+        int casts = oneIn(3) ? 0 : (int) between(1, tiny ? 4 : 16);
+        long largest = tiny ? 3000 : any(200L, 5000L, 40_000L, config.get("limit"));
+        int replies = 0;
+        long burst = between(0, faults);
+        boolean deadlines = !gentle && oneIn(3);
+        boolean cancels = oneIn(3);
+        int onlyTag = oneIn(4) ? (int) between(0, TAGS - 1) : -1;
+        for (int i = 0; i < sends; i++) {
+            int from = random.nextInt(honest);
+            int to = random.nextInt(honest);
+            long at = bursts && oneIn(2) ? burst + between(0, 2000) : between(0, faults);
+            int tag = onlyTag >= 0 ? onlyTag : random.nextInt(TAGS);
+            if (Program.of(tag) == Program.REPLY && ++replies > 6) {
+                tag = 0;
+            }
+            Line send = Line.of(at, "send", from, to)
+                    .with("id", ++id)
+                    .with("tag", tag)
+                    .with("bytes", bytes(largest));
+            if (deadlines && oneIn(5)) {
+                send = send.with("within", oneIn(4) ? -1 : any(1000L, 50_000L, 1_000_000L));
+            }
+            if (cancels && oneIn(3)) {
+                send = send.with("cancel", any(0L, 300L, 5000L, 100_000L));
+            }
+            lines.add(oneIn(8) ? send.with("written", 1) : send);
+        }
+        for (int i = 0; i < casts; i++) {
+            lines.add(Line.of(between(0, faults), "cast", random.nextInt(honest))
+                    .with("id", ++id)
+                    .with("tag", random.nextInt(4))
+                    .with("bytes", bytes(largest)));
+        }
+        if (oneIn(3)) {
+            lines.add(Line.of(between(0, faults), "claim", random.nextInt(honest)));
+            lines.add(Line.of(between(0, faults), "unclaim", random.nextInt(honest)));
+        }
+    }
+
+    private long bytes(long largest) {
+        return switch (random.nextInt(8)) {
+            case 0 -> 0;
+            case 1, 2, 3 -> between(Program.LEAST, 100);
+            case 4 -> config.get("fragment") + between(-1, 1);
+            default -> between(Program.LEAST, Math.max(largest, 100));
+        };
+    }
+
+    /// A time that matters to the protocol, in microseconds.
+    private long duration() {
+        return switch (random.nextInt(6)) {
+            case 0 -> between(1000, 50_000);
+            case 1 -> between(50_000, 500_000);
+            case 2, 3 -> config.get("peerTimeout") * between(50, 150) / 100;
+            case 4 -> config.get("heartbeat") * between(200, 400) / 100;
+            default -> between(500_000, 6_000_000);
+        };
+    }
+
+    private int host() {
+        return random.nextInt(honest);
+    }
+
+    private int other(int host) {
+        return (host + 1 + random.nextInt(nodes - 1)) % nodes;
+    }
+
+    private Line line(Fault fault) {
+        int host = host();
+        int other = other(host);
+        return switch (fault) {
+            case CUT ->
+                Line.of(0, "cut", host, other)
+                        .with("bytes", oneIn(2) ? between(0, 300) : between(0, 100_000))
+                        .with("how", any(0L, 0L, 1L, 2L));
+            case FLAP ->
+                Line.of(0, "flap", host, other)
+                        .with("bytes", oneIn(2) ? between(0, 300) : between(200, 5000))
+                        .with("how", any(0L, 1L))
+                        .with("for", duration());
+            case PARTITION ->
+                Line.of(0, "partition", host, other).with("for", duration()).with("both", any(0L, 1L, 1L));
+            case PAUSE -> Line.of(0, "pause", host).with("for", duration());
+            case JUMP -> Line.of(0, "jump", host).with("by", duration());
+            case KILL ->
+                Line.of(0, "kill", host).with("machine", any(0L, 0L, 1L)).with("restart", oneIn(5) ? 0 : duration());
+            case CLOSE ->
+                Line.of(0, "close", host).with("drain", any(0L, 1_000_000L)).with("restart", oneIn(5) ? 0 : duration());
+            case SQUEEZE ->
+                Line.of(0, "squeeze", host, other)
+                        .with("to", any(0L, 1L, 64L, 1000L))
+                        .with("for", duration());
+            case STARVE -> Line.of(0, "starve", host).with("for", duration());
+            case SLOW ->
+                Line.of(0, "slow", host)
+                        .with("by", any(1000L, 20_000L, 200_000L))
+                        .with("for", duration());
+            case LOST -> Line.of(0, "lost", host, other);
+            case INTRUDE -> Line.of(0, "intrude", nodes - 1, host).with("how", between(0, 20));
+        };
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Refusal;
+import java.nio.ByteBuffer;
+
+/// Looks at what is written to a connection, to tell which kinds of frames a run has seen.
+final class FrameWatch {
+
+    private static final Frame.Kind[] KINDS = Frame.Kind.values();
+
+    private final Sights sights;
+    private final ByteBuffer header = ByteBuffer.allocate(Frame.BYTES);
+    private long body;
+
+    FrameWatch(Sights sights) {
+        this.sights = sights;
+    }
+
+    void bytes(byte[] bytes) {
+        for (int at = 0; at < bytes.length; ) {
+            if (body > 0) {
+                int skipped = (int) Math.min(body, bytes.length - at);
+                body -= skipped;
+                at += skipped;
+                continue;
+            }
+            int length = Math.min(header.remaining(), bytes.length - at);
+            header.put(bytes, at, length);
+            at += length;
+            if (!header.hasRemaining()) {
+                frame();
+                header.clear();
+            }
+        }
+    }
+
+    private void frame() {
+        int kind = header.get(5);
+        body = Math.max(0, header.getInt(56));
+        if (kind < 0 || kind >= KINDS.length) {
+            return;
+        }
+        int tag = header.getInt(8);
+        switch (KINDS[kind]) {
+            case REFUSE -> sights.see("REFUSE " + Refusal.of(tag));
+            case CONFIRM -> sights.see(tag < 0 ? "CONFIRM again" : body > 0 ? "CONFIRM with failed" : "CONFIRM");
+            case ACK -> sights.see((tag & 1) == 0 ? "ACK" : "ACK that waits for credit");
+            default -> sights.see(KINDS[kind].name());
+        }
+    }
+}

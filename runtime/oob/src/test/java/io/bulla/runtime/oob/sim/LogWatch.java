@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import io.bulla.runtime.oob.OobNode;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+/// Hands each line of a node's log to the simulation of its thread, and prints none.
+final class LogWatch extends Handler {
+
+    // loggers that nothing refers to are forgotten, with their settings
+    private static final Logger NODES = Logger.getLogger(OobNode.class.getName());
+    private static final Logger NETTY = Logger.getLogger("io.netty");
+    private static boolean installed;
+
+    private LogWatch() {}
+
+    static synchronized void install() {
+        if (!installed) {
+            installed = true;
+            LogWatch watch = new LogWatch();
+            NODES.setLevel(Level.FINE);
+            NODES.setUseParentHandlers(false);
+            NODES.addHandler(watch);
+            NETTY.setLevel(Level.WARNING);
+            NETTY.setUseParentHandlers(false);
+            NETTY.addHandler(watch);
+        }
+    }
+
+    @Override
+    public void publish(LogRecord line) {
+        Simulation simulation = Simulation.current();
+        if (simulation == null) {
+            return;
+        }
+        if (line.getLoggerName().startsWith("io.netty")) {
+            simulation.ledger.violation("netty complains", line.getMessage() + " " + line.getThrown());
+        } else {
+            simulation.logged(line.getLevel(), line.getMessage());
+        }
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/// The network: hosts, what is on the way between two of them, and what is wrong with that.
+///
+/// A connection is two [Pipe]s. What one host sends to another takes a while that is drawn from the stream of the
+/// two, and waits as long as the way is blocked.
+final class Net {
+
+    private static final int PORT = 7000;
+    private static final long SYN_AGAIN = World.SECOND;
+    private static final int SYNS = 6;
+
+    /// A machine: it can be up without a process.
+    static final class Host {
+
+        boolean up = true;
+        Listener listener;
+        final Set<Endpoint> endpoints = new LinkedHashSet<>();
+    }
+
+    /// Who accepts connections.
+    interface Listener {
+
+        /// @return this side's end
+        Endpoint accept(int from);
+    }
+
+    /// One end of a connection.
+    interface Endpoint {
+
+        /// Bytes have come, which the end keeps until [Pipe#consumed].
+        void bytes(byte[] bytes);
+
+        void fin();
+
+        void reset();
+
+        /// There is room again in a pipe that was full.
+        void writable();
+
+        Pipe out();
+
+        void connected(Pipe out);
+    }
+
+    /// The way from one host to another.
+    private static final class Way {
+
+        private final SplittableRandom random;
+        private long blockedUntil;
+        private long flapsUntil;
+        private long flapBytes;
+        private Pipe.Cut flap;
+        private final List<Runnable> waiting = new ArrayList<>();
+
+        Way(SplittableRandom random) {
+            this.random = random;
+        }
+    }
+
+    final World world;
+    final Sights sights;
+    final int socketBytes;
+    final int pieceBytes;
+    private final long delay;
+    private final long jitter;
+    private final Way[][] ways;
+    private final Host[] hosts;
+    private final List<Pipe> pipes = new ArrayList<>();
+
+    /// @param delay of every packet, in nanoseconds, and up to `jitter` more
+    /// @param socketBytes that a connection takes without being read
+    /// @param pieceBytes the most that arrives in one piece
+    Net(World world, Sights sights, int hosts, long delay, long jitter, int socketBytes, int pieceBytes) {
+        this.world = world;
+        this.sights = sights;
+        this.delay = delay;
+        this.jitter = jitter;
+        this.socketBytes = socketBytes;
+        this.pieceBytes = pieceBytes;
+        this.hosts = new Host[hosts];
+        this.ways = new Way[hosts][hosts];
+        for (int from = 0; from < hosts; from++) {
+            this.hosts[from] = new Host();
+            for (int to = 0; to < hosts; to++) {
+                ways[from][to] = new Way(world.stream('w', from, to));
+            }
+        }
+    }
+
+    static InetSocketAddress address(int host) {
+        try {
+            return new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 1, (byte) (host + 1)}), PORT);
+        } catch (UnknownHostException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    static int host(InetSocketAddress address) {
+        return (address.getAddress().getAddress()[3] & 0xff) - 1;
+    }
+
+    Host host(int host) {
+        return hosts[host];
+    }
+
+    SplittableRandom random(int from, int to) {
+        return ways[from][to].random;
+    }
+
+    long delay(int from, int to) {
+        return delay + (jitter == 0 ? 0 : ways[from][to].random.nextLong(jitter));
+    }
+
+    boolean isBlocked(int from, int to) {
+        return world.now() < ways[from][to].blockedUntil;
+    }
+
+    void block(int from, int to, long until) {
+        Way way = ways[from][to];
+        if (until > way.blockedUntil) {
+            way.blockedUntil = until;
+            world.at(until, () -> flush(way));
+        }
+    }
+
+    /// Until then, each new connection of the two is cut after so many bytes.
+    void flap(int from, int to, long until, long bytes, long how) {
+        Way way = ways[from][to];
+        way.flapsUntil = until;
+        way.flapBytes = bytes;
+        way.flap = Pipe.Cut.values()[(int) how];
+    }
+
+    private void flap(Pipe pipe) {
+        Way way = ways[pipe.from][pipe.to];
+        if (world.now() < way.flapsUntil) {
+            pipe.cut(way.flapBytes, way.flap);
+        }
+    }
+
+    private void flush(Way way) {
+        if (world.now() >= way.blockedUntil) {
+            List<Runnable> all = List.copyOf(way.waiting);
+            way.waiting.clear();
+            all.forEach(Runnable::run);
+        }
+    }
+
+    /// All ways are free, and all connections as wide as at first.
+    void heal() {
+        for (Way[] from : ways) {
+            for (Way way : from) {
+                way.blockedUntil = Math.min(way.blockedUntil, world.now());
+                way.flapsUntil = 0;
+                flush(way);
+            }
+        }
+        pipes.forEach(pipe -> pipe.widen(socketBytes));
+    }
+
+    /// Something small that gets there some time; what follows it by this call may overtake it.
+    void travel(int from, int to, Runnable arrives) {
+        arriveAt(world.now() + delay(from, to), from, to, arrives);
+    }
+
+    void arriveAt(long time, int from, int to, Runnable arrives) {
+        world.at(time, () -> {
+            if (isBlocked(from, to)) {
+                ways[from][to].waiting.add(arrives);
+            } else if (hosts[to].up) {
+                arrives.run();
+            }
+        });
+    }
+
+    /// @param failed called with why not, if the other machine answers so
+    void connect(Endpoint client, int from, int to, Runnable done, java.util.function.Consumer<String> failed) {
+        syn(client, from, to, 0, done, failed);
+    }
+
+    private void syn(
+            Endpoint client, int from, int to, int attempt, Runnable done, java.util.function.Consumer<String> failed) {
+        world.after(delay(from, to), () -> {
+            if (isBlocked(from, to) || isBlocked(to, from) || !hosts[to].up) {
+                if (attempt < SYNS) {
+                    world.after(SYN_AGAIN << attempt, () -> syn(client, from, to, attempt + 1, done, failed));
+                }
+            } else if (hosts[to].listener == null) {
+                sights.see("connection refused");
+                travel(to, from, () -> failed.accept("Connection refused"));
+            } else {
+                Endpoint server = hosts[to].listener.accept(from);
+                Pipe there = new Pipe(this, from, to, client, server);
+                Pipe back = new Pipe(this, to, from, server, client);
+                there.reverse = back;
+                back.reverse = there;
+                pipes.removeIf(Pipe::isOver);
+                pipes.add(there);
+                pipes.add(back);
+                server.connected(back);
+                hosts[to].endpoints.add(server);
+                // what the server says first must not come before the connection
+                back.after(world.now() + delay(to, from));
+                arriveAt(back.lastArrival(), to, from, () -> {
+                    client.connected(there);
+                    hosts[from].endpoints.add(client);
+                    flap(there);
+                    flap(back);
+                    done.run();
+                });
+            }
+        });
+    }
+
+    /// The pipe of the youngest connection between two, or `null`.
+    Pipe pipe(int from, int to) {
+        for (int i = pipes.size() - 1; i >= 0; i--) {
+            Pipe pipe = pipes.get(i);
+            if (pipe.from == from && pipe.to == to && !pipe.isOver()) {
+                return pipe;
+            }
+        }
+        return null;
+    }
+
+    /// A process has ended: its machine closes what it had open, or is gone as well.
+    void kill(int host, boolean machine) {
+        Host dead = hosts[host];
+        dead.listener = null;
+        dead.up = !machine;
+        for (Endpoint end : List.copyOf(dead.endpoints)) {
+            if (end.out() != null) {
+                end.out().orphan(machine);
+            }
+        }
+        dead.endpoints.clear();
+    }
+}

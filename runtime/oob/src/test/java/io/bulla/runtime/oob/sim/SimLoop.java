@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.ManualIoEventLoop;
+import io.netty.util.concurrent.Ticker;
+import java.util.concurrent.TimeUnit;
+
+/// A node's event loop: it runs when the world says, and its clock is the node's.
+final class SimLoop extends ManualIoEventLoop {
+
+    private final SimNode node;
+
+    /// Wakes the node up when a thread that is not the world's has a task for it.
+    SimLoop(Thread world, SimNode node) {
+        super(null, world, executor -> new NoIo(node), new Clock(node));
+        this.node = node;
+    }
+
+    SimNode node() {
+        return node;
+    }
+
+    /// @return on the node's clock, or -1 if nothing is scheduled
+    long nextDeadline() {
+        return nextScheduledTaskDeadlineNanos();
+    }
+
+    private record Clock(SimNode node) implements Ticker {
+
+        @Override
+        public long initialNanoTime() {
+            return 0;
+        }
+
+        @Override
+        public long nanoTime() {
+            return node.clock();
+        }
+
+        @Override
+        public void sleep(long delay, TimeUnit unit) {
+            throw new UnsupportedOperationException("an event loop does not sleep here");
+        }
+    }
+
+    private record NoIo(SimNode node) implements IoHandler {
+
+        @Override
+        public int run(IoHandlerContext context) {
+            return 0;
+        }
+
+        @Override
+        public IoRegistration register(IoHandle handle) {
+            throw new UnsupportedOperationException("channels here need no handle");
+        }
+
+        @Override
+        public void wakeup() {
+            node.poke();
+        }
+
+        @Override
+        public boolean isCompatible(Class<? extends IoHandle> type) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.SimulatedNode;
+import io.bulla.runtime.oob.Transport;
+import io.bulla.runtime.oob.topology.Radix;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ThreadFactory;
+
+/// One life of a node: an event loop and coroutines that run when the world says, a clock, memory, and what its
+/// program does with messages.
+final class SimNode {
+
+    private static final long WAKE_UP = 20_000;
+
+    /// When something of a peer was heard last.
+    private record Heard(long awake, int holdUps) {}
+
+    final Simulation simulation;
+    final int life;
+    final SimMemory memory;
+    final SimMemory user;
+    private final World world;
+    private final int rank;
+    private final SimLoop loop;
+    private final ThreadFactory threads;
+    private final HeapAllocator allocator = new HeapAllocator();
+    private final SplittableRandom random;
+    private final SplittableRandom timing;
+    private final Queue<Runnable> held = new ArrayDeque<>();
+    private final Heard[] heard;
+    private OobNode node;
+    private boolean dead;
+    private boolean closing;
+    private boolean closed;
+    private long pausedUntil;
+    private long skew;
+    private long heldUp;
+    private int holdUps;
+    private long runAt = Long.MAX_VALUE;
+    private long slowness;
+    private int orders;
+    private int kept;
+
+    SimNode(Simulation simulation, int rank, int life) {
+        this.simulation = simulation;
+        this.world = simulation.world;
+        this.rank = rank;
+        this.life = life;
+        this.random = world.stream('r', rank, life);
+        this.timing = world.stream('t', rank, life);
+        this.skew = World.SECOND * (1 + rank);
+        this.memory = new SimMemory(
+                simulation.slabs, () -> simulation.ledger.violation("memory over its bound", "node=" + this));
+        this.user = new SimMemory(simulation.slabs, () -> {});
+        this.threads = Coroutines.scheduledBy(this::resume);
+        this.loop = new SimLoop(world.thread, this);
+        this.heard = new Heard[simulation.hosts];
+        Arrays.fill(heard, new Heard(awake(), 0));
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    Net net() {
+        return simulation.net;
+    }
+
+    OobNode node() {
+        return node;
+    }
+
+    boolean isRunning() {
+        return !dead && !closing && node != null;
+    }
+
+    /// Neither killed nor closed: who sent to it may expect an answer.
+    boolean isDead() {
+        return dead || closing;
+    }
+
+    boolean isKilled() {
+        return dead;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /// Bytes that Netty has allocated for it.
+    long nettyBytes() {
+        return allocator.used();
+    }
+
+    void start() throws IOException {
+        Schedule schedule = simulation.schedule;
+        OobNodeBuilder builder = OobNode.builder(rank, simulation.size)
+                .memory(memory)
+                .directory(Net::address)
+                .bind(Net.address(rank))
+                .security(Security.plaintext())
+                .transport(new Transport(executor -> null, SimServerChannel.class, SimChannel.class))
+                .loops(loop)
+                .allocator(allocator)
+                .routing(new Radix(schedule.number("radix")))
+                .limit(schedule.config("limit"))
+                .fragment(schedule.number("fragment"))
+                .coalesceBelow(schedule.number("coalesce"))
+                .queuePerPeer(schedule.number("queueMessages"), schedule.config("queueBytes"))
+                .inboundHighWaterMark(schedule.config("window"))
+                .unclaimedLimit(schedule.config("unclaimed"))
+                .helloDeadline(Duration.ofNanos(schedule.nanos("hello")))
+                .heartbeat(Duration.ofNanos(schedule.nanos("heartbeat")))
+                .peerTimeout(Duration.ofNanos(schedule.nanos("peerTimeout")))
+                .onPeerLost((peer, cause) -> simulation.sights.see("listener told"));
+        if (schedule.config("copying") != 0) {
+            builder.sends(SendPolicy.copying(user));
+        }
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) != Program.LATE || simulation.isMended()) {
+                builder.receive(tag, this::received);
+            }
+        }
+        for (int tag : simulation.emptyTags) {
+            builder.receive(tag, this::received);
+        }
+        SimulatedNode.start(builder, this::clock, random::nextLong, threads).whenComplete((started, failure) -> {
+            if (failure != null) {
+                simulation.ledger.violation("does not start", this + " " + failure);
+            }
+            node = started;
+        });
+        poke();
+    }
+
+    /// On its own clock, in nanoseconds.
+    long clock() {
+        return world.now() + skew;
+    }
+
+    /// Time in which it was not held up.
+    long awake() {
+        return world.now() - heldUp;
+    }
+
+    /// Its loop has something to do.
+    void poke() {
+        runAt(world.now() + 1 + timing.nextLong(WAKE_UP));
+    }
+
+    private void runAt(long time) {
+        long at = Math.max(time, pausedUntil);
+        if (at < runAt) {
+            runAt = at;
+            world.at(at, () -> run(at));
+        }
+    }
+
+    private void run(long at) {
+        if (dead || at != runAt) {
+            return;
+        }
+        runAt = Long.MAX_VALUE;
+        if (world.now() < pausedUntil) {
+            runAt(pausedUntil);
+            return;
+        }
+        world.note(rank);
+        simulation.running = this;
+        loop.runNow();
+        simulation.running = null;
+        long deadline = loop.nextDeadline();
+        if (deadline >= 0) {
+            runAt(world.now() + Math.max(1, deadline - clock()));
+        }
+    }
+
+    /// A coroutine of this node's may go on.
+    private void resume(Runnable continuation) {
+        if (Thread.currentThread() != world.thread && !Thread.currentThread().isVirtual()) {
+            simulation.ledger.violation("made ready by another thread", Thread.currentThread() + " " + this);
+        }
+        inTurn(continuation, 1 + timing.nextLong(WAKE_UP));
+    }
+
+    private void inTurn(Runnable what, long nanos) {
+        world.after(nanos, () -> {
+            if (dead) {
+                return;
+            }
+            if (world.now() < pausedUntil) {
+                held.add(what);
+                return;
+            }
+            world.note(-1 - rank);
+            what.run();
+        });
+    }
+
+    /// Something that its program does at a time of its own; not while it is held up.
+    void later(long nanos, Runnable what) {
+        world.after(
+                nanos,
+                () -> inTurn(
+                        () -> {
+                            what.run();
+                            poke();
+                        },
+                        0));
+    }
+
+    void pause(long nanos) {
+        long until = Math.max(pausedUntil, world.now() + nanos);
+        heldUp += until - Math.max(pausedUntil, world.now());
+        holdUps++;
+        pausedUntil = until;
+        world.at(until, this::goOn);
+    }
+
+    void wake() {
+        if (pausedUntil > world.now()) {
+            heldUp -= pausedUntil - world.now();
+            pausedUntil = world.now();
+            goOn();
+        }
+    }
+
+    private void goOn() {
+        if (world.now() >= pausedUntil) {
+            while (!held.isEmpty()) {
+                inTurn(held.poll(), 1 + timing.nextLong(WAKE_UP));
+            }
+            poke();
+        }
+    }
+
+    void jump(long nanos) {
+        skew += nanos;
+        holdUps++;
+        poke();
+    }
+
+    void slowDown(long nanos) {
+        slowness = nanos;
+    }
+
+    /// The process has ended.
+    void kill() {
+        dead = true;
+    }
+
+    void close(Duration drain, Runnable after) {
+        closing = true;
+        threads.newThread(() -> {
+                    node.close(drain);
+                    closed = true;
+                    after.run();
+                })
+                .start();
+    }
+
+    void heard(int peer) {
+        heard[peer] = new Heard(awake(), holdUps);
+    }
+
+    /// Awake time since something of the peer was heard, at most.
+    long silence(int peer, long tickNanos) {
+        Heard last = heard[peer];
+        return awake() - last.awake + 2 * tickNanos * (holdUps - last.holdUps);
+    }
+
+    int nextOrder() {
+        return ++orders;
+    }
+
+    SealedBuffer message(int id, int bytes) {
+        if (bytes < Program.LEAST) {
+            return SealedBuffer.concat();
+        }
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(user, bytes)) {
+            return builder.putInt(id)
+                    .putInt(life)
+                    .putInt(nextOrder())
+                    .put(Program.content(id, bytes - Program.LEAST))
+                    .seal();
+        }
+    }
+
+    /// Receives what had no receiver so far.
+    void claim() {
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) == Program.LATE) {
+                node.receive(tag, this::received);
+            }
+        }
+    }
+
+    void unclaim() {
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) == Program.LATE) {
+                node.stopReceiving(tag);
+            }
+        }
+    }
+
+    private void received(Message message) {
+        int id = simulation.ledger.handled(this, message);
+        if (slowness > 0) {
+            world.sleep(slowness);
+        }
+        switch (Program.of(message.tag())) {
+            case SLOW -> world.sleep(simulation.schedule.nanos("slow"));
+            case KEEP -> keep(message.buffer().share());
+            case THROW -> throw new IllegalStateException("thrown on purpose: id=" + id);
+            case REPLY -> reply(message, id);
+            default -> {
+                // nothing more
+            }
+        }
+    }
+
+    int kept() {
+        return kept;
+    }
+
+    private void keep(SealedBuffer buffer) {
+        kept++;
+        later(simulation.schedule.nanos("keep"), () -> {
+            buffer.close();
+            kept--;
+        });
+    }
+
+    /// Waits for it, as a handler may.
+    private void reply(Message message, int id) {
+        Duration deadline = Duration.ofNanos(simulation.schedule.nanos("reply"));
+        try {
+            CompletableFuture<?> reply = simulation
+                    .send(
+                            this,
+                            Program.reply(id, rank),
+                            message.origin(),
+                            0,
+                            Program.LEAST,
+                            SendOptions.DEFAULT.within(deadline))
+                    .toCompletableFuture();
+            reply.join();
+        } catch (CompletionException | CancellationException failed) {
+            simulation.sights.see("reply failed");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return rank + "/" + life;
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// A few schedules of `./check sim`, which runs many; and that the simulator does what it is for.
+class SimTest {
+
+    private static final int SEEDS = 40;
+
+    @Test
+    void schedulesThatOnceFoundAFaultFindNone() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("src", "test", "schedules"))) {
+            List<Path> kept = files.sorted().toList();
+            assertTrue(!kept.isEmpty());
+            for (Path file : kept) {
+                assertNull(
+                        Simulation.run(Schedule.parse(Files.readString(file))).violation(), file.toString());
+            }
+        }
+    }
+
+    @Test
+    void drawnSchedulesBreakNoRule() {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertNull(Simulation.run(Draw.schedule(seed)).violation(), "seed=" + seed + ", see ./check sim --replay");
+        }
+    }
+
+    @Test
+    void sameScheduleIsTheSameRun() {
+        for (long seed = 1; seed <= SEEDS; seed += 10) {
+            Schedule schedule = Draw.schedule(seed);
+            Simulation.Result first = Simulation.run(schedule);
+            Simulation.Result second = Simulation.run(Schedule.parse(schedule.toString()));
+            assertEquals(first.digest(), second.digest());
+            assertEquals(first.steps(), second.steps());
+        }
+    }
+
+    @Test
+    void shrinkingKeepsWhatBreaksTheRule() {
+        Schedule schedule = Draw.schedule(3)
+                .with(List.of(
+                        Line.parse("0.1 send 0 1 id=1 tag=0 bytes=5000"),
+                        Line.parse("0.2 kill 1 machine=0 restart=700000"),
+                        Line.parse("0.3 send 1 0 id=2 tag=0 bytes=5000"),
+                        Line.parse("0.4 cut 1 0 how=2 bytes=17")));
+        Schedule shortest = new Shrink(
+                        schedule,
+                        candidate -> candidate.lines().stream().anyMatch(line -> line.value("bytes") > 1000)
+                                        && candidate.lines().stream()
+                                                .anyMatch(line -> line.what().equals("kill"))
+                                ? "broken"
+                                : null)
+                .shortest();
+        assertEquals(
+                List.of("kill", "send"),
+                shortest.lines().stream().map(Line::what).sorted().toList());
+    }
+}

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.PeerStats;
+import io.bulla.runtime.oob.Send;
+import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.wire.Frame;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/// One run of a schedule: faults; then all is mended but for those that are to stay, everything has to end in
+/// time, and everybody who lives can talk to everybody; then all is closed, and nothing may be left.
+final class Simulation {
+
+    /// @param violation the first rule that was broken, or `null`
+    record Result(
+            String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
+
+    private static final long MOST_STEPS = 3_000_000;
+
+    // also for the coroutines that a run starts
+    private static final ThreadLocal<Simulation> CURRENT = new InheritableThreadLocal<>();
+
+    final Schedule schedule;
+    final World world;
+    final Sights sights = new Sights();
+    final Net net;
+    final Ledger ledger;
+    final SimMemory.Slabs slabs = SimMemory.Slabs.reset();
+    final int size;
+    final int hosts;
+    final List<Integer> emptyTags = new ArrayList<>();
+    /// Whose event loop runs now, or `null`.
+    SimNode running;
+    private final Map<Integer, List<SimNode>> lives = new HashMap<>();
+    private final Map<SimNode, Long> ends = new HashMap<>();
+    private int lifeNumber;
+    private long slowNanos;
+    private boolean mended;
+    private final Consumer<String> story;
+
+    private Simulation(Schedule schedule, Consumer<String> story) {
+        this.schedule = schedule;
+        this.story = story;
+        this.world = new World(schedule.seed());
+        this.size = schedule.number("nodes");
+        this.hosts = size + Intruder.HOSTS;
+        this.net = new Net(
+                world,
+                sights,
+                hosts,
+                schedule.nanos("delay"),
+                schedule.nanos("jitter"),
+                schedule.number("socket"),
+                schedule.number("piece"));
+        this.ledger = new Ledger(this);
+        for (Line line : schedule.lines()) {
+            if (line.has("bytes") && line.value("bytes") < Program.LEAST && line.has("id")) {
+                emptyTags.add(Program.EMPTY + (int) line.value("id"));
+            }
+        }
+    }
+
+    static Result run(Schedule schedule) {
+        return run(schedule, null);
+    }
+
+    /// @param story is told what happens, for a person who wants to know why; or `null`
+    static Result run(Schedule schedule, Consumer<String> story) {
+        Simulation simulation = new Simulation(schedule, story);
+        CURRENT.set(simulation);
+        LogWatch.install();
+        try {
+            simulation.run();
+        } catch (IOException | RuntimeException broken) {
+            StackTraceElement[] where = broken.getStackTrace();
+            simulation.ledger.violation(
+                    "broken", broken + (where.length == 0 ? "" : " where=" + where[0]) + " in the simulator's call");
+        } finally {
+            CURRENT.remove();
+        }
+        return simulation.result();
+    }
+
+    void tell(Object... words) {
+        if (story != null) {
+            StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%.6f", world.now() / 1e9));
+            for (Object word : words) {
+                line.append(' ').append(word);
+            }
+            story.accept(line.toString());
+        }
+    }
+
+    /// Of the thread that runs it, or `null`.
+    static Simulation current() {
+        return CURRENT.get();
+    }
+
+    private Result result() {
+        Map<String, Long> seen = new HashMap<>();
+        sights.addTo(seen);
+        return new Result(
+                ledger.violation(),
+                World.mix(world.digest(), world.steps()),
+                world.steps(),
+                world.now(),
+                ledger.size(),
+                lifeNumber,
+                seen);
+    }
+
+    List<SimNode> lives(int rank) {
+        return lives.getOrDefault(rank, List.of());
+    }
+
+    /// When a life was ended.
+    long endOf(SimNode life) {
+        return ends.getOrDefault(life, Long.MAX_VALUE);
+    }
+
+    private SimNode node(int rank) {
+        List<SimNode> of = lives(rank);
+        return of.isEmpty() ? null : of.getLast();
+    }
+
+    private List<SimNode> nodes() {
+        List<SimNode> all = new ArrayList<>();
+        for (int rank = 0; rank < size; rank++) {
+            if (node(rank) != null && node(rank).isRunning()) {
+                all.add(node(rank));
+            }
+        }
+        return all;
+    }
+
+    private int intruderRank() {
+        return schedule.config("intruder") != 0 ? size - 1 : -1;
+    }
+
+    private void run() throws IOException {
+        for (int rank = 0; rank < size; rank++) {
+            if (rank != intruderRank()) {
+                begin(rank);
+            }
+        }
+        for (Line line : schedule.lines()) {
+            world.at(line.micros() * 1000, () -> execute(line));
+        }
+        stepUntil(() -> false, schedule.nanos("faults"));
+        heal();
+        settle("everything ends");
+        rest();
+        probe();
+        settle("everybody can talk");
+        checkRoom();
+        closeAll();
+    }
+
+    private void begin(int rank) throws IOException {
+        SimNode node = new SimNode(this, rank, ++lifeNumber);
+        lives.computeIfAbsent(rank, r -> new ArrayList<>()).add(node);
+        node.memory.bound(bound());
+        net.host(rank).up = true;
+        node.start();
+    }
+
+    /// What the documents promise: of each peer a window of either lane, a broadcast of each depth, and a message
+    /// that is longer than the window; and messages without a receiver.
+    private long bound() {
+        long limit = schedule.config("limit") + Frame.BYTES;
+        long lane = Math.max(schedule.config("window"), limit) + 8 * limit;
+        // a fragment that is landing may be in memory of its own before it is known to be the last
+        return (size + Intruder.HOSTS) * 2L * (lane + schedule.config("fragment")) + schedule.config("unclaimed");
+    }
+
+    private void stepUntil(BooleanSupplier done, long end) {
+        while (ledger.violation() == null && !done.getAsBoolean()) {
+            if (world.steps() > MOST_STEPS) {
+                ledger.violation("too many steps", "steps=" + world.steps());
+            } else if (!world.step(end)) {
+                return;
+            }
+        }
+    }
+
+    /// Waits until no send is left without an outcome, and what was acknowledged is handled.
+    private void settle(String what) {
+        long end = world.now() + patience();
+        stepUntil(() -> ledger.pending() == 0, end);
+        List<String> open = ledger.neverCompleted();
+        if (!open.isEmpty()) {
+            ledger.violation(what, open.getFirst() + " open=" + open.size());
+        }
+        for (long wait = 0;
+                wait < 8 && ledger.violation() == null && !ledger.unhandled().isEmpty();
+                wait++) {
+            stepUntil(() -> false, Math.min(end, world.now() + patience() / 8));
+        }
+        List<String> missing = ledger.unhandled();
+        if (!missing.isEmpty()) {
+            ledger.violation("handled in time", missing.getFirst() + " missing=" + missing.size());
+        }
+    }
+
+    /// In which all has to end once nothing goes wrong any more.
+    private long patience() {
+        return 4 * schedule.nanos("peerTimeout") + 8 * World.SECOND + slowNanos;
+    }
+
+    /// Until connections that only look open are known to be none.
+    private void rest() {
+        stepUntil(
+                () -> false,
+                world.now() + 4 * schedule.nanos("heartbeat") + schedule.nanos("peerTimeout") + 2 * World.SECOND);
+    }
+
+    /// Whether nothing goes wrong any more.
+    boolean isMended() {
+        return mended;
+    }
+
+    private void heal() {
+        mended = true;
+        tell("mended");
+        net.heal();
+        for (SimNode node : nodes()) {
+            node.wake();
+            node.memory.refuse(false);
+            node.slowDown(0);
+            node.later(0, node::claim);
+        }
+        Intruder.leave(net, size);
+    }
+
+    private void probe() {
+        int id = 1 << 19;
+        for (SimNode from : nodes()) {
+            for (SimNode to : nodes()) {
+                if (from != to) {
+                    probe(from, to, id++);
+                }
+            }
+            cast(from, id++, 0, Program.LEAST + 100);
+        }
+    }
+
+    private void probe(SimNode from, SimNode to, int id) {
+        int bytes = id % 2 == 0
+                ? 64
+                : (int) Math.min(schedule.config("limit"), 2 * schedule.config("fragment") + Program.LEAST);
+        from.later(
+                0,
+                () -> send(from, id, to.rank(), 0, bytes, SendOptions.DEFAULT).whenComplete((delivery, failure) -> {
+                    if (failure != null) {
+                        ledger.violation("a node cannot talk to another", ledger.of(id) + " failure=" + failure);
+                    }
+                }));
+    }
+
+    private void checkRoom() {
+        if (ledger.violation() != null) {
+            return;
+        }
+        for (SimNode node : nodes()) {
+            for (PeerStats peer : node.node().stats()) {
+                sights.see("resends", peer.resends());
+                sights.see("duplicates", peer.duplicates());
+                if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || peer.waitingBytes() != 0) {
+                    ledger.violation("room is not given back", "node=" + node + " " + peer);
+                }
+            }
+            if (node.node().unclaimedBytes() != 0) {
+                ledger.violation(
+                        "unclaimed", "node=" + node + " bytes=" + node.node().unclaimedBytes());
+            }
+        }
+    }
+
+    private void closeAll() {
+        for (SimNode node : nodes()) {
+            close(node, Duration.ZERO, 0);
+        }
+        stepUntil(
+                () -> lives.values().stream().flatMap(List::stream).allMatch(this::isGone),
+                world.now() + 20 * World.SECOND);
+        for (List<SimNode> of : lives.values()) {
+            for (SimNode node : of) {
+                checkGone(node);
+            }
+        }
+    }
+
+    private boolean isGone(SimNode node) {
+        return node.isKilled() || node.isClosed() && node.kept() == 0 && node.memory.used() == 0;
+    }
+
+    private void checkGone(SimNode node) {
+        if (ledger.violation() != null || node.isKilled()) {
+            return;
+        }
+        if (!node.isClosed()) {
+            ledger.violation("does not close", "node=" + node);
+        }
+        long netty = node.nettyBytes();
+        if (node.memory.used() != 0 || node.memory.open() != 0 || node.user.used() != 0 || netty != 0) {
+            ledger.violation(
+                    "memory is not given back",
+                    "node=" + node + " bytes=" + node.memory.used() + " handles=" + node.memory.open() + " user="
+                            + node.user.used() + " netty=" + netty);
+        }
+    }
+
+    Send send(SimNode from, int id, int to, int tag, int bytes, SendOptions options) {
+        boolean mayFail =
+                options.deadline().isPresent() && options.deadline().get().compareTo(Duration.ofDays(1)) < 0;
+        return send(from, id, to, tag, bytes, options, mayFail);
+    }
+
+    private Send send(SimNode from, int id, int to, int tag, int bytes, SendOptions options, boolean mayFail) {
+        Ledger.Sent sent = ledger.sent(id, from, to, tag, Math.max(bytes, 0), mayFail, List.of());
+        try (SealedBuffer message = from.message(id, bytes)) {
+            Send send = from.node().send(to, tag, message, options);
+            send.whenComplete((delivery, failure) -> ledger.completed(sent, delivery, failure));
+            return send;
+        }
+    }
+
+    private void cast(SimNode from, int id, int tag, int bytes) {
+        Ledger.Sent sent = ledger.sent(id, from, -1, tag, bytes, false, nodes());
+        from.later(0, () -> {
+            try (SealedBuffer message = from.message(id, bytes)) {
+                from.node()
+                        .broadcast(tag, message)
+                        .whenComplete((result, failure) -> ledger.completed(sent, result, failure));
+            }
+        });
+    }
+
+    private void execute(Line line) {
+        tell(line);
+        world.note(line.micros());
+        switch (line.what()) {
+            case "send" -> sendLine(line);
+            case "cast" -> castLine(line);
+            case "pause" ->
+                onNode(line, node -> {
+                    sights.see("pause");
+                    node.pause(line.nanos("for"));
+                });
+            case "jump" ->
+                onNode(line, node -> {
+                    sights.see("clock step");
+                    node.jump(line.nanos("by"));
+                });
+            case "starve" ->
+                onNode(line, node -> {
+                    node.memory.refuse(true);
+                    world.after(line.nanos("for"), () -> {
+                        node.memory.refuse(false);
+                        sights.see("memory refused", node.memory.refusals());
+                    });
+                });
+            case "slow" ->
+                onNode(line, node -> {
+                    node.slowDown(line.nanos("by"));
+                    world.after(line.nanos("for"), () -> node.slowDown(0));
+                });
+            case "unclaim" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            if (!mended) {
+                                node.unclaim();
+                            }
+                        }));
+            case "claim" -> onNode(line, node -> node.later(0, node::claim));
+            case "lost" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            sights.see("lost(rank)");
+                            node.node().lost(line.who(1), "told so");
+                        }));
+            case "kill" -> onNode(line, node -> kill(node, line.value("machine") != 0, line.nanos("restart")));
+            case "close" ->
+                onNode(line, node -> close(node, Duration.ofNanos(line.nanos("drain")), line.nanos("restart")));
+            case "cut" -> {
+                Pipe pipe = net.pipe(line.who(0), line.who(1));
+                if (pipe != null) {
+                    pipe.cut(line.value("bytes"), Pipe.Cut.values()[(int) line.value("how")]);
+                }
+            }
+            case "squeeze" -> {
+                Pipe pipe = net.pipe(line.who(0), line.who(1));
+                if (pipe != null) {
+                    pipe.squeeze((int) line.value("to"));
+                    world.after(line.nanos("for"), () -> pipe.widen(schedule.number("socket")));
+                }
+            }
+            case "partition" -> {
+                long until = world.now() + line.nanos("for");
+                net.block(line.who(0), line.who(1), until);
+                if (line.value("both") != 0) {
+                    net.block(line.who(1), line.who(0), until);
+                }
+            }
+            case "flap" ->
+                net.flap(
+                        line.who(0),
+                        line.who(1),
+                        world.now() + line.nanos("for"),
+                        line.value("bytes"),
+                        line.value("how"));
+            case "intrude" -> Intruder.begin(this, line);
+            default -> throw new IllegalArgumentException("no such line: " + line);
+        }
+    }
+
+    private interface ToNode {
+        void run(SimNode node);
+    }
+
+    private void onNode(Line line, ToNode what) {
+        SimNode node = node(line.who(0));
+        if (node != null && node.isRunning()) {
+            what.run(node);
+        }
+    }
+
+    private void sendLine(Line line) {
+        onNode(
+                line,
+                node -> node.later(0, () -> {
+                    if (!node.isRunning()) {
+                        return;
+                    }
+                    SendOptions options = SendOptions.DEFAULT;
+                    long within = line.value("within");
+                    if (within != 0) {
+                        options = options.within(
+                                within < 0 ? ChronoUnit.FOREVER.getDuration() : Duration.ofNanos(line.nanos("within")));
+                    }
+                    if (line.value("written") != 0) {
+                        options = options.written();
+                    }
+                    int tag = (int) line.value("tag");
+                    int id = (int) line.value("id");
+                    int bytes = (int) line.value("bytes");
+                    work(tag);
+                    Send send = send(
+                            node,
+                            id,
+                            line.who(1),
+                            bytes < Program.LEAST ? Program.EMPTY + id : tag,
+                            bytes < Program.LEAST ? 0 : bytes,
+                            options,
+                            within > 0 || line.has("cancel"));
+                    if (line.has("cancel")) {
+                        node.later(line.nanos("cancel"), send::cancel);
+                    }
+                }));
+    }
+
+    /// How much longer all may take, for what handlers do.
+    private void work(int tag) {
+        switch (Program.of(tag)) {
+            case SLOW -> slowNanos += 2 * schedule.nanos("slow");
+            case REPLY -> slowNanos += schedule.nanos("reply");
+            default -> {
+                // no time
+            }
+        }
+    }
+
+    private void castLine(Line line) {
+        onNode(line, node -> {
+            int id = (int) line.value("id");
+            int bytes = (int) line.value("bytes");
+            int tag = (int) line.value("tag");
+            for (int i = 0; i < size; i++) {
+                work(tag);
+            }
+            cast(node, id, bytes < Program.LEAST ? Program.EMPTY + id : tag, bytes < Program.LEAST ? 0 : bytes);
+        });
+    }
+
+    private void kill(SimNode node, boolean machine, long restart) {
+        sights.see(machine ? "machine is gone" : "process is killed");
+        node.kill();
+        ends.put(node, world.now());
+        ledger.killed(node);
+        net.kill(node.rank(), machine);
+        restart(node.rank(), restart);
+    }
+
+    private void close(SimNode node, Duration drain, long restart) {
+        node.close(drain, () -> {
+            ends.put(node, world.now());
+            restart(node.rank(), restart);
+        });
+    }
+
+    private void restart(int rank, long after) {
+        if (after > 0) {
+            world.after(after, () -> {
+                try {
+                    begin(rank);
+                    sights.see("restart");
+                } catch (IOException cannot) {
+                    ledger.violation("does not start", "rank=" + rank + " " + cannot);
+                }
+            });
+        }
+    }
+
+    /// A line of the log, at the time at which it is written.
+    void logged(java.util.logging.Level level, String line) {
+        tell("log", line);
+        if (level.intValue() >= java.util.logging.Level.SEVERE.intValue() && !line.startsWith("handler failed")) {
+            ledger.violation("error in the log", line);
+        }
+        int end = line.indexOf(':');
+        String said = (line.startsWith("rank=") ? line.substring(line.indexOf(' ') + 1) : line);
+        int to = Math.max(said.indexOf(':'), 0);
+        sights.see("log " + (to == 0 ? said : said.substring(0, to)).replaceAll("[0-9]+", "N"));
+        if (end >= 0 && running != null && said.startsWith("peer ") && said.contains(" failed: ")) {
+            Verdicts.check(this, running, said);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// Whether a verdict on a peer is just, looked at in the moment in which it falls.
+final class Verdicts {
+
+    private static final Pattern SAID = Pattern.compile("peer (\\d+) failed: (.*)");
+
+    private Verdicts() {}
+
+    static void check(Simulation simulation, SimNode judge, String said) {
+        Matcher parts = SAID.matcher(said);
+        if (!parts.matches()) {
+            return;
+        }
+        int peer = Integer.parseInt(parts.group(1));
+        String why = parts.group(2);
+        simulation.sights.see("verdict: " + why.replaceFirst("[:=].*", ""));
+        Schedule schedule = simulation.schedule;
+        if (schedule.isGentle()) {
+            simulation.ledger.violation("verdict although all went well", "judge=" + judge + " " + said);
+        }
+        if (why.startsWith("no connection")) {
+            long tick = Math.min(schedule.nanos("heartbeat") / 2, schedule.nanos("peerTimeout") / 4);
+            long silence = judge.silence(peer, tick);
+            if (silence < schedule.nanos("peerTimeout")) {
+                simulation.ledger.violation(
+                        "verdict on a peer that was heard",
+                        "judge=" + judge + " silence=" + silence / 1e9 + " " + said);
+            }
+        }
+    }
+}
