@@ -70,7 +70,7 @@ final class Draw {
         Set<Fault> on = EnumSet.noneOf(Fault.class);
         if (!gentle) {
             for (Fault fault : Fault.values()) {
-                if (fault != Fault.INTRUDE && oneIn(3)) {
+                if (oneIn(fault == Fault.INTRUDE ? 6 : 3)) {
                     on.add(fault);
                 }
             }
@@ -103,6 +103,8 @@ final class Draw {
         config.put("coalesce", any(0L, 256L, 1024L));
         config.put("window", any(0L, 2048L, 8192L, 32_768L, 262_144L));
         config.put("limit", any(65_536L, 65_536L, 131_072L));
+        // of rank 0, if it takes less than others
+        config.put("small", oneIn(3) ? any(1500L, 5000L, 20_000L) : config.get("limit"));
         config.put("queueMessages", any(8L, 64L, 4096L));
         config.put("queueBytes", any(16_384L, 262_144L, 4_194_304L));
         config.put("unclaimed", any(0L, 1000L, 100_000L));
@@ -111,7 +113,7 @@ final class Draw {
         config.put("delay", Math.min(slowest / 2, any(20L, 200L, 2000L, 20_000L)));
         config.put("jitter", Math.min(slowest / 2, any(0L, 100L, 1000L, 30_000L)));
         config.put("socket", tiny ? any(100L, 700L) : any(4096L, 16_384L, 65_536L));
-        config.put("piece", tiny ? any(1L, 60L, 300L) : any(300L, 1500L, 65_536L));
+        config.put("piece", tiny ? any(7L, 60L, 300L) : any(300L, 1500L, 65_536L));
         config.put("copying", oneIn(6) ? 1L : 0L);
         config.put("slow", any(1000L, 20_000L, 100_000L));
         config.put("keep", any(10_000L, 300_000L, 1_000_000L));
@@ -124,9 +126,9 @@ final class Draw {
     private void load(boolean gentle) {
         boolean tiny = config.get("tiny") != 0;
         boolean bursts = oneIn(3);
-        int sends = (int) (tiny ? between(5, 40) : between(10, bursts ? 300 : 120));
+        int sends = (int) (tiny ? between(5, 25) : between(10, bursts ? 300 : 120));
         int casts = oneIn(3) ? 0 : (int) between(1, tiny ? 4 : 16);
-        long largest = tiny ? 3000 : any(200L, 5000L, 40_000L, config.get("limit"));
+        long largest = tiny ? 2000 : any(200L, 5000L, 40_000L, config.get("limit"));
         int replies = 0;
         long burst = between(0, faults);
         boolean deadlines = !gentle && oneIn(3);
@@ -152,7 +154,8 @@ final class Draw {
             }
             lines.add(oneIn(8) ? send.with("written", 1) : send);
         }
-        for (int i = 0; i < casts; i++) {
+        // a member that does not confirm holds a broadcast for ever
+        for (int i = 0; i < casts && honest == nodes; i++) {
             lines.add(Line.of(between(0, faults), "cast", random.nextInt(honest))
                     .with("id", ++id)
                     .with("tag", random.nextInt(4))

@@ -1,16 +1,204 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
-/// A member or an unauthenticated peer that does not keep to the protocol.
-final class Intruder {
+import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.wire.Hello;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.SplittableRandom;
 
-    static final int HOSTS = 2;
+/// A peer that does not keep to the protocol: one that never says who it is, or a member of the job. It stays
+/// connected as long as it may, to the end of the run.
+final class Intruder implements Net.Endpoint {
 
-    private Intruder() {}
+    /// Beyond the nodes': where those come from that are no members.
+    static final int HOSTS = 1;
+    /// The longest message that one announces.
+    static final int LONGEST = 40_000;
 
-    static void begin(Simulation simulation, Line line) {
-        throw new UnsupportedOperationException("not yet");
+    /// A tag that no program of the job uses.
+    static final int FORGED = 999;
+
+    private static final int SILENT = 70;
+    private static final int REPEATS = 300;
+    private static final int PIECE = 1024;
+    private static final int DEEP = 4096;
+    private static final long WINDOW = 1 << 20;
+
+    /// What it does.
+    enum Way {
+        SILENT,
+        GARBAGE,
+        ANNOUNCES_DIRECT,
+        ANNOUNCES_BROADCAST,
+        REPEATS_FRAGMENT_AND_SKIP,
+        WITHOUT_CREDIT,
+        FORGES_ORIGIN,
+        ACKNOWLEDGES_WHAT_WAS_NOT_SENT,
+        CONFIRMS_WHAT_WAS_NOT_ASKED
     }
 
-    static void leave(Net net, int size) {}
+    private final Simulation simulation;
+    private final int host;
+    private final int rank;
+    private final long session;
+    private final Way way;
+    private final SplittableRandom random;
+    private Pipe out;
+    private boolean over;
+
+    private Intruder(Simulation simulation, int host, int rank, long session, Way way) {
+        this.simulation = simulation;
+        this.host = host;
+        this.rank = rank;
+        this.session = session | 1;
+        this.way = way;
+        this.random = simulation.world.stream('i', rank, session);
+    }
+
+    /// `intrude RANK VICTIM how=...`
+    static void begin(Simulation simulation, Line line) {
+        Way way = Way.values()[(int) (line.value("how") % Way.values().length)];
+        simulation.sights.see("intruder " + way);
+        boolean member = way != Way.SILENT && way != Way.GARBAGE;
+        int times = way == Way.SILENT ? SILENT : 1;
+        for (int i = 0; i < times; i++) {
+            new Intruder(
+                            simulation,
+                            member ? line.who(0) : simulation.size,
+                            line.who(0),
+                            World.mix(line.micros(), i),
+                            way)
+                    .connect(line.who(1));
+        }
+    }
+
+    private void connect(int victim) {
+        simulation.net.connect(this, host, victim, this::speak, why -> over = true);
+    }
+
+    @Override
+    public Pipe out() {
+        return out;
+    }
+
+    @Override
+    public void connected(Pipe pipe) {
+        out = pipe;
+    }
+
+    @Override
+    public void bytes(byte[] bytes) {
+        out.reverse.consumed(bytes.length);
+    }
+
+    @Override
+    public void fin() {
+        over = true;
+        out.finish();
+    }
+
+    @Override
+    public void reset() {
+        over = true;
+        out.abort();
+    }
+
+    @Override
+    public void writable() {}
+
+    private void speak() {
+        if (way == Way.SILENT) {
+            return;
+        }
+        if (way == Way.GARBAGE) {
+            byte[] garbage = new byte[300];
+            random.nextBytes(garbage);
+            out.write(garbage);
+            return;
+        }
+        ByteBuf words = Unpooled.buffer();
+        Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES).writeTo(words);
+        new Hello(
+                        Frame.VERSION,
+                        Frame.VERSION,
+                        rank,
+                        simulation.size,
+                        1,
+                        session,
+                        0,
+                        0,
+                        0,
+                        0,
+                        session,
+                        WINDOW,
+                        simulation.schedule.config("limit"))
+                .writeTo(words);
+        write(words);
+        // once it was answered
+        simulation.world.after(World.SECOND / 4, this::act);
+    }
+
+    private void act() {
+        if (over) {
+            return;
+        }
+        ByteBuf words = Unpooled.buffer();
+        switch (way) {
+            case ANNOUNCES_DIRECT -> frame(words, Frame.Kind.DIRECT, rank, 0, LONGEST, 0, 0, 1);
+            case ANNOUNCES_BROADCAST -> frame(words, Frame.Kind.BROADCAST, rank, 0, LONGEST, session, 1, 1);
+            case REPEATS_FRAGMENT_AND_SKIP -> {
+                for (int i = 0; i < REPEATS; i++) {
+                    frame(words, Frame.Kind.BROADCAST, rank, i, DEEP, session, i + 1, 1);
+                    Frame.write(words, Frame.Kind.SKIP, 0, 0, rank, i, DEEP, DEEP, 0, 0, 0, 1);
+                }
+            }
+            case WITHOUT_CREDIT -> {
+                for (int i = 0; i < REPEATS; i++) {
+                    frame(words, Frame.Kind.BROADCAST, rank, i, PIECE, session, i + 1, 0);
+                }
+            }
+            case FORGES_ORIGIN -> frame(words, Frame.Kind.BROADCAST, 0, 0, PIECE, session, 1, 0);
+            case ACKNOWLEDGES_WHAT_WAS_NOT_SENT ->
+                Frame.acknowledgement(rank, new long[] {9, 9, 9}, new long[] {WINDOW, WINDOW}, 0)
+                        .writeTo(words);
+            case CONFIRMS_WHAT_WAS_NOT_ASKED ->
+                Frame.write(words, Frame.Kind.CONFIRM, 0, 1000, rank, 0, 0, 0, session, 5, 0, 2);
+            default -> throw new IllegalStateException("says nothing: " + way);
+        }
+        write(words);
+        beat();
+    }
+
+    private void beat() {
+        if (!over && !simulation.isOver()) {
+            ByteBuf words = Unpooled.buffer(Frame.BYTES);
+            Frame.acknowledgement(rank, new long[3], new long[] {WINDOW, WINDOW}, 0)
+                    .writeTo(words);
+            write(words);
+            simulation.world.after(simulation.schedule.nanos("heartbeat"), this::beat);
+        }
+    }
+
+    private void frame(
+            ByteBuf words,
+            Frame.Kind kind,
+            int origin,
+            long sequence,
+            long total,
+            long ofSession,
+            long number,
+            int lane) {
+        int length = (int) Math.min(PIECE, total);
+        Frame.write(words, kind, 0, FORGED, origin, sequence, 0, total, ofSession, number, length, lane);
+        words.writeZero(length);
+    }
+
+    private void write(ByteBuf words) {
+        byte[] bytes = new byte[words.readableBytes()];
+        words.readBytes(bytes);
+        if (!over) {
+            out.write(bytes);
+        }
+    }
 }

@@ -36,8 +36,9 @@ final class Ledger {
         final List<SimNode> audience;
         // "rank/life"
         final Set<String> handledBy = new HashSet<>();
+        /// On the sender's awake time.
+        long deadline = Long.MAX_VALUE;
         String outcome;
-        long completedAt;
         BroadcastResult result;
 
         Sent(int id, SimNode from, int to, int tag, long bytes, long at, boolean mayFail, List<SimNode> audience) {
@@ -61,6 +62,8 @@ final class Ledger {
                     + bytes + " at=" + at / 1e9 + " outcome=" + outcome;
         }
     }
+
+    private static final long DEADLINE_IS_LATE = 50 * World.MILLI;
 
     private final Simulation simulation;
     private final Sights sights;
@@ -124,7 +127,8 @@ final class Ledger {
         if (result.reached() + result.failed().size() != simulation.size - 1) {
             violation("broadcast does not count everybody", sent + " result=" + result);
         }
-        if (simulation.schedule.isGentle() && !result.failed().isEmpty()) {
+        List<Integer> mayFail = sent.bytes > simulation.limit(0) ? List.of(0) : List.of();
+        if (simulation.schedule.isGentle() && !mayFail.containsAll(result.failed())) {
             violation("broadcast failed although all went well", sent + " result=" + result);
         }
     }
@@ -138,7 +142,9 @@ final class Ledger {
             violation("completed twice", sent + " now=" + outcome);
         }
         sent.outcome = outcome;
-        sent.completedAt = simulation.world.now();
+        if (sent.from.awake() - DEADLINE_IS_LATE > sent.deadline) {
+            violation("completed long after its deadline", sent + " deadline=" + sent.deadline / 1e9);
+        }
         pending--;
         sights.see("send " + outcome);
         simulation.tell("completed", sent);
@@ -154,15 +160,21 @@ final class Ledger {
             violation("failed without a reason", sent + " failure=" + failure);
         }
         boolean full = failure instanceof QueueFullException;
-        boolean allowed = sent.mayFail || full || sent.from.isDead();
+        boolean tooLong = !sent.isBroadcast() && sent.bytes > simulation.limit(sent.to);
+        boolean allowed = sent.mayFail || full || tooLong || sent.from.isDead();
         if (simulation.schedule.isGentle() && !allowed) {
             violation("failed although all went well", sent + " failure=" + failure);
         }
-        if (failure instanceof MessageRefusedException
-                && !failure.getMessage().contains("no memory")
-                && !failure.getMessage().contains("broke one after the other")) {
+        if (failure instanceof MessageRefusedException && !isRefusedRightly(sent, tooLong, failure.getMessage())) {
             violation("refused without a reason", sent + " failure=" + failure);
         }
+    }
+
+    private boolean isRefusedRightly(Sent sent, boolean tooLong, String why) {
+        if (why.contains("over the receiver's limit")) {
+            return tooLong;
+        }
+        return simulation.has(why.contains("no memory for it") ? "starve" : "flap");
     }
 
     /// A node has ended: what it sent has no outcome to wait for.

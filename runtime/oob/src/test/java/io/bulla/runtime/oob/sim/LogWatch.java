@@ -13,14 +13,14 @@ final class LogWatch extends Handler {
     // loggers that nothing refers to are forgotten, with their settings
     private static final Logger NODES = Logger.getLogger(OobNode.class.getName());
     private static final Logger NETTY = Logger.getLogger("io.netty");
-    private static boolean installed;
+    private static LogWatch installed;
 
     private LogWatch() {}
 
     static synchronized void install() {
-        if (!installed) {
-            installed = true;
+        if (installed == null) {
             LogWatch watch = new LogWatch();
+            installed = watch;
             NODES.setLevel(Level.FINE);
             NODES.setUseParentHandlers(false);
             NODES.addHandler(watch);
@@ -28,6 +28,12 @@ final class LogWatch extends Handler {
             NETTY.setUseParentHandlers(false);
             NETTY.addHandler(watch);
         }
+    }
+
+    static synchronized void uninstall() {
+        NODES.removeHandler(installed);
+        NETTY.removeHandler(installed);
+        installed = null;
     }
 
     @Override

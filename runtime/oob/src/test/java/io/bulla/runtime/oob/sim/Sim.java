@@ -19,7 +19,6 @@ import java.util.stream.Stream;
 /// --seconds N FIRST   seeds from FIRST on, for so long
 /// --replay SEED|FILE  tells all that happens
 /// --shrink SEED       prints the shortest schedule that breaks the same rule
-/// --until-found N     seeds from 1 on: says which one breaks a rule
 /// --digests N         a line for each seed
 /// --sights            says at the end which states were reached
 /// ```
@@ -85,7 +84,6 @@ public final class Sim {
                 System.out.println(result.violation() == null ? "no rule is broken" : "broken: " + result.violation());
             }
             case "--shrink" -> System.out.print(new Shrink(schedule(words.removeFirst()), Shrink::rule).shortest());
-            case "--until-found" -> untilFound(Long.parseLong(words.removeFirst()));
             case "--digests" -> {
                 long count = Long.parseLong(words.removeFirst());
                 for (long seed = 1; seed <= count; seed++) {
@@ -112,15 +110,21 @@ public final class Sim {
         }
     }
 
-    private void untilFound(long most) {
-        for (long seed = 1; seed <= most; seed++) {
-            Simulation.Result result = Simulation.run(Draw.schedule(seed));
-            if (result.violation() != null) {
-                System.out.println("found by seed " + seed + ": " + result.violation());
-                return;
+    /// For a program that has changed the protocol.
+    ///
+    /// @return which seed breaks a rule, or `null`
+    public static String found(int most) {
+        try {
+            for (long seed = 1; seed <= most; seed++) {
+                Simulation.Result result = Simulation.run(Draw.schedule(seed));
+                if (result.violation() != null) {
+                    return "seed " + seed + ": " + result.violation();
+                }
             }
+            return null;
+        } finally {
+            LogWatch.uninstall();
         }
-        System.out.println("not found by " + most + " seeds");
     }
 
     private void run(String name, Schedule schedule) {

@@ -120,7 +120,7 @@ final class SimNode {
                 .loops(loop)
                 .allocator(allocator)
                 .routing(new Radix(schedule.number("radix")))
-                .limit(schedule.config("limit"))
+                .limit(simulation.limit(rank))
                 .fragment(schedule.number("fragment"))
                 .coalesceBelow(schedule.number("coalesce"))
                 .queuePerPeer(schedule.number("queueMessages"), schedule.config("queueBytes"))
@@ -138,6 +138,7 @@ final class SimNode {
                 builder.receive(tag, this::received);
             }
         }
+        builder.receive(Intruder.FORGED, message -> simulation.sights.see("handled what an intruder sent"));
         for (int tag : simulation.emptyTags) {
             builder.receive(tag, this::received);
         }

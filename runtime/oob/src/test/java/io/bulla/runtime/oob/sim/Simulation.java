@@ -5,7 +5,6 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
-import io.bulla.runtime.oob.wire.Frame;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -16,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 /// One run of a schedule: faults; then all is mended but for those that are to stay, everything has to end in
 /// time, and everybody who lives can talk to everybody; then all is closed, and nothing may be left.
@@ -25,6 +25,11 @@ final class Simulation {
     record Result(
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
+    private static final long BATCH = 32 << 10;
+    private static final Pattern BREACH =
+            Pattern.compile("out of place|hole in the sequence|without credit|not a fragment|was not sent|wrong"
+                + " time|not a frame|skips another|not a list of ranks|nodes that there are not|not above|not a rank"
+                + " below|should have no body|not a message of a batch|inside a header|reserved bytes");
     private static final long MOST_STEPS = 3_000_000;
 
     // also for the coroutines that a run starts
@@ -46,6 +51,7 @@ final class Simulation {
     private int lifeNumber;
     private long slowNanos;
     private boolean mended;
+    private boolean over;
     private final Consumer<String> story;
 
     private Simulation(Schedule schedule, Consumer<String> story) {
@@ -123,6 +129,16 @@ final class Simulation {
         return lives.getOrDefault(rank, List.of());
     }
 
+    /// Whether the schedule has such a line.
+    boolean has(String what) {
+        return schedule.lines().stream().anyMatch(line -> line.what().equals(what));
+    }
+
+    /// The longest message that a rank takes.
+    long limit(int rank) {
+        return rank == 0 ? schedule.config().getOrDefault("small", schedule.config("limit")) : schedule.config("limit");
+    }
+
     /// When a life was ended.
     long endOf(SimNode life) {
         return ends.getOrDefault(life, Long.MAX_VALUE);
@@ -161,6 +177,7 @@ final class Simulation {
         settle("everything ends");
         rest();
         probe();
+        stepUntil(() -> false, world.now() + World.MILLI);
         settle("everybody can talk");
         checkRoom();
         closeAll();
@@ -177,10 +194,18 @@ final class Simulation {
     /// What the documents promise: of each peer a window of either lane, a broadcast of each depth, and a message
     /// that is longer than the window; and messages without a receiver.
     private long bound() {
-        long limit = schedule.config("limit") + Frame.BYTES;
-        long lane = Math.max(schedule.config("window"), limit) + 8 * limit;
-        // a fragment that is landing may be in memory of its own before it is known to be the last
-        return (size + Intruder.HOSTS) * 2L * (lane + schedule.config("fragment")) + schedule.config("unclaimed");
+        long longest = 2 * schedule.config("fragment") + Program.LEAST;
+        long small = 0;
+        for (Line line : schedule.lines()) {
+            longest = Math.max(longest, line.has("id") ? line.value("bytes") : 0);
+            small += line.what().equals("send") && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
+        }
+        longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruder.LONGEST);
+        long depths = schedule.number("radix") == 1 ? size - 1 : 3;
+        long lane = Math.max(schedule.config("window"), longest) + depths * longest;
+        // a short message keeps the batch that it came in
+        long batches = small * Math.min(BATCH, schedule.config("window"));
+        return (size - 1) * 2L * lane + schedule.config("unclaimed") + batches;
     }
 
     private void stepUntil(BooleanSupplier done, long end) {
@@ -239,7 +264,6 @@ final class Simulation {
             node.slowDown(0);
             node.later(0, node::claim);
         }
-        Intruder.leave(net, size);
     }
 
     private void probe() {
@@ -250,14 +274,14 @@ final class Simulation {
                     probe(from, to, id++);
                 }
             }
-            cast(from, id++, 0, Program.LEAST + 100);
+            if (intruderRank() < 0) {
+                cast(from, id++, 0, Program.LEAST + 100);
+            }
         }
     }
 
     private void probe(SimNode from, SimNode to, int id) {
-        int bytes = id % 2 == 0
-                ? 64
-                : (int) Math.min(schedule.config("limit"), 2 * schedule.config("fragment") + Program.LEAST);
+        int bytes = id % 2 == 0 ? 64 : (int) Math.min(limit(0), 2 * schedule.config("fragment") + Program.LEAST);
         from.later(
                 0,
                 () -> send(from, id, to.rank(), 0, bytes, SendOptions.DEFAULT).whenComplete((delivery, failure) -> {
@@ -275,6 +299,9 @@ final class Simulation {
             for (PeerStats peer : node.node().stats()) {
                 sights.see("resends", peer.resends());
                 sights.see("duplicates", peer.duplicates());
+                if (peer.peer() == intruderRank()) {
+                    continue;
+                }
                 if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || peer.waitingBytes() != 0) {
                     ledger.violation("room is not given back", "node=" + node + " " + peer);
                 }
@@ -286,7 +313,13 @@ final class Simulation {
         }
     }
 
+    /// Whether all is being closed.
+    boolean isOver() {
+        return over;
+    }
+
     private void closeAll() {
+        over = true;
         for (SimNode node : nodes()) {
             close(node, Duration.ZERO, 0);
         }
@@ -328,6 +361,10 @@ final class Simulation {
 
     private Send send(SimNode from, int id, int to, int tag, int bytes, SendOptions options, boolean mayFail) {
         Ledger.Sent sent = ledger.sent(id, from, to, tag, Math.max(bytes, 0), mayFail, List.of());
+        sent.deadline = options.deadline()
+                .filter(within -> within.compareTo(Duration.ofDays(1)) < 0)
+                .map(within -> from.awake() + within.toNanos())
+                .orElse(Long.MAX_VALUE);
         try (SealedBuffer message = from.message(id, bytes)) {
             Send send = from.node().send(to, tag, message, options);
             send.whenComplete((delivery, failure) -> ledger.completed(sent, delivery, failure));
@@ -441,7 +478,7 @@ final class Simulation {
         onNode(
                 line,
                 node -> node.later(0, () -> {
-                    if (!node.isRunning()) {
+                    if (!node.isRunning() || line.value("bytes") > limit(node.rank())) {
                         return;
                     }
                     SendOptions options = SendOptions.DEFAULT;
@@ -484,6 +521,9 @@ final class Simulation {
 
     private void castLine(Line line) {
         onNode(line, node -> {
+            if (line.value("bytes") > limit(node.rank())) {
+                return;
+            }
             int id = (int) line.value("id");
             int bytes = (int) line.value("bytes");
             int tag = (int) line.value("tag");
@@ -528,6 +568,12 @@ final class Simulation {
         tell("log", line);
         if (level.intValue() >= java.util.logging.Level.SEVERE.intValue() && !line.startsWith("handler failed")) {
             ledger.violation("error in the log", line);
+        }
+        if (schedule.isGentle() && !mended && line.startsWith("connection lost")) {
+            ledger.violation("connection lost although all went well", line);
+        }
+        if (intruderRank() < 0 && BREACH.matcher(line).find()) {
+            ledger.violation("a node says that another breaks the protocol", line);
         }
         int end = line.indexOf(':');
         String said = (line.startsWith("rank=") ? line.substring(line.indexOf(' ') + 1) : line);

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.sim;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+
+/// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
+/// `Mutants ROOT RESULTS [NAME...]`. A change after which a run never ends is found, and ends this process: exit
+/// status 75 asks to be started again, and goes on.
+///
+/// A file of mutants has blocks, each with a name, a word for those that need not be found and why, and changes:
+///
+/// ```
+/// mutant: name
+/// equivalent: why no rule can break
+/// source: File.java
+/// find: text that stands in it once; more lines, more find
+/// with: what stands there instead
+/// ```
+public final class Mutants {
+
+    private static final int AGAIN = 75;
+    private static final int SEEDS = 500;
+    private static final long PATIENCE_SECONDS = 900;
+    private static final String PACKAGE = "io.bulla.runtime.oob.";
+    private static final Path SOURCES =
+            Path.of("runtime", "oob", "src", "main", "java", "io", "bulla", "runtime", "oob");
+
+    private record Change(String source, String find, String with) {
+
+        String applied(String name, String text) {
+            int at = text.indexOf(find);
+            if (at < 0 || text.indexOf(find, at + 1) >= 0) {
+                throw new IllegalStateException("does not apply: mutant=" + name + " source=" + source + " found="
+                        + (at < 0 ? "not at all" : "more than once"));
+            }
+            return text.substring(0, at) + with + text.substring(at + find.length());
+        }
+    }
+
+    private record Mutant(String name, String equivalent, List<Change> changes) {
+
+        static List<Mutant> all(Path folder) throws IOException {
+            List<Mutant> mutants = new ArrayList<>();
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : files.sorted().toList()) {
+                    for (String block : Files.readString(file).strip().split("\n\n+")) {
+                        mutants.add(read(block));
+                    }
+                }
+            }
+            return mutants;
+        }
+
+        private static Mutant read(String block) {
+            String name = null;
+            String equivalent = null;
+            List<Change> changes = new ArrayList<>();
+            String source = null;
+            List<String> find = new ArrayList<>();
+            List<String> with = new ArrayList<>();
+            for (String line : (block + "\nsource: end").split("\n")) {
+                int colon = line.indexOf(':');
+                String value = line.substring(colon + 1).replaceFirst("^ ", "");
+                switch (line.substring(0, colon)) {
+                    case "mutant" -> name = value;
+                    case "equivalent" -> equivalent = value;
+                    case "find" -> find.add(value);
+                    case "with" -> with.add(value);
+                    case "source" -> {
+                        if (source != null) {
+                            changes.add(new Change(source, String.join("\n", find), String.join("\n", with)));
+                        }
+                        source = value;
+                        find.clear();
+                        with.clear();
+                    }
+                    default -> throw new IllegalArgumentException("not a line of a mutant: " + line);
+                }
+            }
+            return new Mutant(name, equivalent, changes);
+        }
+    }
+
+    /// The module's classes, a mutant's before them; everything else is the program's.
+    private static final class Loader extends ClassLoader {
+
+        private final List<Path> folders;
+
+        Loader(List<Path> folders) {
+            super(Mutants.class.getClassLoader());
+            this.folders = folders;
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(name)) {
+                Class<?> known = findLoadedClass(name);
+                return known != null ? known : name.startsWith(PACKAGE) ? ours(name) : super.loadClass(name, resolve);
+            }
+        }
+
+        private Class<?> ours(String name) throws ClassNotFoundException {
+            String file = name.replace('.', '/') + ".class";
+            for (Path folder : folders) {
+                Path found = folder.resolve(file);
+                if (Files.exists(found)) {
+                    try {
+                        byte[] bytes = Files.readAllBytes(found);
+                        return defineClass(name, bytes, 0, bytes.length);
+                    } catch (IOException cannotRead) {
+                        throw new ClassNotFoundException(name, cannotRead);
+                    }
+                }
+            }
+            throw new ClassNotFoundException(name);
+        }
+    }
+
+    private final Path root;
+    private final Path results;
+
+    private Mutants(Path root, Path results) {
+        this.root = root;
+        this.results = results;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Path root = Path.of(args[0]);
+        List<String> names = List.of(args).subList(2, args.length);
+        List<Mutant> mutants = new ArrayList<>(Mutant.all(root.resolve("runtime/oob/src/test/mutants")));
+        mutants.removeIf(mutant -> !names.isEmpty() && !names.contains(mutant.name));
+        int status = new Mutants(root, Path.of(args[1])).run(mutants);
+        System.out.flush();
+        Runtime.getRuntime().halt(status);
+    }
+
+    private int run(List<Mutant> mutants) throws Exception {
+        for (Mutant mutant : mutants) {
+            if (!seen().containsKey(mutant.name)) {
+                String verdict = bounded(mutant);
+                String line = mutant.name + " " + verdict.lines().findFirst().orElse("");
+                Files.writeString(results, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                System.out.println("  mutant " + line);
+                if (verdict.startsWith("found: no end")) {
+                    return AGAIN;
+                }
+            }
+        }
+        Map<String, String> seen = seen();
+        long found = mutants.stream()
+                .filter(m -> seen.get(m.name).startsWith("found"))
+                .count();
+        long equivalent = mutants.stream()
+                .filter(m -> seen.get(m.name).startsWith("equivalent"))
+                .count();
+        long missed = mutants.size() - found - equivalent;
+        System.out.println("sim: mutants=" + mutants.size() + " found=" + found + " equivalent=" + equivalent
+                + " missed=" + missed);
+        return missed == 0 ? 0 : 1;
+    }
+
+    private Map<String, String> seen() throws IOException {
+        Map<String, String> seen = new LinkedHashMap<>();
+        if (Files.exists(results)) {
+            for (String line : Files.readAllLines(results)) {
+                int end = line.indexOf(' ');
+                seen.put(line.substring(0, end), line.substring(end + 1));
+            }
+        }
+        return seen;
+    }
+
+    private String bounded(Mutant mutant) throws InterruptedException {
+        FutureTask<String> verdict = new FutureTask<>(() -> verdict(mutant));
+        Thread.ofPlatform().daemon().name("mutant-" + mutant.name).start(verdict);
+        try {
+            return verdict.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            return "found: no end within " + PATIENCE_SECONDS + " s";
+        } catch (ExecutionException e) {
+            return "MISSED: " + e.getCause();
+        }
+    }
+
+    private String verdict(Mutant mutant) throws IOException, ReflectiveOperationException {
+        Path work = Files.createTempDirectory("mutant");
+        try {
+            compile(mutant, work);
+            Loader loader = new Loader(
+                    List.of(work, root.resolve(Path.of("runtime", "oob", "target", "classes")), testClasses()));
+            String found = (String) call(loader, "found", SEEDS);
+            if (found != null) {
+                return "found: " + found;
+            }
+            return mutant.equivalent == null
+                    ? "MISSED: not in " + SEEDS + " seeds"
+                    : "equivalent: " + mutant.equivalent;
+        } finally {
+            try (Stream<Path> files = Files.walk(work)) {
+                for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    private Path testClasses() {
+        return root.resolve(Path.of("runtime", "oob", "target", "test-classes"));
+    }
+
+    private static Object call(Loader loader, String method, int seeds) throws ReflectiveOperationException {
+        try {
+            return loader.loadClass(PACKAGE + "sim.Sim")
+                    .getMethod(method, int.class)
+                    .invoke(null, seeds);
+        } catch (InvocationTargetException thrown) {
+            return "thrown: " + thrown.getCause();
+        }
+    }
+
+    private void compile(Mutant mutant, Path work) throws IOException {
+        Map<String, String> changed = new LinkedHashMap<>();
+        for (Change change : mutant.changes) {
+            String text = changed.get(change.source);
+            if (text == null) {
+                text = Files.readString(root.resolve(SOURCES).resolve(change.source));
+            }
+            changed.put(change.source, change.applied(mutant.name, text));
+        }
+        List<File> sources = new ArrayList<>();
+        for (Map.Entry<String, String> source : changed.entrySet()) {
+            Path file = work.resolve(source.getKey());
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, source.getValue());
+            sources.add(file.toFile());
+        }
+        JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
+        StringWriter said = new StringWriter();
+        String classPath = root.resolve(Path.of("runtime", "oob", "target", "classes"))
+                + File.pathSeparator
+                + System.getProperty("java.class.path");
+        List<String> options = List.of("-nowarn", "-proc:none", "-d", work.toString(), "-cp", classPath);
+        try (var files = javac.getStandardFileManager(null, null, null)) {
+            if (!javac.getTask(said, files, null, options, null, files.getJavaFileObjectsFromFiles(sources))
+                    .call()) {
+                throw new IllegalStateException("does not compile: mutant=" + mutant.name + " " + said);
+            }
+        }
+    }
+}
