@@ -83,6 +83,11 @@ final class Intruder implements Net.Endpoint {
     }
 
     @Override
+    public boolean isGone() {
+        return over;
+    }
+
+    @Override
     public void connected(Pipe pipe) {
         out = pipe;
     }

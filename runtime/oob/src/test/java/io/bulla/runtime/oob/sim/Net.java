@@ -50,6 +50,9 @@ final class Net {
 
         Pipe out();
 
+        /// Whether it was closed, or its process has ended.
+        boolean isGone();
+
         void connected(Pipe out);
     }
 
@@ -192,6 +195,9 @@ final class Net {
     private void syn(
             Endpoint client, int from, int to, int attempt, Runnable done, java.util.function.Consumer<String> failed) {
         world.after(delay(from, to), () -> {
+            if (client.isGone()) {
+                return;
+            }
             if (isBlocked(from, to) || isBlocked(to, from) || !hosts[to].up) {
                 if (attempt < SYNS) {
                     world.after(SYN_AGAIN << attempt, () -> syn(client, from, to, attempt + 1, done, failed));
@@ -214,6 +220,10 @@ final class Net {
                 back.after(world.now() + delay(to, from));
                 arriveAt(back.lastArrival(), to, from, () -> {
                     client.connected(there);
+                    if (client.isGone()) {
+                        there.abort();
+                        return;
+                    }
                     hosts[from].endpoints.add(client);
                     flap(there);
                     flap(back);
@@ -232,6 +242,13 @@ final class Net {
             }
         }
         return null;
+    }
+
+    /// Connections of a process to another, as the first sees them.
+    long connections(int from, int to) {
+        return hosts[from].endpoints.stream()
+                .filter(end -> end.out().to == to && end.out().isOpen())
+                .count();
     }
 
     /// A process has ended: its machine closes what it had open, or is gone as well.

@@ -106,6 +106,11 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     }
 
     @Override
+    public boolean isGone() {
+        return !open || node().isKilled();
+    }
+
+    @Override
     public void connected(Pipe pipe) {
         out = pipe;
     }
@@ -255,9 +260,6 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
         private void ready(Runnable task) {
             if (open) {
                 later(task);
-            } else if (out != null) {
-                // closed while it was connecting
-                out.abort();
             }
         }
 

@@ -179,6 +179,8 @@ final class Simulation {
         probe();
         stepUntil(() -> false, world.now() + World.MILLI);
         settle("everybody can talk");
+        // connections that are refused end, and those that never say hello
+        stepUntil(() -> false, world.now() + schedule.nanos("hello") + World.SECOND);
         checkRoom();
         closeAll();
     }
@@ -304,6 +306,11 @@ final class Simulation {
                 }
                 if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || peer.waitingBytes() != 0) {
                     ledger.violation("room is not given back", "node=" + node + " " + peer);
+                }
+            }
+            for (int peer = 0; peer < size; peer++) {
+                if (net.connections(node.rank(), peer) > 1 && peer != intruderRank()) {
+                    ledger.violation("more than one connection of two nodes", "node=" + node + " peer=" + peer);
                 }
             }
             if (node.node().unclaimedBytes() != 0) {
