@@ -25,6 +25,7 @@ final class Simulation {
     record Result(
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
+    private static final long CHATTER = 3;
     private static final long BATCH = 32 << 10;
     private static final Pattern BREACH =
             Pattern.compile("out of place|hole in the sequence|without credit|not a fragment|was not sent|wrong"
@@ -182,6 +183,7 @@ final class Simulation {
         // connections that are refused end, and those that never say hello
         stepUntil(() -> false, world.now() + schedule.nanos("hello") + World.SECOND);
         checkRoom();
+        checkChatter();
         closeAll();
     }
 
@@ -301,10 +303,9 @@ final class Simulation {
             for (PeerStats peer : node.node().stats()) {
                 sights.see("resends", peer.resends());
                 sights.see("duplicates", peer.duplicates());
-                if (peer.peer() == intruderRank()) {
-                    continue;
-                }
-                if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || peer.waitingBytes() != 0) {
+                // what an intruder has begun is held until each relay has given it up
+                long waiting = intruderRank() < 0 ? peer.waitingBytes() : 0;
+                if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || waiting != 0) {
                     ledger.violation("room is not given back", "node=" + node + " " + peer);
                 }
             }
@@ -317,6 +318,23 @@ final class Simulation {
                 ledger.violation(
                         "unclaimed", "node=" + node + " bytes=" + node.node().unclaimedBytes());
             }
+        }
+    }
+
+    /// Acknowledgements are for messages, for connections and for heartbeats, not for each other.
+    private void checkChatter() {
+        long said = sights.of("ACK") + sights.of("ACK that waits for credit");
+        long reasons = sights.of("DIRECT")
+                + sights.of("BROADCAST")
+                + sights.of("BATCH")
+                + sights.of("CONFIRM")
+                + sights.of("SKIP")
+                + sights.of("HELLO")
+                + sights.of("RESUME")
+                + ledger.size();
+        long beats = 2L * size * size * (world.now() / schedule.nanos("heartbeat"));
+        if (said > CHATTER * reasons + beats) {
+            ledger.violation("acknowledgements of acknowledgements", "said=" + said + " reasons=" + reasons);
         }
     }
 
