@@ -6,16 +6,18 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// A few schedules of `./check sim`, which runs many; and that the simulator does what it is for.
 class SimTest {
 
-    private static final int SEEDS = 40;
+    private static final int SEEDS = 25;
 
     @Test
     void schedulesThatOnceFoundAFaultFindNone() throws IOException {
@@ -44,6 +46,27 @@ class SimTest {
             Simulation.Result second = Simulation.run(Schedule.parse(schedule.toString()));
             assertEquals(first.digest(), second.digest());
             assertEquals(first.steps(), second.steps());
+        }
+    }
+
+    @Test
+    void timeAndChanceAndThreadsComeFromTheSurroundingsOnly() throws IOException {
+        Pattern machine =
+                Pattern.compile("nanoTime|currentTimeMillis|ThreadLocalRandom|Math[.]random|Thread[.]of|Executors[.]");
+        try (Stream<Path> files = Files.walk(Path.of("src", "main", "java"))) {
+            List<String> asking = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> machine.matcher(code(file)).find())
+                    .map(file -> file.getFileName().toString())
+                    .toList();
+            assertEquals(List.of("Surroundings.java"), asking);
+        }
+    }
+
+    private static String code(Path file) {
+        try {
+            return Files.readString(file).replaceAll("(?m)^ *///.*$", "");
+        } catch (IOException cannotRead) {
+            throw new UncheckedIOException(cannotRead);
         }
     }
 
