@@ -205,9 +205,9 @@ final class Draw {
                         .with("how", any(0L, 0L, 1L, 2L));
             case FLAP ->
                 Line.of(0, "flap", host, other)
-                        .with("bytes", oneIn(2) ? between(0, 300) : between(200, 5000))
+                        .with("bytes", oneIn(3) ? between(200, 5000) : between(100, 420))
                         .with("how", any(0L, 1L))
-                        .with("for", duration());
+                        .with("for", oneIn(2) ? duration() : between(2_000_000, 6_000_000));
             case PARTITION ->
                 Line.of(0, "partition", host, other).with("for", duration()).with("both", any(0L, 1L, 1L));
             case PAUSE -> Line.of(0, "pause", host).with("for", duration());
