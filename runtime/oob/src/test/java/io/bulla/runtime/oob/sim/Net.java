@@ -169,7 +169,7 @@ final class Net {
                 flush(way);
             }
         }
-        pipes.forEach(pipe -> pipe.widen(socketBytes));
+        pipes.forEach(pipe -> pipe.mend(socketBytes));
     }
 
     /// Something small that gets there some time; what follows it by this call may overtake it.

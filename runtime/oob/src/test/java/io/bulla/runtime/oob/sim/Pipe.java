@@ -65,6 +65,12 @@ final class Pipe {
         room = bytes;
     }
 
+    /// No cut is due any more.
+    void mend(int bytes) {
+        cutAfter = -1;
+        widen(bytes);
+    }
+
     void widen(int bytes) {
         room = Math.max(room, bytes);
         freed(0);
