@@ -29,6 +29,8 @@ final class Draw {
     }
 
     private static final int TAGS = 8;
+    private static final int STORM = 150;
+    private static final int STORM_BYTES = 4000;
 
     private final long seed;
     private final SplittableRandom random;
@@ -161,9 +163,29 @@ final class Draw {
                     .with("tag", random.nextInt(4))
                     .with("bytes", bytes(largest)));
         }
+        if (!gentle && !tiny && honest == nodes && oneIn(10)) {
+            storm();
+        }
         if (oneIn(3)) {
             lines.add(Line.of(between(0, faults), "claim", random.nextInt(honest)));
             lines.add(Line.of(between(0, faults), "unclaim", random.nextInt(honest)));
+        }
+    }
+
+    /// More broadcasts than relays may hold, while the last of a chain stands still.
+    private void storm() {
+        config.put("radix", 1L);
+        config.put("window", 8192L);
+        config.put("coalesce", 0L);
+        config.put("queueMessages", 4096L);
+        config.put("queueBytes", 4_194_304L);
+        lines.removeIf(line -> line.value("bytes") > STORM_BYTES);
+        lines.add(Line.of(1000, "pause", honest - 1).with("for", config.get("peerTimeout") / 2));
+        for (int i = 0; i < STORM; i++) {
+            lines.add(Line.of(between(2000, 50_000), "cast", 0)
+                    .with("id", ++id)
+                    .with("tag", 0)
+                    .with("bytes", STORM_BYTES));
         }
     }
 

@@ -20,7 +20,7 @@ final class Intruder implements Net.Endpoint {
     static final int FORGED = 999;
 
     private static final int SILENT = 70;
-    private static final int REPEATS = 300;
+    private static final int REPEATS = 3000;
     private static final int PIECE = 1024;
     private static final int DEEP = 4096;
     private static final long WINDOW = 1 << 20;

@@ -3,8 +3,8 @@ package io.bulla.runtime.oob.sim;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -17,8 +17,6 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
-import javax.tools.ToolProvider;
 
 /// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
 /// `Mutants ROOT RESULTS [NAME...]`. A change after which a run never ends is found, and ends this process: exit
@@ -199,13 +197,13 @@ public final class Mutants {
         }
     }
 
-    private String verdict(Mutant mutant) throws IOException, ReflectiveOperationException {
+    private String verdict(Mutant mutant) throws IOException, InterruptedException, ReflectiveOperationException {
         Path work = Files.createTempDirectory("mutant");
         try {
             compile(mutant, work);
             Loader loader = new Loader(
                     List.of(work, root.resolve(Path.of("runtime", "oob", "target", "classes")), testClasses()));
-            String found = (String) call(loader, "found", SEEDS);
+            String found = (String) call(loader, root.resolve("runtime/oob/src/test/schedules"));
             if (found != null) {
                 return "found: " + found;
             }
@@ -225,17 +223,17 @@ public final class Mutants {
         return root.resolve(Path.of("runtime", "oob", "target", "test-classes"));
     }
 
-    private static Object call(Loader loader, String method, int seeds) throws ReflectiveOperationException {
+    private static Object call(Loader loader, Path kept) throws ReflectiveOperationException {
         try {
             return loader.loadClass(PACKAGE + "sim.Sim")
-                    .getMethod(method, int.class)
-                    .invoke(null, seeds);
+                    .getMethod("found", Path.class, int.class)
+                    .invoke(null, kept, SEEDS);
         } catch (InvocationTargetException thrown) {
             return "thrown: " + thrown.getCause();
         }
     }
 
-    private void compile(Mutant mutant, Path work) throws IOException {
+    private void compile(Mutant mutant, Path work) throws IOException, InterruptedException {
         Map<String, String> changed = new LinkedHashMap<>();
         for (Change change : mutant.changes) {
             String text = changed.get(change.source);
@@ -251,17 +249,22 @@ public final class Mutants {
             Files.writeString(file, source.getValue());
             sources.add(file.toFile());
         }
-        JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
-        StringWriter said = new StringWriter();
         String classPath = root.resolve(Path.of("runtime", "oob", "target", "classes"))
                 + File.pathSeparator
                 + System.getProperty("java.class.path");
-        List<String> options = List.of("-nowarn", "-proc:none", "-d", work.toString(), "-cp", classPath);
-        try (var files = javac.getStandardFileManager(null, null, null)) {
-            if (!javac.getTask(said, files, null, options, null, files.getJavaFileObjectsFromFiles(sources))
-                    .call()) {
-                throw new IllegalStateException("does not compile: mutant=" + mutant.name + " " + said);
-            }
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "javac").toString(),
+                "-nowarn",
+                "-proc:none",
+                "-d",
+                work.toString(),
+                "-cp",
+                classPath));
+        sources.forEach(source -> command.add(source.getPath()));
+        Process javac = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(javac.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (javac.waitFor() != 0) {
+            throw new IllegalStateException("does not compile: mutant=" + mutant.name + " " + said);
         }
     }
 }

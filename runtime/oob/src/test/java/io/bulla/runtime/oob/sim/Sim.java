@@ -112,13 +112,22 @@ public final class Sim {
 
     /// For a program that has changed the protocol.
     ///
-    /// @return which seed breaks a rule, or `null`
-    public static String found(int most) {
+    /// @return which seed or kept schedule breaks a rule, or `null`
+    public static String found(Path kept, int most) throws IOException {
         try {
             for (long seed = 1; seed <= most; seed++) {
                 Simulation.Result result = Simulation.run(Draw.schedule(seed));
                 if (result.violation() != null) {
                     return "seed " + seed + ": " + result.violation();
+                }
+            }
+            try (Stream<Path> files = Files.list(kept)) {
+                for (Path file : files.sorted().toList()) {
+                    String violation = Simulation.run(Schedule.parse(Files.readString(file)))
+                            .violation();
+                    if (violation != null) {
+                        return file.getFileName() + ": " + violation;
+                    }
                 }
             }
             return null;
