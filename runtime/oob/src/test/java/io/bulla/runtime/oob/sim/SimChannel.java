@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.sim;
 
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
@@ -30,6 +31,9 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     private static final int READS = 16;
     private static final int KIND = 5;
+    private static final int REASON = 11;
+    // with the words, "session is over: rank=..."
+    private static final int OVER = Frame.BYTES + 23;
     private static final int HELLO = Frame.BYTES + Hello.BYTES;
 
     /// Netty's own is random, and orders a group of channels.
@@ -67,6 +71,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     private boolean full;
     private int received;
     private byte kind;
+    private byte reason;
 
     /// One that connects; Netty makes it.
     public SimChannel() {
@@ -177,8 +182,12 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
         if (received <= KIND && received + piece.length > KIND) {
             kind = piece[KIND - received];
         }
+        if (received <= REASON && received + piece.length > REASON) {
+            reason = piece[REASON - received];
+        }
         received = Math.min(received + piece.length, HELLO);
-        if (received >= HELLO && kind == Frame.Kind.HELLO.ordinal()) {
+        boolean over = kind == Frame.Kind.REFUSE.ordinal() && reason == Refusal.SESSION_OVER.ordinal();
+        if (received >= HELLO && kind == Frame.Kind.HELLO.ordinal() || received >= OVER && over) {
             node().heard(Net.host(remote));
         }
     }
