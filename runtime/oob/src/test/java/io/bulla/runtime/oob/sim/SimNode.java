@@ -18,9 +18,9 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ThreadFactory;
 
 /// One life of a node: an event loop and coroutines that run when the world says, a clock, memory, and what its

@@ -29,8 +29,8 @@ final class Simulation {
     private static final long BATCH = 32 << 10;
     private static final Pattern BREACH =
             Pattern.compile("out of place|hole in the sequence|without credit|not a fragment|was not sent|wrong"
-                + " time|not a frame|skips another|not a list of ranks|nodes that there are not|not above|not a rank"
-                + " below|should have no body|not a message of a batch|inside a header|reserved bytes");
+                    + " time|not a frame|skips another|not a list of ranks|nodes that there are not|not above|not a rank"
+                    + " below|should have no body|not a message of a batch|inside a header|reserved bytes");
     private static final long MOST_STEPS = 3_000_000;
 
     // also for the coroutines that a run starts
