@@ -59,7 +59,7 @@ final class HeapSweep {
             passed = 0;
             long lost = 0;
             // what another thread leaves may be room enough
-            for (int tries = 0; tries < 20 && failed == 0; tries++) {
+            for (int tries = 0; tries < 500 && failed == 0; tries++) {
                 lost += step(way, 0);
             }
             passed = 0;
