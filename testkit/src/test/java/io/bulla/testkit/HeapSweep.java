@@ -17,7 +17,7 @@ final class HeapSweep {
 
     private static MemoryBudget budget;
     private static ArenaSource source;
-    private static Region taken;
+    private static final Region[] taken = new Region[1 << 10];
     private static Link last;
     private static int failed;
     private static int passed;
@@ -59,7 +59,7 @@ final class HeapSweep {
             passed = 0;
             long lost = 0;
             // what another thread leaves may be room enough
-            for (int tries = 0; tries < 500 && failed == 0; tries++) {
+            for (int tries = 0; tries < 20 && failed == 0; tries++) {
                 lost += step(way, 0);
             }
             passed = 0;
@@ -84,13 +84,18 @@ final class HeapSweep {
         source = ArenaSource.builder().budget(budget).build();
         Region[] before = before(way);
         Ballast ballast = new Ballast(free);
-        taken = null;
         ballast.fill();
         if (free == 0) {
             fillLast();
         }
+        // small ones until there is no room: what another thread leaves may be enough for a few
+        int most = free == 0 && way == Way.CARVED ? taken.length : 1;
+        int count = 0;
         try {
-            taken = source.allocate(way.bytes);
+            while (count < most) {
+                taken[count] = source.allocate(way.bytes);
+                count++;
+            }
             passed++;
         } catch (OutOfMemoryError full) {
             failed++;
@@ -100,8 +105,9 @@ final class HeapSweep {
             ballast.drop();
             last = null;
         }
-        if (taken != null) {
-            taken.release();
+        for (int i = 0; i < count; i++) {
+            taken[i].release();
+            taken[i] = null;
         }
         long lost = 0;
         if (way == Way.ALONE) {
