@@ -69,7 +69,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.netty",
         "0, io.bulla.interop.agrona",
         "0, io.bulla.interop.aeron",
-        "24, io.bulla.runtime.oob",
+        "20, io.bulla.runtime.oob",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
         "5, io.bulla.cli"

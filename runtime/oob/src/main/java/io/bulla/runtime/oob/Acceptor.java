@@ -117,7 +117,7 @@ final class Acceptor {
     void install(Channel channel, Connection connection, int expected) throws IOException {
         channels.add(channel);
         settings.security().secure(channel, expected != Security.UNKNOWN, expected);
-        FrameReader.install(channel, new LandingMemory(settings.source(), connection), connection);
+        FrameReader.install(channel, new LandingMemory(settings.source(), connection::isMessage), connection);
         channel.pipeline().addLast(connection);
     }
 

@@ -27,13 +27,10 @@ import java.util.function.Consumer;
 /// One event loop's.
 final class Broadcast {
 
-    /// Which broadcast.
-    record Key(int origin, long session, long number) {}
-
     /// What is said upwards: nodes that have it, this one included, and ranks that failed.
     record Outcome(int reached, List<Integer> failed) {}
 
-    final Key key;
+    final BroadcastKey key;
     final int tag;
     final SendOptions options;
     final long total;
@@ -55,7 +52,13 @@ final class Broadcast {
     private boolean over;
     boolean handedOn;
 
-    Broadcast(Key key, int tag, SendOptions options, long total, CompletableFuture<BroadcastResult> result, long now) {
+    Broadcast(
+            BroadcastKey key,
+            int tag,
+            SendOptions options,
+            long total,
+            CompletableFuture<BroadcastResult> result,
+            long now) {
         this.started = now;
         this.key = key;
         this.tag = tag;

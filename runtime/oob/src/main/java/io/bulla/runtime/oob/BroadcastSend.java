@@ -15,7 +15,7 @@ final class BroadcastSend extends PendingSend {
     /// Of this node's own, on its way to the loop: whom it goes to; each has its quota already.
     final int[] children;
     private boolean hasRooms;
-    private final Broadcast.Key key;
+    private final BroadcastKey key;
     // the bytes are where they land, there is no handle
     private final boolean landing;
 
@@ -26,7 +26,7 @@ final class BroadcastSend extends PendingSend {
             long bytes,
             SealedBuffer handle,
             Peer peer,
-            Broadcast.Key key,
+            BroadcastKey key,
             Broadcast of,
             boolean landing,
             CompletableFuture<BroadcastResult> result,
@@ -72,7 +72,7 @@ final class BroadcastSend extends PendingSend {
     }
 
     /// Of the confirmation.
-    static BroadcastSend done(Broadcast.Key key, int reached, SealedBuffer failed, Peer parent) {
+    static BroadcastSend done(BroadcastKey key, int reached, SealedBuffer failed, Peer parent) {
         return new BroadcastSend(
                 Frame.Kind.CONFIRM,
                 reached,

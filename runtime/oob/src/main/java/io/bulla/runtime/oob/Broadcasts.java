@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// One event loop's, but for the counter.
 final class Broadcasts {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final Logger LOG = NodeLog.LOG;
     private static final ValueLayout.OfInt BIG_INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int OUTCOMES = 4096;
 
@@ -41,12 +41,12 @@ final class Broadcasts {
     private final Settings settings;
     private final BroadcastTree tree;
     private final long session;
-    private final Map<Broadcast.Key, Broadcast> active = new LinkedHashMap<>();
-    private final Map<Broadcast.Key, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
+    private final Map<BroadcastKey, Broadcast> active = new LinkedHashMap<>();
+    private final Map<BroadcastKey, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Broadcast.Key, Broadcast.Outcome> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<BroadcastKey, Broadcast.Outcome> eldest) {
             return size() > OUTCOMES;
         }
     };
@@ -76,7 +76,7 @@ final class Broadcasts {
     /// A broadcast of this node's own.
     void begin(BroadcastSend own) {
         Broadcast broadcast = new Broadcast(
-                new Broadcast.Key(settings.rank(), session, ++lastNumber),
+                new BroadcastKey(settings.rank(), session, ++lastNumber),
                 own.tag,
                 own.options,
                 own.bytes,
@@ -139,7 +139,7 @@ final class Broadcasts {
     /// ownership of `body`.
     void arrived(Frame frame, SealedBuffer body, Peer from, Credit credit) {
         boolean last = frame.offset() + frame.length() == frame.total();
-        Broadcast.Key key = new Broadcast.Key(frame.origin(), frame.session(), frame.number());
+        BroadcastKey key = new BroadcastKey(frame.origin(), frame.session(), frame.number());
         Broadcast broadcast = active.get(key);
         if (broadcast == null) {
             if (seen.contains(key) || frame.offset() > 0) {
@@ -331,7 +331,7 @@ final class Broadcasts {
     ///
     /// @param landed bytes of it that have come
     void interrupted(Frame begun, Peer from, Credit credit, long landed) {
-        Broadcast broadcast = active.get(new Broadcast.Key(begun.origin(), begun.session(), begun.number()));
+        Broadcast broadcast = active.get(new BroadcastKey(begun.origin(), begun.session(), begun.number()));
         if (broadcast == null) {
             from.consumed(credit, Credit.charge(landed));
             return;
@@ -343,7 +343,7 @@ final class Broadcasts {
 
     /// A child has confirmed: all below it have the broadcast.
     void confirmed(Frame frame, SealedBuffer body, Peer from) throws IOException {
-        Broadcast broadcast = active.get(new Broadcast.Key(frame.origin(), frame.session(), frame.number()));
+        Broadcast broadcast = active.get(new BroadcastKey(frame.origin(), frame.session(), frame.number()));
         if (broadcast == null || !broadcast.waiting.containsKey(from.rank())) {
             return;
         }
@@ -480,7 +480,7 @@ final class Broadcasts {
     }
 
     /// What was done long ago, or given up, has arrived to its end.
-    private void confirmAgain(Broadcast.Key key, Peer to) {
+    private void confirmAgain(BroadcastKey key, Peer to) {
         Broadcast.Outcome known = outcomes.get(key);
         if (known == null) {
             known = new Broadcast.Outcome(seen.contains(key) ? 1 : AGAIN, List.of());
@@ -488,7 +488,7 @@ final class Broadcasts {
         confirm(key, known, to);
     }
 
-    private void confirm(Broadcast.Key key, Broadcast.Outcome outcome, Peer to) {
+    private void confirm(BroadcastKey key, Broadcast.Outcome outcome, Peer to) {
         start(BroadcastSend.done(key, outcome.reached(), bytesOf(outcome.failed()), to));
     }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 /// of the library; and what waits for it.
 final class HandlerExecutor {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final Logger LOG = NodeLog.LOG;
 
     /// Something to be run, or dropped if the node closes first.
     abstract static class Item {

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage;
 /// The lock is held to look, never while user code runs.
 final class Handlers {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final Logger LOG = NodeLog.LOG;
 
     /// What is known of one tag.
     private static final class Tag {

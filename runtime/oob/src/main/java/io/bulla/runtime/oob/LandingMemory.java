@@ -5,6 +5,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// Where the frames of one connection land: messages in the node's source, and beside it what is small, is not
@@ -21,16 +22,17 @@ final class LandingMemory implements MemorySource {
     }
 
     private final MemorySource source;
-    private final Connection connection;
+    private final BooleanSupplier isMessage;
 
-    LandingMemory(MemorySource source, Connection connection) {
+    /// @param isMessage whether what lands next is a message
+    LandingMemory(MemorySource source, BooleanSupplier isMessage) {
         this.source = source;
-        this.connection = connection;
+        this.isMessage = isMessage;
     }
 
     @Override
     public Region allocate(long byteSize) {
-        return connection.isMessage()
+        return isMessage.getAsBoolean()
                 ? source.allocate(byteSize)
                 : new Beside(Arena.ofAuto().allocate(byteSize));
     }

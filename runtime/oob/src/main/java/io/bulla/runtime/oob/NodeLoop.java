@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
 /// the session that it turns out to carry.
 final class NodeLoop {
 
-    private static final Logger LOG = System.getLogger(OobNode.class.getName());
+    private static final Logger LOG = NodeLog.LOG;
 
     private final Settings settings;
     private final EventLoop loop;

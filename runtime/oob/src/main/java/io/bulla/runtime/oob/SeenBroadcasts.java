@@ -27,13 +27,13 @@ final class SeenBroadcasts {
 
     private final Map<Integer, Sessions> origins = new HashMap<>();
 
-    boolean contains(Broadcast.Key key) {
+    boolean contains(BroadcastKey key) {
         Sessions sessions = origins.get(key.origin());
         SeenNumbers numbers = sessions == null ? null : sessions.get(key.session());
         return numbers != null && numbers.contains(key.number());
     }
 
-    void add(Broadcast.Key key) {
+    void add(BroadcastKey key) {
         origins.computeIfAbsent(key.origin(), origin -> new Sessions())
                 .computeIfAbsent(key.session(), session -> new SeenNumbers())
                 .add(key.number());
