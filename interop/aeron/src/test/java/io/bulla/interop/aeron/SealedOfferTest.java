@@ -217,9 +217,9 @@ class SealedOfferTest {
         SealedBuffer message = Messages.sealed(source, bytes);
         UnsafeBuffer header = new UnsafeBuffer(new byte[8]) {
             @Override
-            public byte[] byteArray() {
+            public void getBytes(int index, byte[] destination) {
                 message.close();
-                return super.byteArray();
+                super.getBytes(index, destination);
             }
         };
         assertTrue(SealedOffer.offer(publication, header, message).isAccepted());
