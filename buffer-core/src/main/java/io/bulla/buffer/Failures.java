@@ -9,6 +9,12 @@ final class Failures {
 
     private Failures() {}
 
+    /// Loads this class: where it is needed first, there may be no heap left to load it with, and what was to be given
+    /// back would be lost.
+    static void load() {
+        // being called is enough
+    }
+
     /// The first one, with `next` behind it if there is memory for that.
     static Throwable join(@Nullable Throwable first, Throwable next) {
         if (first == null) {

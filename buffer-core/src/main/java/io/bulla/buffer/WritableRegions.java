@@ -36,6 +36,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private static final int MAX_READ = 1 << 20;
     private static final int MAX_ASIDE = 64 << 10;
 
+    static {
+        // what stands between a region that was taken and its place in a field
+        Failures.load();
+        Part.count(null);
+        Objects.requireNonNull(Given.ANY_THREAD);
+    }
+
     private enum State {
         WRITING(""),
         SEALED("sealed"),

@@ -6,6 +6,11 @@ final class Failures {
 
     private Failures() {}
 
+    /// Loads this class: where it is needed first, there may be no heap left to load it with.
+    static void load() {
+        // being called is enough
+    }
+
     /// Keeps `another` with the first failure, if there is memory for it.
     static void suppress(Throwable first, Throwable another) {
         try {

@@ -36,6 +36,7 @@ public abstract class Lease implements AutoCloseable {
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
+        Failures.load();
     }
 
     private final RefCount count;
