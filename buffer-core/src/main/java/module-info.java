@@ -14,5 +14,6 @@ module io.bulla.buffer {
     exports io.bulla.buffer;
     exports io.bulla.buffer.internal to
             io.bulla.pack,
+            io.bulla.pool,
             io.bulla.interop.agrona;
 }

@@ -2,6 +2,7 @@
 /// System calls on sealed buffers. Needs `--enable-native-access=io.bulla.interop.posix`.
 module io.bulla.interop.posix {
     requires transitive io.bulla.buffer;
+    requires transitive io.bulla.pool;
     requires transitive io.bulla.iovec;
     requires transitive io.bulla.refcount;
     // annotations alone

@@ -19,6 +19,10 @@ import java.lang.ref.Reference;
 /// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare
 /// tells
 /// that the value lies in this region and before the limit.
+///
+/// Over memory that may be reused, a reader has no region of its own: `memory` stays empty, so that every get comes to the slow
+/// path here, which reads through the vector, whose reads look at the stamp when they are over. Then `at` is 0 and `base` the
+/// position. Other memory pays nothing for it.
 abstract sealed class ReadableRegions permits BufferReader {
 
     final SealedBuffer buffer;
@@ -28,6 +32,7 @@ abstract sealed class ReadableRegions permits BufferReader {
     MemorySegment memory = MemorySegment.NULL;
     long at;
     private final IoVec bytes;
+    private final boolean stamped;
     private long limit;
     private long base;
     private int region;
@@ -37,6 +42,7 @@ abstract sealed class ReadableRegions permits BufferReader {
         this.start = start;
         this.bytes = bytes;
         this.limit = bytes.byteSize();
+        this.stamped = bytes.isStamped();
         enter(0);
     }
 
@@ -53,7 +59,7 @@ abstract sealed class ReadableRegions permits BufferReader {
             throw new IllegalArgumentException("limit outside of what is left: limit=" + wanted + " position=" + here()
                     + " byteSize=" + bytes.byteSize());
         }
-        MemorySegment shown = bytes.regionCount() == 0 ? memory : shown(bytes.region(region), wanted - base);
+        MemorySegment shown = bytes.regionCount() == 0 || stamped ? memory : shown(bytes.region(region), wanted - base);
         limit = wanted;
         memory = shown;
     }
@@ -64,6 +70,10 @@ abstract sealed class ReadableRegions permits BufferReader {
         }
         if (position < base || position > base + memory.byteSize()) {
             checkOpen();
+            if (stamped) {
+                base = position;
+                return;
+            }
             enter(bytes.regionAt(Math.min(position, bytes.byteSize() - 1)));
         }
         at = position - base;
@@ -86,6 +96,10 @@ abstract sealed class ReadableRegions permits BufferReader {
     final byte[] raw(long length) {
         need(length);
         byte[] raw = new byte[SealedBuffer.arraySize(length)];
+        if (stamped) {
+            readStamped(raw);
+            return raw;
+        }
         for (int done = 0; done < raw.length; ) {
             if (at == memory.byteSize()) {
                 enter(region + 1);
@@ -102,6 +116,9 @@ abstract sealed class ReadableRegions permits BufferReader {
     /// The next bytes as a number, the first one highest: for a get that its region alone cannot serve.
     final long gathered(int width) {
         need(width);
+        if (stamped) {
+            return nextStamped(width);
+        }
         long value = 0;
         for (int i = 0; i < width; i++) {
             value = value << Byte.SIZE | nextByte() & 0xff;
@@ -123,6 +140,33 @@ abstract sealed class ReadableRegions permits BufferReader {
         }
     }
 
+    private long nextStamped(int width) {
+        long value =
+                switch (width) {
+                    case Byte.BYTES -> bytes.getByte(base);
+                    case Short.BYTES -> bytes.getShort(base);
+                    case Integer.BYTES -> bytes.getInt(base);
+                    default -> bytes.getLong(base);
+                };
+        base += width;
+        Reference.reachabilityFence(this);
+        return value;
+    }
+
+    private void readStamped(byte[] raw) {
+        IoVec regions = bytes.lent();
+        for (int done = 0; done < raw.length; ) {
+            int index = regions.regionAt(base + done);
+            long from = base + done - regions.regionStart(index);
+            int now = (int) Math.min(raw.length - done, regions.region(index).byteSize() - from);
+            MemorySegment.copy(regions.region(index), ValueLayout.JAVA_BYTE, from, raw, done, now);
+            done += now;
+        }
+        bytes.verify();
+        base += raw.length;
+        Reference.reachabilityFence(this);
+    }
+
     private byte nextByte() {
         if (at == memory.byteSize()) {
             enter(region + 1);
@@ -137,7 +181,7 @@ abstract sealed class ReadableRegions permits BufferReader {
     }
 
     private void enter(int index) {
-        if (index < bytes.regionCount()) {
+        if (index < bytes.regionCount() && !stamped) {
             base = bytes.regionStart(index);
             memory = shown(bytes.region(index), limit - base);
             region = index;

@@ -38,6 +38,7 @@ class ArchitectureTest {
             "pack",
             "pack.text",
             "pack.value",
+            "pool",
             "interop.netty",
             "interop.posix",
             "interop.agrona",
@@ -108,13 +109,17 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
-    /// Exported to two modules by name; here that is held on the class path, too.
+    /// Exported to three modules by name; here that is held on the class path, too.
     @Test
-    void buildersMemoryIsLentToTwoRooms() {
+    void whatIsInternalToBuffersIsKnownToThreeRooms() {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(
-                        "io.bulla.buffer..", "io.bulla.pack", "io.bulla.pack.text", "io.bulla.interop.agrona")
+                        "io.bulla.buffer..",
+                        "io.bulla.pack",
+                        "io.bulla.pack.text",
+                        "io.bulla.pool",
+                        "io.bulla.interop.agrona")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
@@ -162,7 +167,8 @@ class ArchitectureTest {
     void librariesStandOnTheJdk() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer..", "io.bulla.pack..")
+                .resideInAnyPackage(
+                        "io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer..", "io.bulla.pack..", "io.bulla.pool")
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(

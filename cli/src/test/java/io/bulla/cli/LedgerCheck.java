@@ -16,6 +16,7 @@ public final class LedgerCheck {
         "iovec",
         "buffer-core",
         "pack-unpack",
+        "pool",
         "interop/posix",
         "interop/netty",
         "interop/agrona",

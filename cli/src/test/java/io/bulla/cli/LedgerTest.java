@@ -13,6 +13,7 @@ import io.bulla.interop.netty.FrameReader;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
+import io.bulla.pool.SlabSource;
 import io.bulla.refcount.RefCount;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.pmix.PmixNodes;
@@ -44,6 +45,7 @@ class LedgerTest {
             Map.entry("iovec", IoVec.class),
             Map.entry("buffer-core", BufferBuilder.class),
             Map.entry("pack-unpack", Packer.class),
+            Map.entry("pool", SlabSource.class),
             Map.entry("interop/posix", PosixSocket.class),
             Map.entry("interop/netty", FrameReader.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),

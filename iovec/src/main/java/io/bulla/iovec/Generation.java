@@ -1,38 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.iovec;
 
-/// A stamp that views carry: once it has ended, they throw.
-///
-/// ```
-/// current --end()--> ended      ended is final
-/// ```
-///
-/// Checking is a plain read: a view that is used beside the end may still pass, as it may have a moment
-/// earlier. The owner of the memory decides what such a view finds there.
-public final class Generation {
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
-    // plain: see above; the owner's own handing on of the memory orders everything that matters
-    private boolean ended;
+/// A stamp that views carry: once it has ended, they throw. It also knows who may still look at the memory past it.
+///
+/// ```
+/// word:  2.. holds | 1 escaped | 0 ended
+/// current --end()--> ended                    ended is final
+/// current --a raw view is taken--> escaped    final; not from ended: then the taker gets an exception
+/// current --a hold--> held(n + 1)             not from ended; the last hold that goes after the end calls rested()
+/// ```
+///
+/// A memory source that reuses memory ends the stamp first, and asks the end what it may do with the memory.
+///
+/// Ordering
+/// 1. **A reader looks after it has read.** Whoever reads bytes of a later owner, fences (acquire) and looks at the
+///    stamp finds it ended, because the source fences (release) between the end and what the later owner writes.
+/// 2. **One word.** A view that is taken and the end are steps of one word: either the end sees the view, or the
+///    taker sees the end. So do a hold and the end.
+public class Generation {
+
+    private static final int ENDED = 1;
+    private static final int ESCAPED = 2;
+    private static final int HOLD = 4;
+    private static final VarHandle WORD;
+
+    static {
+        try {
+            WORD = MethodHandles.lookup().findVarHandle(Generation.class, "word", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    // through WORD only
+    private int word;
 
     /// A stamp that has not ended.
     public Generation() {}
 
+    /// What the memory's owner may do with it once the stamp has ended.
+    public enum End {
+        /// No view is left that does not look at the stamp: the memory may be reused at once.
+        FREE,
+        /// A call still reads the memory, and says when it is done: [Generation#rested()].
+        RESTS,
+        /// A raw view was given out, and its holder cannot be asked: the memory is not reused.
+        ESCAPED,
+        /// The stamp had ended before.
+        AGAIN
+    }
+
     /// Ends the stamp: every view that carries it throws from now on. Again is harmless.
-    public void end() {
-        ended = true;
+    ///
+    /// @return what may be done with the memory
+    public final End end() {
+        // volatile: ordering 2; what the owner did is before what a later owner does
+        int before = (int) WORD.getAndBitwiseOr(this, ENDED);
+        if ((before & ENDED) != 0) {
+            return End.AGAIN;
+        }
+        return (before & ESCAPED) != 0 ? End.ESCAPED : before >= HOLD ? End.RESTS : End.FREE;
     }
 
-    /// Tells whether the stamp has ended.
-    boolean isEnded() {
-        return ended;
-    }
-
-    /// Passes while the stamp has not ended.
+    /// Passes while the stamp has not ended. Called after the read that it is to vouch for.
     ///
     /// @throws IllegalStateException once it has
-    public void check() {
-        if (ended) {
+    public final void check() {
+        // acquire: ordering 1, the read is above this line
+        VarHandle.acquireFence();
+        if (isEnded()) {
             throw new IllegalStateException("stale view: its memory was given back");
+        }
+    }
+
+    /// Called once, by the last call that read the memory beside its end, if no raw view was given out.
+    protected void rested() {}
+
+    /// Tells whether the stamp has ended.
+    final boolean isEnded() {
+        // opaque: ordering 1, the fence is the caller's
+        return ((int) WORD.getOpaque(this) & ENDED) != 0;
+    }
+
+    /// A raw view is about to be given out.
+    ///
+    /// @return false if the stamp has ended: it must not be
+    final boolean escape() {
+        while (true) {
+            // opaque: a guess for the step below; escaped is final
+            int before = (int) WORD.getOpaque(this);
+            if ((before & ENDED) != 0) {
+                return false;
+            }
+            // volatile: ordering 2
+            if ((before & ESCAPED) != 0 || WORD.compareAndSet(this, before, before | ESCAPED)) {
+                return true;
+            }
+        }
+    }
+
+    /// Keeps the memory from being reused until [#letGo()].
+    ///
+    /// @return false if the stamp has ended; then there is nothing to let go
+    final boolean hold() {
+        while (true) {
+            // opaque: a guess for the step below
+            int before = (int) WORD.getOpaque(this);
+            if ((before & ENDED) != 0) {
+                return false;
+            }
+            // volatile: ordering 2
+            if (WORD.compareAndSet(this, before, before + HOLD)) {
+                return true;
+            }
+        }
+    }
+
+    /// Ends one hold.
+    final void letGo() {
+        // volatile: the reads of this hold are above, the reuse is below
+        if ((int) WORD.getAndAdd(this, -HOLD) == HOLD + ENDED) {
+            rested();
         }
     }
 }

@@ -3,16 +3,18 @@ package io.bulla.iovec;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A vector that keeps an object reachable, or throws once a stamp has ended, or both.
+/// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the stamp when
+/// it is over, since the memory may be another owner's by then.
 ///
 /// @param bytes one region or many
 /// @param keeper never looked at
-/// @param stamps checked before each use
+/// @param stamps checked after each read
 record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) implements IoVec {
 
     static IoVec around(IoVec bytes, IoVec... parts) {
@@ -25,6 +27,11 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
             }
         }
         return guarded ? new GuardedVec(bytes, parts.clone(), stamps.toArray(Generation[]::new)) : bytes;
+    }
+
+    /// The regions as they are, for a caller that looks at the stamps itself.
+    static IoVec regionsOf(IoVec vec) {
+        return vec instanceof GuardedVec guarded ? guarded.bytes : vec;
     }
 
     @Override
@@ -43,8 +50,34 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
     }
 
     @Override
+    public boolean isStamped() {
+        return stamps.length > 0;
+    }
+
+    @Override
+    public IoVec lent() {
+        verify();
+        return bytes;
+    }
+
+    @Override
+    public void verify() {
+        // acquire: Generation 1, the read that the caller made is above this line
+        VarHandle.acquireFence();
+        for (Generation stamp : stamps) {
+            if (stamp.isEnded()) {
+                throw stale();
+            }
+        }
+    }
+
+    @Override
     public MemorySegment region(int index) {
-        check();
+        for (Generation stamp : stamps) {
+            if (!stamp.escape()) {
+                throw stale();
+            }
+        }
         return bytes.region(index);
     }
 
@@ -60,56 +93,57 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
 
     @Override
     public IoVec slice(long offset, long length) {
-        check();
+        verify();
         return new GuardedVec(bytes.slice(offset, length), keeper, stamps);
     }
 
     @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
-        check();
         try {
             return bytes.get(layout, offset);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }
 
     @Override
     public short get(ValueLayout.OfShort layout, long offset) {
-        check();
         try {
             return bytes.get(layout, offset);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }
 
     @Override
     public int get(ValueLayout.OfInt layout, long offset) {
-        check();
         try {
             return bytes.get(layout, offset);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }
 
     @Override
     public long get(ValueLayout.OfLong layout, long offset) {
-        check();
         try {
             return bytes.get(layout, offset);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }
 
     @Override
     public void copyTo(long offset, MemorySegment target, long length) {
-        check();
+        verify();
         try {
             bytes.copyTo(offset, target, length);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }
@@ -121,7 +155,12 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
 
     @Override
     public int hashCode() {
-        return Content.hash(this);
+        try {
+            return Content.hash(bytes);
+        } finally {
+            verify();
+            Reference.reachabilityFence(this);
+        }
     }
 
     @Override
@@ -129,11 +168,25 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
         return "IoVec[byteSize=" + byteSize() + " regions=" + regionCount() + "]";
     }
 
-    private void check() {
-        for (Generation stamp : stamps) {
-            if (stamp.isEnded()) {
+    /// Keeps the memory from being reused for the time of one call.
+    ///
+    /// @throws IllegalStateException if a stamp has ended; then nothing is held
+    void hold() {
+        for (int i = 0; i < stamps.length; i++) {
+            if (!stamps[i].hold()) {
+                letGo(i);
                 throw stale();
             }
+        }
+    }
+
+    void letGo() {
+        letGo(stamps.length);
+    }
+
+    private void letGo(int count) {
+        for (int i = 0; i < count; i++) {
+            stamps[i].letGo();
         }
     }
 

@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
 /// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
 ///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
 ///   ([#keeping]), so that its holder is not taken for forgotten, and can throw once its memory was given back
-///   ([#stamped]).
+///   ([#stamped]): a read looks at the stamp when it is over, and what a copy left in its target is void if it throws.
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
 /// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a
@@ -90,8 +90,9 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     static IoVec concat(IoVec... parts) {
         List<MemorySegment> regions = new ArrayList<>();
         for (IoVec part : parts) {
-            for (int i = 0; i < part.regionCount(); i++) {
-                regions.add(part.region(i));
+            IoVec lent = part.lent();
+            for (int i = 0; i < lent.regionCount(); i++) {
+                regions.add(lent.region(i));
             }
         }
         return GuardedVec.around(of(regions.toArray(MemorySegment[]::new)), parts);
@@ -113,6 +114,28 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
         return new GuardedVec(this, null, stamp);
     }
 
+    /// Tells whether a stamp is looked at: then the memory may be reused once it is given back.
+    ///
+    /// @return false unless the memory's source stamps its regions
+    default boolean isStamped() {
+        return false;
+    }
+
+    /// The same bytes without stamp and without keeper, for one of two callers: one that reads at once and calls
+    /// [#verify()] on this vector before it uses what it read, or one that keeps a handle open until it has let go of
+    /// every view, as a send does. Views of it do not count as given out, so the memory is reused after them.
+    ///
+    /// @return a vector over the same regions; itself if nothing guards it
+    /// @throws IllegalStateException if a stamp has ended
+    default IoVec lent() {
+        return this;
+    }
+
+    /// Vouches for what was read from [#lent()]: passes if the memory was not given back before the end of the read.
+    ///
+    /// @throws IllegalStateException if a stamp has ended: what was read may be another buffer's
+    default void verify() {}
+
     /// Number of bytes.
     ///
     /// @return at least 0
@@ -123,7 +146,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return at least 0
     int regionCount();
 
-    /// The `index`-th region.
+    /// The `index`-th region, as a view that looks at no stamp: a source that reuses memory leaves this memory alone
+    /// from now on, until all of its slab is free. [#lent()] is for reads and sends that end.
     ///
     /// @param index 0 to `regionCount() - 1`
     /// @return a read-only segment
@@ -366,8 +390,12 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return number of bytes written: [#byteSize()]
     /// @throws IOException from the channel; any number of bytes may have been written
     default long writeTo(GatheringByteChannel channel) throws IOException {
+        GuardedVec held = this instanceof GuardedVec guarded ? guarded : null;
+        if (held != null) {
+            held.hold();
+        }
         try {
-            ByteBuffer[] views = asByteBuffers();
+            ByteBuffer[] views = GuardedVec.regionsOf(this).asByteBuffers();
             for (int first = 0; first < views.length; ) {
                 if (views[first].hasRemaining()) {
                     channel.write(views, first, views.length - first);
@@ -377,6 +405,9 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
             }
             return byteSize();
         } finally {
+            if (held != null) {
+                held.letGo();
+            }
             Reference.reachabilityFence(this);
         }
     }
@@ -387,8 +418,10 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return -1 if both hold the same bytes; the shorter one's size if it is a prefix of the other
     default long mismatch(IoVec other) {
         try {
-            return Content.mismatch(this, other);
+            return Content.mismatch(GuardedVec.regionsOf(this), GuardedVec.regionsOf(other));
         } finally {
+            verify();
+            other.verify();
             Reference.reachabilityFence(this);
             Reference.reachabilityFence(other);
         }
@@ -414,8 +447,9 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     default long indexOf(long from, byte... wanted) {
         checkRange("search", from, 0, byteSize());
         try {
-            return Content.indexOf(this, from, wanted);
+            return Content.indexOf(GuardedVec.regionsOf(this), from, wanted);
         } finally {
+            verify();
             Reference.reachabilityFence(this);
         }
     }

@@ -79,8 +79,10 @@ public final class IoVecCursor {
         IoVec.checkRange("advance", position, bytes, vec.byteSize());
         position += bytes;
         inRegion += bytes;
-        while (region < vec.regionCount() && inRegion >= vec.region(region).byteSize()) {
-            inRegion -= vec.region(region++).byteSize();
+        // sizes alone: no view is given out
+        IoVec regions = GuardedVec.regionsOf(vec);
+        while (region < regions.regionCount() && inRegion >= regions.region(region).byteSize()) {
+            inRegion -= regions.region(region++).byteSize();
         }
     }
 

@@ -261,13 +261,14 @@ abstract class ByteCursor {
     private @Nullable String plainText(int length, byte @Nullable [] scratch) {
         IoVec bytes = buffer.iovec();
         int index = bytes.regionAt(position);
-        MemorySegment region = bytes.region(index);
+        MemorySegment region = bytes.lent().region(index);
         long at = position - bytes.regionStart(index);
         if (at + length >= region.byteSize()) {
             return null;
         }
         byte[] aside = scratch == null ? new byte[length] : scratch;
         String text = Utf8.plain(region, at, length, aside);
+        bytes.verify();
         Reference.reachabilityFence(bytes);
         return text;
     }
@@ -376,17 +377,19 @@ abstract class ByteCursor {
 
     final void copyTo(byte[] target) {
         IoVec bytes = buffer.iovec();
-        if (bytes.regionCount() > 1) {
-            bytes = bytes.slice(position, target.length);
+        IoVec regions = bytes.lent();
+        if (regions.regionCount() > 1) {
+            regions = regions.slice(position, target.length);
             int done = 0;
-            for (int i = 0; i < bytes.regionCount(); i++) {
-                int step = (int) bytes.region(i).byteSize();
-                MemorySegment.copy(bytes.region(i), BYTE, 0, target, done, step);
+            for (int i = 0; i < regions.regionCount(); i++) {
+                int step = (int) regions.region(i).byteSize();
+                MemorySegment.copy(regions.region(i), BYTE, 0, target, done, step);
                 done += step;
             }
         } else if (target.length > 0) {
-            MemorySegment.copy(bytes.region(0), BYTE, position, target, 0, target.length);
+            MemorySegment.copy(regions.region(0), BYTE, position, target, 0, target.length);
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
     }
 }

@@ -233,9 +233,10 @@ public record Envelope(WireFormat format, long length, int checksum) {
 
     private static int crc(IoVec bytes) {
         CRC32C crc = new CRC32C();
-        for (ByteBuffer view : bytes.asByteBuffers()) {
+        for (ByteBuffer view : bytes.lent().asByteBuffers()) {
             crc.update(view);
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
         return (int) crc.getValue();
     }

@@ -76,9 +76,10 @@ final class FixedWidth implements Encoding {
     public void shorts(ByteCursor in, Wire wire, short[] target, int from, int count) {
         in.need((long) count * Short.BYTES);
         IoVec bytes = in.buffer.iovec();
+        IoVec regions = bytes.lent();
         for (int done = 0; done < count; ) {
             int index = bytes.regionAt(in.position);
-            MemorySegment region = bytes.region(index);
+            MemorySegment region = regions.region(index);
             long at = in.position - bytes.regionStart(index);
             int whole = (int) Math.min(count - done, (region.byteSize() - at) / Short.BYTES);
             if (whole == 0) {
@@ -90,6 +91,7 @@ final class FixedWidth implements Encoding {
                 done += whole;
             }
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
     }
 
@@ -97,9 +99,10 @@ final class FixedWidth implements Encoding {
     public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
         in.need((long) count * Integer.BYTES);
         IoVec bytes = in.buffer.iovec();
+        IoVec regions = bytes.lent();
         for (int done = 0; done < count; ) {
             int index = bytes.regionAt(in.position);
-            MemorySegment region = bytes.region(index);
+            MemorySegment region = regions.region(index);
             long at = in.position - bytes.regionStart(index);
             int whole = (int) Math.min(count - done, (region.byteSize() - at) / Integer.BYTES);
             if (whole == 0) {
@@ -111,6 +114,7 @@ final class FixedWidth implements Encoding {
                 done += whole;
             }
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
     }
 
@@ -118,9 +122,10 @@ final class FixedWidth implements Encoding {
     public void longs(ByteCursor in, Wire wire, long[] target, int from, int count) {
         in.need((long) count * Long.BYTES);
         IoVec bytes = in.buffer.iovec();
+        IoVec regions = bytes.lent();
         for (int done = 0; done < count; ) {
             int index = bytes.regionAt(in.position);
-            MemorySegment region = bytes.region(index);
+            MemorySegment region = regions.region(index);
             long at = in.position - bytes.regionStart(index);
             int whole = (int) Math.min(count - done, (region.byteSize() - at) / Long.BYTES);
             if (whole == 0) {
@@ -132,6 +137,7 @@ final class FixedWidth implements Encoding {
                 done += whole;
             }
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
     }
 

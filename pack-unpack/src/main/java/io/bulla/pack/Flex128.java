@@ -99,11 +99,12 @@ final class Flex128 implements Encoding {
     @Override
     public void ints(ByteCursor in, Wire wire, int[] target, int from, int count) {
         IoVec bytes = in.buffer.iovec();
+        IoVec regions = bytes.lent();
         for (int done = 0; done < count; ) {
             if (in.position < in.end) {
                 int index = bytes.regionAt(in.position);
                 done += FlexRuns.read(
-                        bytes.region(index),
+                        regions.region(index),
                         bytes.regionStart(index),
                         in,
                         wire.isUnsigned(),
@@ -116,6 +117,7 @@ final class Flex128 implements Encoding {
                 target[from + done++] = (int) number(in, wire);
             }
         }
+        bytes.verify();
         Reference.reachabilityFence(bytes);
     }
 

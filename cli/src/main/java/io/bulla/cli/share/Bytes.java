@@ -15,7 +15,7 @@ final class Bytes {
     static byte[] sha256(SealedBuffer buffer) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            for (ByteBuffer view : buffer.iovec().asByteBuffers()) {
+            for (ByteBuffer view : buffer.iovec().lent().asByteBuffers()) {
                 digest.update(view);
             }
             return digest.digest();

@@ -97,7 +97,7 @@ final class LaunchMessage {
             IoVec content = unpacker.unpackByteObject();
             IoVec expected = unpacker.unpackByteObject();
             MessageDigest digest = sha256();
-            for (ByteBuffer view : content.asByteBuffers()) {
+            for (ByteBuffer view : content.lent().asByteBuffers()) {
                 digest.update(view);
             }
             IoVec found = IoVec.of(MemorySegment.ofArray(digest.digest()));

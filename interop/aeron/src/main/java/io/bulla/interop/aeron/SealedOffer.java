@@ -92,7 +92,7 @@ public final class SealedOffer {
         for (int i = first; i < count; i++) {
             // a slice, and not the bare region: it keeps what the vector keeps
             long from = bytes.regionStart(i - first);
-            long length = bytes.region(i - first).byteSize();
+            long length = (i - first + 1 < bytes.regionCount() ? bytes.regionStart(i - first + 1) : bytes.byteSize()) - from;
             vectors[i] = new DirectBufferVector(SealedDirectBuffer.of(bytes.slice(from, length)), 0, (int) length);
         }
         return vectors;

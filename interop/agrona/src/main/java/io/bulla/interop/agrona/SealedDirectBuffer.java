@@ -28,10 +28,13 @@ public final class SealedDirectBuffer implements DirectReads {
 
     private final IoVec vec;
     private final MemorySegment segment;
+    // null unless reads look at a stamp
+    private final @Nullable IoVec stamped;
 
     private SealedDirectBuffer(IoVec vec, MemorySegment segment) {
         this.vec = vec;
         this.segment = segment;
+        this.stamped = vec.isStamped() ? vec : null;
     }
 
     /// The bytes of `vec`, not copied.
@@ -41,7 +44,7 @@ public final class SealedDirectBuffer implements DirectReads {
     /// @throws IllegalArgumentException if there is no one address that an `int` reaches all of it from; use
     ///     [IoVec#toSegment] for a copy in one piece
     public static SealedDirectBuffer of(IoVec vec) {
-        MemorySegment segment = vec.asSegment();
+        MemorySegment segment = vec.lent().asSegment();
         if (segment.byteSize() > Integer.MAX_VALUE || !segment.isNative()) {
             throw new IllegalArgumentException("no DirectBuffer over this: byteSize=" + segment.byteSize() + " limit="
                     + Integer.MAX_VALUE + " native=" + segment.isNative());
@@ -52,7 +55,8 @@ public final class SealedDirectBuffer implements DirectReads {
     /// The address, for code that copies by itself. See the class comment.
     @Override
     public long addressOffset() {
-        return segment.address();
+        // an address looks at no stamp: from here on the memory is not reused
+        return vec.asSegment().address();
     }
 
     @Override
@@ -129,6 +133,7 @@ public final class SealedDirectBuffer implements DirectReads {
         // the target will read by address, unchecked
         checkAlive();
         target.putBytes(targetIndex, segment.asSlice(index, length).asByteBuffer(), 0, length);
+        vec.verify();
         Reference.reachabilityFence(vec);
     }
 
@@ -137,6 +142,7 @@ public final class SealedDirectBuffer implements DirectReads {
         IoVec.checkRange("copy into target", targetOffset, length, target.capacity());
         boundsCheck(index, length);
         target.put(targetOffset, segment.asSlice(index, length).asByteBuffer(), 0, length);
+        vec.verify();
         Reference.reachabilityFence(vec);
     }
 
@@ -163,11 +169,17 @@ public final class SealedDirectBuffer implements DirectReads {
     }
 
     private int fenced(int value) {
+        if (stamped != null) {
+            stamped.verify();
+        }
         Reference.reachabilityFence(vec);
         return value;
     }
 
     private long fenced(long value) {
+        if (stamped != null) {
+            stamped.verify();
+        }
         Reference.reachabilityFence(vec);
         return value;
     }

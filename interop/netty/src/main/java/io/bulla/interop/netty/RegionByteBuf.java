@@ -6,9 +6,11 @@ import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.ReadOnlyBufferException;
@@ -26,14 +28,18 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     private static final ByteBuffer FREED = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private final SendTicket ticket;
+    private final boolean reused;
+    // plain: who reads beside the last release looks again, in `read`
     private ByteBuffer view;
 
     /// @param view read-only and big-endian, from its position to its limit
     /// @param ticket told when the region has no holder any more
-    RegionByteBuf(ByteBuffer view, SendTicket ticket) {
+    /// @param reused whether the memory may be another buffer's after that
+    RegionByteBuf(ByteBuffer view, SendTicket ticket, boolean reused) {
         super(view.remaining());
         this.view = view.position() == 0 ? view : view.slice();
         this.ticket = ticket;
+        this.reused = reused;
         setIndex(0, maxCapacity());
     }
 
@@ -108,22 +114,26 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected byte _getByte(int index) {
-        return view.get(index);
+        byte value = view.get(index);
+        read();
+        return value;
     }
 
     @Override
     protected short _getShort(int index) {
-        return view.getShort(index);
+        short value = view.getShort(index);
+        read();
+        return value;
     }
 
     @Override
     protected short _getShortLE(int index) {
-        return Short.reverseBytes(view.getShort(index));
+        return Short.reverseBytes(_getShort(index));
     }
 
     @Override
     protected int _getUnsignedMedium(int index) {
-        return (view.get(index) & 0xff) << 16 | view.getShort(index + 1) & 0xffff;
+        return (_getByte(index) & 0xff) << 16 | _getShort(index + 1) & 0xffff;
     }
 
     @Override
@@ -133,28 +143,33 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected int _getInt(int index) {
-        return view.getInt(index);
+        int value = view.getInt(index);
+        read();
+        return value;
     }
 
     @Override
     protected int _getIntLE(int index) {
-        return Integer.reverseBytes(view.getInt(index));
+        return Integer.reverseBytes(_getInt(index));
     }
 
     @Override
     protected long _getLong(int index) {
-        return view.getLong(index);
+        long value = view.getLong(index);
+        read();
+        return value;
     }
 
     @Override
     protected long _getLongLE(int index) {
-        return Long.reverseBytes(view.getLong(index));
+        return Long.reverseBytes(_getLong(index));
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
         checkDstIndex(index, length, targetIndex, target.capacity());
         target.setBytes(targetIndex, nioBuffer(index, length));
+        read();
         return this;
     }
 
@@ -162,12 +177,14 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     public ByteBuf getBytes(int index, byte[] target, int targetIndex, int length) {
         checkDstIndex(index, length, targetIndex, target.length);
         view.get(index, target, targetIndex, length);
+        read();
         return this;
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuffer target) {
         target.put(nioBuffer(index, target.remaining()));
+        read();
         return this;
     }
 
@@ -196,7 +213,26 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     @Override
     public ByteBuf copy(int index, int length) {
         ByteBuffer bytes = nioBuffer(index, length);
-        return alloc().directBuffer(length, maxCapacity()).writeBytes(bytes);
+        ByteBuf copy = alloc().directBuffer(length, maxCapacity());
+        try {
+            copy.writeBytes(bytes);
+            read();
+            return copy;
+        } catch (Throwable failure) {
+            copy.release();
+            throw failure;
+        }
+    }
+
+    /// Looks again, after a read of memory that may be another buffer's by now.
+    private void read() {
+        if (reused) {
+            // acquire: Generation 1, with the view in place of the stamp; deallocate changes it before the handle is closed
+            VarHandle.acquireFence();
+            if (view == FREED) {
+                throw new IllegalReferenceCountException(0);
+            }
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.bulla.interop.netty;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
 import io.bulla.refcount.SendTicket;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -73,9 +74,22 @@ public final class SealedWrite {
     }
 
     private static Queued queued(Channel channel, ByteBuf header, SealedBuffer handle) {
-        ByteBuffer[] views = handle.iovec().asByteBuffers();
+        IoVec bytes = handle.iovec();
+        // a stray close of the given handle must not let another buffer's bytes out
+        SealedBuffer own = bytes.isStamped() ? handle.move(handle.tag()) : handle;
+        try {
+            return queued(channel, header, own, bytes);
+        } catch (Throwable failure) {
+            own.close();
+            throw failure;
+        }
+    }
+
+    private static Queued queued(Channel channel, ByteBuf header, SealedBuffer own, IoVec bytes) {
+        // the ticket holds the handle until the last view is let go
+        ByteBuffer[] views = bytes.lent().asByteBuffers();
         // one event for each region, and one for the promise
-        SendTicket ticket = new SendTicket(handle, views.length + 1);
+        SendTicket ticket = new SendTicket(own, views.length + 1);
         List<CompositeByteBuf> pieces = new ArrayList<>(1 + views.length / MAX_VIEWS);
         List<ByteBuf> piece = new ArrayList<>(Math.min(1 + views.length, MAX_VIEWS));
         long size = header.readableBytes();
@@ -87,7 +101,7 @@ public final class SealedWrite {
                 size = 0;
             }
             size += view.remaining();
-            piece.add(new RegionByteBuf(view, ticket));
+            piece.add(new RegionByteBuf(view, ticket, bytes.isStamped()));
         }
         pieces.add(composite(channel, piece));
         return new Queued(channel, channel.newPromise(), ticket, pieces);

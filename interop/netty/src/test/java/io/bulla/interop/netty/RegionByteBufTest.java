@@ -39,7 +39,7 @@ class RegionByteBufTest {
         }
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, BYTES)) {
             SealedBuffer buffer = builder.put(bytes).seal();
-            region = new RegionByteBuf(buffer.iovec().asByteBuffers()[0], new SendTicket(buffer, 1));
+            region = new RegionByteBuf(buffer.iovec().asByteBuffers()[0], new SendTicket(buffer, 1), false);
         }
     }
 

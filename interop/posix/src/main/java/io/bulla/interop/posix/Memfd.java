@@ -32,6 +32,11 @@ final class Memfd {
     private static final int PROT_WRITE = 0x2;
     private static final int MAP_SHARED = 0x1;
     private static final int MAP_PRIVATE = 0x2;
+    private static final int MAP_ANONYMOUS = 0x20;
+    /// Pages are given back; the addresses stay, and read zeros.
+    static final int DONTNEED = 4;
+    /// Pages of 2 MiB, where the system has them.
+    static final int HUGEPAGE = 14;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_TYPE_SIZE_AND_BLOCKS = 0x1 | 0x200 | 0x400;
     private static final long STATX_BYTES = 256;
@@ -51,6 +56,8 @@ final class Memfd {
     private static final MethodHandle UNMAP = Libc.function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle REMAP =
             Libc.variadic("mremap", 4, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle ADVISE =
+            Libc.function("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle STATX =
             Libc.function("statx", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
     private static final MethodHandle STATFS = Libc.function("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
@@ -101,6 +108,30 @@ final class Memfd {
             return result(
                     (long) MAP.invokeExact(errno, 0L, bytes, access, shared ? MAP_SHARED : MAP_PRIVATE, fd, offset),
                     errno);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// Memory of no file: zeros.
+    ///
+    /// @return the address
+    static long map(long bytes) {
+        MemorySegment errno = ERRNO.get();
+        try {
+            return result(
+                    (long) MAP.invokeExact(
+                            errno, 0L, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L),
+                    errno);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    static int advise(long address, long bytes, int advice) {
+        MemorySegment errno = ERRNO.get();
+        try {
+            return result((int) ADVISE.invokeExact(errno, address, bytes, advice), errno);
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }

@@ -253,9 +253,11 @@ public final class PosixSocket implements AutoCloseable {
     /// @throws PosixException if the socket is closed or broken, or the system refuses
     /// @throws IllegalArgumentException if a region lies on the heap, or its arena was closed
     public void send(SealedBuffer handle) throws PosixException {
-        try (handle) {
-            IoVec bytes = handle.iovec();
-            WholeSend.send(this, bytes);
+        try (handle;
+                // a stray close of the given handle must not let another buffer's bytes out
+                SealedBuffer own = handle.iovec().isStamped() ? handle.move(handle.tag()) : handle) {
+            IoVec bytes = own.iovec();
+            WholeSend.send(this, bytes.lent());
             Reference.reachabilityFence(bytes);
         }
     }

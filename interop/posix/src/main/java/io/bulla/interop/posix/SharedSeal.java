@@ -358,7 +358,7 @@ public final class SharedSeal implements AutoCloseable {
         IoVec bytes = buffer.iovec();
         try {
             MessageDigest digester = MessageDigest.getInstance("SHA-256");
-            for (var view : bytes.asByteBuffers()) {
+            for (var view : bytes.lent().asByteBuffers()) {
                 digester.update(view);
             }
             return digester.digest();

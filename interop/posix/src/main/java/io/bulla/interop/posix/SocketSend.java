@@ -38,7 +38,7 @@ public final class SocketSend {
         SealedBuffer own = handle.move(handle.tag());
         Arena memory = Arena.ofConfined();
         try {
-            this.cursor = NativeIoVecCursor.of(NativeIoVec.of(own.iovec(), memory), memory, SCRATCH_ENTRIES);
+            this.cursor = NativeIoVecCursor.of(NativeIoVec.of(own.iovec().lent(), memory), memory, SCRATCH_ENTRIES);
             this.header = memory.allocate(Call.MSGHDR_BYTES, 8);
             this.byteSize = cursor.remaining();
             this.kernel = new KernelSend(own, byteSize);

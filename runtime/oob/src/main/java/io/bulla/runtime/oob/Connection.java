@@ -298,7 +298,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         ackDue = true;
         IoVec bytes = batch.iovec();
         ByteBuffer view = bytes.regionCount() == 1
-                ? bytes.asByteBuffers()[0]
+                ? bytes.lent().asByteBuffers()[0]
                 : bytes.toSegment(Arena.ofAuto()).asByteBuffer().order(ByteOrder.BIG_ENDIAN);
         for (int at = 0; at < view.limit() && stage == Stage.OPEN; ) {
             int left = view.limit() - at - Frame.BYTES;

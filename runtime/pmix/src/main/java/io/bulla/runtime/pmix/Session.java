@@ -378,7 +378,7 @@ final class Session {
     }
 
     private void writeFully(Header head, SealedBuffer body) throws IOException {
-        ByteBuffer[] views = body.iovec().asByteBuffers();
+        ByteBuffer[] views = body.iovec().lent().asByteBuffers();
         ByteBuffer[] all = new ByteBuffer[views.length + 1];
         all[0] = head.bytes();
         System.arraycopy(views, 0, all, 1, views.length);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool;
+
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.internal.TrustedRegion;
+import io.bulla.iovec.Generation;
+import java.lang.foreign.MemorySegment;
+
+/// One use of a slot, and the stamp of this use.
+///
+/// ```
+/// written --seal--> sealed --release--> the stamp ends, then the slot goes back, rests, or to the quarantine
+/// written --release--> the slot goes back: no view of it was ever given out
+/// ```
+final class PooledRegion extends Generation implements Region, TrustedRegion {
+
+    private final SlabSource source;
+    // the builder's until it is sealed; afterwards it does not change
+    private Slot slot;
+    private boolean sealed;
+    // plain: finds a mistake, not a race; two releases of a sealed one are told apart by the stamp
+    private boolean released;
+
+    PooledRegion(SlabSource source) {
+        this.source = source;
+    }
+
+    void on(Slot taken) {
+        slot = taken;
+    }
+
+    Slot slot() {
+        checkHeld();
+        return slot;
+    }
+
+    @Override
+    public MemorySegment segment() {
+        checkHeld();
+        return slot.memory;
+    }
+
+    @Override
+    public long byteSize() {
+        return slot.byteSize();
+    }
+
+    @Override
+    public Generation generation() {
+        return this;
+    }
+
+    /// Views are going to be given out.
+    MemorySegment seal(long used) {
+        checkHeld();
+        MemorySegment bytes = slot.memory.asSlice(0, used).asReadOnly();
+        sealed = true;
+        return bytes;
+    }
+
+    @Override
+    public void release() {
+        checkHeld();
+        released = true;
+        if (!sealed) {
+            source.giveBack(slot);
+            return;
+        }
+        switch (end()) {
+            case FREE -> source.giveBack(slot);
+            case ESCAPED -> source.quarantine(slot);
+            case RESTS -> {}
+            case AGAIN -> throw given();
+        }
+    }
+
+    @Override
+    protected void rested() {
+        source.giveBack(slot);
+    }
+
+    private void checkHeld() {
+        if (released) {
+            throw given();
+        }
+    }
+
+    private IllegalStateException given() {
+        return new IllegalStateException("region already given back: byteSize=" + slot.byteSize());
+    }
+}

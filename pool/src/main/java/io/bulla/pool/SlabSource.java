@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemorySource;
+import io.bulla.iovec.IoVec;
+import io.bulla.pool.Depot.Chain;
+import io.bulla.refcount.LeaseTrace;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// A source that uses memory again, and still never shows a reader another buffer's bytes.
+///
+/// ```java
+/// import io.bulla.buffer.*;
+/// import io.bulla.pool.*;
+///
+/// void main() {
+///     try (SlabSource memory = SlabSource.create()) {
+///         for (int i = 0; i < 1_000; i++) {
+///             try (BufferBuilder builder = BufferBuilder.create(memory);
+///                     SealedBuffer message = builder.putInt(i).seal()) {
+///                 BufferReader.of(message).getInt();
+///             }
+///         }
+///         IO.println("bytes taken from the machine: " + memory.bookedBytes());
+///     }
+/// }
+/// ```
+///
+/// ```text
+/// bytes taken from the machine: 2097152
+/// ```
+///
+/// ```
+///  region --release--> magazine of the thread --full--> depot --not needed--> home: the slab
+///         <--allocate--                       <--empty--      <--empty--      empty: idle, then back to the system
+/// ```
+///
+/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger one has a slab
+/// of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to [Builder#magazineBytes];
+/// they go back when the thread ends, or does nothing for a while. Virtual threads share a few such places.
+///
+/// What a reader sees after the last close, through Bulla's own types: an exception. Each region has a stamp
+/// ([io.bulla.iovec.Generation]) that ends first; each read looks at it once it has read. Memory of which a raw view was given out
+/// ([IoVec#region], [IoVec#asByteBuffers()] and what is made of them) is not used again before its slab is empty and was given back
+/// to the system, except by a send that holds its handle until it is done ([IoVec#lent()]).
+///
+/// The budget is booked in whole slabs, before memory is taken. Slabs that stayed empty for [Builder#idle] are given back, the oldest
+/// first. With slabs of the JDK's arenas that is a handshake with every thread for each slab, at such a trim only.
+///
+/// The system property `io.bulla.pool.reuse=false` turns every such source into an [ArenaSource], as [Builder#reuse] does for one.
+public final class SlabSource implements MemorySource, AutoCloseable {
+
+    /// Bytes of a slab, and its alignment.
+    public static final long SLAB = 2 << 20;
+
+    /// The system property that switches reuse off.
+    public static final String REUSE = "io.bulla.pool.reuse";
+
+    private static final int TABLE = 256;
+    private static final int COPIED_TO_GROW = 16 << 10;
+    // the argument of Magazine, ordering 1, is one about this virtual machine
+    private static final boolean OWNERS = System.getProperty("java.vm.name", "").matches(".*(OpenJDK|HotSpot).*");
+
+    private final @Nullable LeaseTrace trace;
+    private final MemoryBudget budget;
+    private final @Nullable ArenaSource plain;
+    private final Slabs slabs;
+    private final Depot[] depots = new Depot[SizeClasses.COUNT];
+    private final long magazineBytes;
+    // plain: a thread takes only what it has put there itself, which it tells by the owner
+    private final @Nullable Magazine[] table = new @Nullable Magazine[TABLE];
+    private final Magazine[] stripes;
+
+    private SlabSource(Builder options) {
+        this.trace = options.trace;
+        this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
+        this.magazineBytes = options.magazineBytes;
+        for (int i = 0; i < depots.length; i++) {
+            depots[i] = new Depot();
+        }
+        this.stripes = new Magazine[Math.clamp(
+                Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1), 2, 16)];
+        for (int i = 0; i < stripes.length; i++) {
+            stripes[i] = new Magazine(null, magazineBytes);
+        }
+        this.slabs = new Slabs(this, options.supplier, budget, depots, stripes, options.idle.toNanos());
+        this.plain = options.reuse
+                ? null
+                : ArenaSource.builder().budget(budget).trace(trace).build();
+    }
+
+    /// A source with defaults: [MemoryBudget#ofProcess()], arenas of the JDK's, no listener for handles.
+    ///
+    /// @return a source of its own
+    public static SlabSource create() {
+        return builder().build();
+    }
+
+    /// A source to be described.
+    ///
+    /// @return defaults, to be changed
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /// How a source should be.
+    public static final class Builder {
+
+        private @Nullable MemoryBudget budget;
+        private @Nullable LeaseTrace trace;
+        private SlabSupplier supplier = SlabSupplier.arenas();
+        private long magazineBytes = 1 << 20;
+        private Duration idle = Duration.ofMillis(500);
+        private boolean reuse = !"false".equalsIgnoreCase(System.getProperty(REUSE));
+
+        private Builder() {}
+
+        /// Sets the limit.
+        ///
+        /// @param budget booked in whole slabs, before memory is taken
+        /// @return this
+        public Builder budget(MemoryBudget budget) {
+            this.budget = Objects.requireNonNull(budget);
+            return this;
+        }
+
+        /// Sets who is told of every handle on this source's memory.
+        ///
+        /// @param trace a listener, or `null` for none
+        /// @return this
+        public Builder trace(@Nullable LeaseTrace trace) {
+            this.trace = trace;
+            return this;
+        }
+
+        /// Sets where slabs come from.
+        ///
+        /// @param supplier for this source, or for several
+        /// @return this
+        public Builder supplier(SlabSupplier supplier) {
+            this.supplier = Objects.requireNonNull(supplier);
+            return this;
+        }
+
+        /// Sets how much free memory one thread keeps at hand.
+        ///
+        /// @param bytes at least 0; with 0 a thread still keeps up to one region of each size
+        /// @return this
+        /// @throws IllegalArgumentException if `bytes` is negative
+        public Builder magazineBytes(long bytes) {
+            if (bytes < 0) {
+                throw new IllegalArgumentException("size of a magazine is negative: bytes=" + bytes);
+            }
+            this.magazineBytes = bytes;
+            return this;
+        }
+
+        /// Sets how long a slab stays empty before its memory is given back.
+        ///
+        /// @param time at least 1 ms
+        /// @return this
+        /// @throws IllegalArgumentException if it is less
+        public Builder idle(Duration time) {
+            if (time.compareTo(Duration.ofMillis(1)) < 0) {
+                throw new IllegalArgumentException("idle time is too short: time=" + time + " least=PT0.001S");
+            }
+            this.idle = time;
+            return this;
+        }
+
+        /// Switches reuse on or off. Without it the source is an [ArenaSource] with the same budget and listener.
+        ///
+        /// @param reuse false to hand out fresh memory only
+        /// @return this
+        public Builder reuse(boolean reuse) {
+            this.reuse = reuse;
+            return this;
+        }
+
+        /// The source.
+        ///
+        /// @return a source of its own
+        public SlabSource build() {
+            return new SlabSource(this);
+        }
+    }
+
+    @Override
+    public @Nullable LeaseTrace trace() {
+        return trace;
+    }
+
+    /// Takes a region.
+    ///
+    /// @throws IllegalArgumentException if `byteSize` is less than 1
+    /// @throws io.bulla.buffer.MemoryLimitException if the budget forbids another slab, and none is idle
+    /// @throws IllegalStateException if the source is closed
+    /// @throws OutOfMemoryError if the machine has no more; the budget is as before
+    @Override
+    public Region allocate(long byteSize) {
+        if (byteSize < 1) {
+            throw new IllegalArgumentException("a region is at least one byte: byteSize=" + byteSize);
+        }
+        if (plain != null) {
+            return plain.allocate(byteSize);
+        }
+        PooledRegion region = new PooledRegion(this);
+        region.on(take(byteSize));
+        // release: Generation 1, the end of the stamp before is above this line, what the new owner writes below
+        VarHandle.releaseFence();
+        return region;
+    }
+
+    /// In place up to the size of its class; a small region else moves to another one, so that a message stays in one piece.
+    @Override
+    public @Nullable Region grow(Region region, long byteSize) {
+        if (!(region instanceof PooledRegion pooled)) {
+            return plain == null ? null : plain.grow(region, byteSize);
+        }
+        Slot old = pooled.slot();
+        if (old.byteSize() >= byteSize) {
+            return pooled;
+        }
+        if (old.byteSize() > COPIED_TO_GROW || byteSize > SizeClasses.LARGEST) {
+            return null;
+        }
+        Slot larger = take(byteSize);
+        // release: as in allocate
+        VarHandle.releaseFence();
+        MemorySegment.copy(old.memory, 0, larger.memory, 0, old.byteSize());
+        pooled.on(larger);
+        // no view of it was given out: it was not sealed
+        giveBack(old);
+        return pooled;
+    }
+
+    @Override
+    public MemorySegment seal(Region region, long used) {
+        if (region instanceof PooledRegion pooled) {
+            return pooled.seal(used);
+        }
+        return plain == null ? region.segment().asSlice(0, used).asReadOnly() : plain.seal(region, used);
+    }
+
+    /// Gives back what is free: what threads keep at hand, what lies between them, and every empty slab.
+    public void trim() {
+        if (plain == null) {
+            slabs.trim();
+        } else {
+            plain.trim();
+        }
+    }
+
+    /// Bytes of slabs that are taken from the machine now, empty ones included.
+    ///
+    /// @return what this source has booked in its budget, at least 0
+    public long bookedBytes() {
+        return slabs.booked();
+    }
+
+    /// What the source is doing: a snapshot.
+    ///
+    /// @return figures of the time since it was made, and of now
+    public PoolFigures figures() {
+        return slabs.figures();
+    }
+
+    /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle is closed.
+    /// Closing again does nothing.
+    @Override
+    public void close() {
+        if (plain != null) {
+            plain.close();
+        }
+        slabs.close();
+    }
+
+    /// Ends the source, as [#close()], and waits until all memory is given back.
+    ///
+    /// @param patience how long to wait
+    /// @throws IllegalStateException if handles are still open then, naming who holds what if the listener knows;
+    ///     their memory stays theirs until they are closed
+    /// @throws InterruptedException if the thread is interrupted while it waits; the source is closed
+    public void close(Duration patience) throws InterruptedException {
+        close();
+        if (plain != null) {
+            plain.close(patience);
+        } else if (!slabs.awaitNone(patience.toNanos())) {
+            String holders = trace == null ? "not traced" : trace.summary();
+            throw new IllegalStateException("memory source closed with open handles: slabs=" + slabs.open() + " waited="
+                    + patience.toMillis() + "ms held by [" + holders + "]");
+        }
+    }
+
+    @Override
+    public String toString() {
+        return plain == null ? "SlabSource[" + figures() + " " + budget + "]" : "SlabSource[reuse off, " + plain + "]";
+    }
+
+    private Slot take(long byteSize) {
+        return byteSize > SizeClasses.LARGEST ? slabs.whole(byteSize) : takeOf(SizeClasses.of(byteSize));
+    }
+
+    private Slot takeOf(int sizeClass) {
+        Magazine mine = entered();
+        if (mine != null) {
+            try {
+                Slot slot = mine.take(sizeClass);
+                if (slot != null) {
+                    return slot;
+                }
+                Chain chain = depots[sizeClass].poll();
+                if (chain != null) {
+                    mine.load(sizeClass, chain.first, chain.count);
+                    return Objects.requireNonNull(mine.take(sizeClass));
+                }
+            } finally {
+                mine.exit();
+            }
+        }
+        return refill(sizeClass);
+    }
+
+    private Slot refill(int sizeClass) {
+        Chain chain = depots[sizeClass].poll();
+        if (chain == null) {
+            chain = slabs.supply(sizeClass);
+        }
+        Slot first = Objects.requireNonNull(chain.first);
+        Slot rest = first.next;
+        first.next = null;
+        if (rest != null) {
+            keep(sizeClass, rest, chain.count - 1);
+        }
+        return first;
+    }
+
+    private void keep(int sizeClass, Slot first, int count) {
+        Magazine mine = entered();
+        if (mine != null) {
+            try {
+                if (mine.isEmpty(sizeClass)) {
+                    mine.load(sizeClass, first, count);
+                    return;
+                }
+            } finally {
+                mine.exit();
+            }
+        }
+        deposit(sizeClass, first, count);
+    }
+
+    /// To the depot; where there is no heap for that, home.
+    private void deposit(int sizeClass, Slot first, int count) {
+        try {
+            if (!slabs.isClosed()) {
+                depots[sizeClass].put(new Chain().of(first, count));
+                return;
+            }
+        } catch (OutOfMemoryError e) {
+            // a close must not fail for want of speed: below
+        }
+        for (Slot slot = first; slot != null; ) {
+            // read first: the slab may be another's after the leave
+            Slot next = slot.next;
+            slot.slab.leave();
+            slot = next;
+        }
+    }
+
+    void giveBack(Slot slot) {
+        int sizeClass = slot.sizeClass;
+        if (sizeClass == Slot.WHOLE || slot.slab.drains()) {
+            slot.slab.leave();
+            return;
+        }
+        Magazine mine = entered();
+        if (mine == null) {
+            slot.next = null;
+            deposit(sizeClass, slot, 1);
+            return;
+        }
+        try {
+            while (!mine.hasRoom(sizeClass)) {
+                depots[sizeClass].put(mine.spill(sizeClass, new Chain()));
+            }
+            mine.give(slot);
+        } catch (OutOfMemoryError noChain) {
+            slot.slab.leave();
+        } finally {
+            mine.exit();
+        }
+    }
+
+    void quarantine(Slot slot) {
+        slot.slab.quarantine(slot.byteSize());
+    }
+
+    void emptied(Slab slab) {
+        slabs.emptied(slab);
+    }
+
+    /// The thread's magazine, entered, or null: the thread has to do without.
+    private @Nullable Magazine entered() {
+        Thread me = Thread.currentThread();
+        // plain: compared with the reader's own thread, which wrote it if they are the same
+        Magazine mine = table[(int) me.threadId() & TABLE - 1];
+        return mine != null && mine.owner == me && mine.tryEnter() ? mine : find(me);
+    }
+
+    private @Nullable Magazine find(Thread me) {
+        if (slabs.isClosed()) {
+            return null;
+        }
+        if (me.isVirtual() || !OWNERS) {
+            int home = (int) me.threadId();
+            for (int i = 0; i < stripes.length; i++) {
+                Magazine shared = stripes[home + i & stripes.length - 1];
+                if (shared.tryEnter()) {
+                    return shared;
+                }
+            }
+            return null;
+        }
+        Magazine mine = slabs.magazine(me, magazineBytes);
+        if (mine == null || !mine.tryEnter()) {
+            return null;
+        }
+        table[(int) me.threadId() & TABLE - 1] = mine;
+        return mine;
+    }
+}

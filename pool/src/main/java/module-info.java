@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Memory that is used again, without a reader ever seeing what is another buffer's.
+module io.bulla.pool {
+    requires transitive io.bulla.buffer;
+    // annotations alone
+    requires static transitive org.jspecify;
+
+    exports io.bulla.pool;
+}

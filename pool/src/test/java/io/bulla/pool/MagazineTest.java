@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.pool.Depot.Chain;
+import java.lang.foreign.Arena;
+import org.junit.jupiter.api.Test;
+
+class MagazineTest {
+
+    private static final int CLASS = SizeClasses.of(4096);
+
+    private final Magazine magazine = new Magazine(null, 1 << 20);
+
+    @Test
+    void lastGivenIsTakenFirst() {
+        Slot one = slot();
+        Slot other = slot();
+        magazine.give(one);
+        magazine.give(other);
+        assertEquals(8192, magazine.bytes());
+        assertSame(other, magazine.take(CLASS));
+        assertSame(one, magazine.take(CLASS));
+        assertNull(magazine.take(CLASS));
+        assertEquals(0, magazine.bytes());
+    }
+
+    @Test
+    void fullListGoesToTheDepotWhole() {
+        int full = Magazine.slots(CLASS);
+        for (int i = 0; i < 2 * full; i++) {
+            assertTrue(magazine.hasRoom(CLASS), "" + i);
+            magazine.give(slot());
+        }
+        assertFalse(magazine.hasRoom(CLASS));
+        Chain chain = magazine.spill(CLASS, new Chain());
+        assertEquals(full, chain.count);
+        int linked = 0;
+        for (Slot each = chain.first; each != null; each = each.next) {
+            linked++;
+        }
+        assertEquals(full, linked);
+        assertTrue(magazine.hasRoom(CLASS));
+        assertEquals(full * 4096L, magazine.bytes());
+    }
+
+    @Test
+    void bytesAreBoundedOverAllClasses() {
+        Magazine small = new Magazine(null, 10_000);
+        small.give(slot());
+        small.give(slot());
+        small.give(slot());
+        assertFalse(small.hasRoom(CLASS));
+        small.spill(CLASS, new Chain());
+        assertTrue(small.hasRoom(CLASS));
+    }
+
+    @Test
+    void unloadedMagazineIsAsFresh() {
+        for (int i = 0; i <= Magazine.slots(CLASS); i++) {
+            magazine.give(slot());
+        }
+        int unloaded = 0;
+        for (Slot each = magazine.unload(CLASS); each != null; each = each.next) {
+            unloaded++;
+        }
+        assertEquals(Magazine.slots(CLASS) + 1, unloaded);
+        assertEquals(0, magazine.bytes());
+        assertNull(magazine.take(CLASS));
+        magazine.give(slot());
+        assertEquals(1, magazine.spill(CLASS, new Chain()).count);
+    }
+
+    @Test
+    void revokedMagazineLetsNobodyIn() {
+        Magazine owned = new Magazine(Thread.currentThread(), 1 << 20);
+        assertTrue(owned.tryEnter());
+        owned.revoke();
+        Magazine.handshake();
+        assertFalse(owned.isLeft());
+        owned.exit();
+        assertTrue(owned.isLeft());
+        assertFalse(owned.tryEnter());
+        assertTrue(owned.isLeft());
+    }
+
+    @Test
+    void sharedMagazineIsOneThreadsAtATime() {
+        assertTrue(magazine.tryEnter());
+        assertFalse(magazine.tryEnter());
+        magazine.exit();
+        assertTrue(magazine.tryEnter());
+    }
+
+    private static Slot slot() {
+        return new Slot(null, Arena.global().allocate(4096), CLASS);
+    }
+}
