@@ -54,6 +54,15 @@ class BullaTest {
     }
 
     @Test
+    void poolsMemoryIsReadByEveryNodeAndComesBack() {
+        assertEquals(
+                0, run("xcast", "--nodes=7", "--radix=2", "--memory=pool", "--repeat=3", file.toString()), () -> err);
+        assertEquals(7, figure("verified"));
+        assertEquals(0, figure("payload-copies"));
+        assertEquals(0, figure("handles-open"));
+    }
+
+    @Test
     void nodeThatDiesMidwayIsAnErrorOfOneLine() {
         assertEquals(1, run("xcast", "--nodes=6", "--radix=2", "--fail-node=2", file.toString()));
         assertTrue(err.startsWith("bulla: peer 2 failed: "), err);

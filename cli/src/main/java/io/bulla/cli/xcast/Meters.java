@@ -6,6 +6,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.interop.netty.MeteredAllocator;
 import io.bulla.iovec.CopyTally;
+import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
@@ -40,17 +41,29 @@ final class Meters implements AutoCloseable {
     private final LeaseTally handles = new LeaseTally();
     private final LeaseLedger holders;
     private final MemoryBudget budget;
-    private final ArenaSource arenas;
+    private final Runnable trim;
+    private final Runnable end;
     private final MeteredSource source;
     private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
 
     /// @param listsHolders whether to know who holds each handle, which costs a little for each
-    Meters(boolean listsHolders) {
+    /// @param memory which source
+    Meters(boolean listsHolders, TreeOptions.Memory memory) {
         holders = listsHolders ? LeaseLedger.full() : null;
         // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
         budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
-        arenas = ArenaSource.create(budget, listsHolders ? LeaseTrace.both(handles, holders) : handles);
-        source = new MeteredSource(arenas, new LongAdder());
+        LeaseTrace trace = listsHolders ? LeaseTrace.both(handles, holders) : handles;
+        if (memory == TreeOptions.Memory.POOL) {
+            SlabSource pool = SlabSource.builder().budget(budget).trace(trace).build();
+            source = new MeteredSource(pool, new LongAdder());
+            trim = pool::trim;
+            end = pool::close;
+        } else {
+            ArenaSource arenas = ArenaSource.create(budget, trace);
+            source = new MeteredSource(arenas, new LongAdder());
+            trim = () -> {};
+            end = arenas::close;
+        }
     }
 
     MemorySource source() {
@@ -63,6 +76,12 @@ final class Meters implements AutoCloseable {
 
     MemoryBudget budget() {
         return budget;
+    }
+
+    /// Bytes that are still needed: what is free is given back first.
+    long bytesInUse() {
+        trim.run();
+        return budget.used();
     }
 
     long handlesOpen() {
@@ -93,7 +112,7 @@ final class Meters implements AutoCloseable {
 
     @Override
     public void close() {
-        arenas.close();
+        end.run();
     }
 
     private static long elsewhereInNetty() {

@@ -111,6 +111,7 @@ final class ProcessCrew implements Crew {
                 "--limit=" + options.tree.limit,
                 "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
                 "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
+                "--memory=" + options.tree.memory.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
         if (rank == options.run.failNode) {
             arguments.add("--die");

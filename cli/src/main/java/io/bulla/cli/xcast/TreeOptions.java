@@ -20,6 +20,11 @@ final class TreeOptions {
         }
     }
 
+    enum Memory {
+        ARENA,
+        POOL
+    }
+
     @Option(
             names = "--radix",
             paramLabel = "COUNT",
@@ -33,6 +38,13 @@ final class TreeOptions {
             defaultValue = "shared",
             description = "shared: all sends share one buffer. copy: a fresh copy per child, the old way.")
     Send send = Send.SHARED;
+
+    @Option(
+            names = "--memory",
+            paramLabel = "WHICH",
+            defaultValue = "arena",
+            description = "arena: memory that is used once. pool: slabs that are used again.")
+    Memory memory = Memory.ARENA;
 
     @Option(
             names = "--limit",
@@ -58,7 +70,7 @@ final class TreeOptions {
     }
 
     Meters meters() {
-        return new Meters(stats != null);
+        return new Meters(stats != null, memory);
     }
 
     NodeParts parts(Meters meters, SendPolicy policy) {

@@ -319,7 +319,11 @@ final class Xcast implements AutoCloseable {
         if (!crew.isHere()) {
             return;
         }
-        long needed = Math.multiplyExact(bytes, (long) nodes) + meters.budget().used();
+        long received = Math.multiplyExact(bytes, (long) nodes);
+        long needed = received + meters.budget().used();
+        if (needed > meters.budget().limit()) {
+            needed = received + meters.bytesInUse();
+        }
         if (needed > meters.budget().limit()) {
             throw new IOException("not enough memory, every node holds what it receives: needed=" + needed + " limit="
                     + meters.budget().limit() + " nodes=" + nodes + " bytes=" + bytes);

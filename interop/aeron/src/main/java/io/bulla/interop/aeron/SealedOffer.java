@@ -67,7 +67,7 @@ public final class SealedOffer {
             return Offered.of(
                     length <= publication.maxPayloadLength()
                             ? claim(publication, header, bytes, length)
-                            : counted(publication.offer(vectors(copy(header), bytes)), bytes));
+                            : counted(publication.offer(vectors(copy(header), bytes.lent())), bytes));
         }
     }
 
