@@ -8,6 +8,7 @@ import io.bulla.bench.goals.FormatGoals;
 import io.bulla.bench.goals.Goal;
 import io.bulla.bench.goals.LifetimeGoals;
 import io.bulla.bench.goals.OobGoals;
+import io.bulla.bench.goals.PoolGoals;
 import io.bulla.bench.goals.PosixGoals;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.goals.Rounds;
@@ -138,6 +139,7 @@ public final class Goals implements Callable<Integer> {
     private static Map<String, List<Goal>> groups() {
         Map<String, List<Goal>> groups = new LinkedHashMap<>();
         groups.put("lifetime", LifetimeGoals.all());
+        groups.put("pool", PoolGoals.all());
         groups.put("posix", PosixGoals.all());
         groups.put("formats", FormatGoals.all());
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());

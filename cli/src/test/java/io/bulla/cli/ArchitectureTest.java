@@ -57,7 +57,8 @@ class ArchitectureTest {
         slices().matching("io.bulla.(**)").should().beFreeOfCycles().check(CLASSES);
     }
 
-    /// The largest set of classes of a module that all need each other, itself or through others: a figure reached is
+    /// The largest set of classes of a module that all need each other, itself or through others: a figure
+    /// reached is
     /// kept.
     @ParameterizedTest
     @CsvSource({

@@ -9,7 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the stamp when
+/// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the
+/// stamp when
 /// it is over, since the memory may be another owner's by then.
 ///
 /// @param bytes one region or many
@@ -17,21 +18,33 @@ import org.jspecify.annotations.Nullable;
 /// @param stamps checked after each read
 record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) implements IoVec {
 
+    private static final Generation[] NONE = {};
+
     static IoVec around(IoVec bytes, IoVec... parts) {
         List<Generation> stamps = new ArrayList<>();
         boolean guarded = false;
         for (IoVec part : parts) {
-            if (part instanceof GuardedVec one) {
-                guarded = true;
-                stamps.addAll(List.of(one.stamps));
-            }
+            guarded |= part instanceof GuardedVec || part.isStamped();
+            stamps.addAll(List.of(stampsOf(part)));
         }
         return guarded ? new GuardedVec(bytes, parts.clone(), stamps.toArray(Generation[]::new)) : bytes;
     }
 
     /// The regions as they are, for a caller that looks at the stamps itself.
     static IoVec regionsOf(IoVec vec) {
-        return vec instanceof GuardedVec guarded ? guarded.bytes : vec;
+        return switch (vec) {
+            case GuardedVec guarded -> guarded.bytes;
+            case StampedRegion one -> one.bytes();
+            default -> vec;
+        };
+    }
+
+    static Generation[] stampsOf(IoVec vec) {
+        return switch (vec) {
+            case GuardedVec guarded -> guarded.stamps;
+            case StampedRegion one -> new Generation[] {one.stamp()};
+            default -> NONE;
+        };
     }
 
     @Override
@@ -171,26 +184,26 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
     /// Keeps the memory from being reused for the time of one call.
     ///
     /// @throws IllegalStateException if a stamp has ended; then nothing is held
-    void hold() {
+    static void hold(IoVec vec, Generation... stamps) {
         for (int i = 0; i < stamps.length; i++) {
             if (!stamps[i].hold()) {
-                letGo(i);
-                throw stale();
+                letGo(stamps, i);
+                throw stale(vec);
             }
         }
     }
 
-    void letGo() {
-        letGo(stamps.length);
-    }
-
-    private void letGo(int count) {
+    static void letGo(Generation[] stamps, int count) {
         for (int i = 0; i < count; i++) {
             stamps[i].letGo();
         }
     }
 
     private IllegalStateException stale() {
+        return stale(bytes);
+    }
+
+    static IllegalStateException stale(IoVec bytes) {
         return new IllegalStateException("stale view: its memory was given back: byteSize=" + bytes.byteSize()
                 + " regions=" + bytes.regionCount());
     }

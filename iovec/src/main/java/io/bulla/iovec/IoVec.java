@@ -45,12 +45,13 @@ import org.jspecify.annotations.Nullable;
 /// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
 ///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
 ///   ([#keeping]), so that its holder is not taken for forgotten, and can throw once its memory was given back
-///   ([#stamped]): a read looks at the stamp when it is over, and what a copy left in its target is void if it throws.
+///   ([#stamped]): a read looks at the stamp when it is over, and what a copy left in its target is void if it
+///   throws.
 /// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
 ///
 /// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a
 /// builder writes them, unless a read is given an order or a layout.
-public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
+public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, StampedRegion {
 
     /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.
     int MAX_VIEW = 1 << 30;
@@ -111,7 +112,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @param stamp ended by the memory's owner
     /// @return a vector over the same regions
     default IoVec stamped(Generation stamp) {
-        return new GuardedVec(this, null, stamp);
+        return this instanceof OneRegion one ? new StampedRegion(one, stamp) : new GuardedVec(this, null, stamp);
     }
 
     /// Tells whether a stamp is looked at: then the memory may be reused once it is given back.
@@ -122,7 +123,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     }
 
     /// The same bytes without stamp and without keeper, for one of two callers: one that reads at once and calls
-    /// [#verify()] on this vector before it uses what it read, or one that keeps a handle open until it has let go of
+    /// [#verify()] on this vector before it uses what it read, or one that keeps a handle open until it has let
+    /// go of
     /// every view, as a send does. Views of it do not count as given out, so the memory is reused after them.
     ///
     /// @return a vector over the same regions; itself if nothing guards it
@@ -131,7 +133,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
         return this;
     }
 
-    /// Vouches for what was read from [#lent()]: passes if the memory was not given back before the end of the read.
+    /// Vouches for what was read from [#lent()]: passes if the memory was not given back before the end of the
+    /// read.
     ///
     /// @throws IllegalStateException if a stamp has ended: what was read may be another buffer's
     default void verify() {}
@@ -146,7 +149,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return at least 0
     int regionCount();
 
-    /// The `index`-th region, as a view that looks at no stamp: a source that reuses memory leaves this memory alone
+    /// The `index`-th region, as a view that looks at no stamp: a source that reuses memory leaves this memory
+    /// alone
     /// from now on, until all of its slab is free. [#lent()] is for reads and sends that end.
     ///
     /// @param index 0 to `regionCount() - 1`
@@ -390,10 +394,8 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
     /// @return number of bytes written: [#byteSize()]
     /// @throws IOException from the channel; any number of bytes may have been written
     default long writeTo(GatheringByteChannel channel) throws IOException {
-        GuardedVec held = this instanceof GuardedVec guarded ? guarded : null;
-        if (held != null) {
-            held.hold();
-        }
+        Generation[] stamps = GuardedVec.stampsOf(this);
+        GuardedVec.hold(this, stamps);
         try {
             ByteBuffer[] views = GuardedVec.regionsOf(this).asByteBuffers();
             for (int first = 0; first < views.length; ) {
@@ -405,9 +407,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec {
             }
             return byteSize();
         } finally {
-            if (held != null) {
-                held.letGo();
-            }
+            GuardedVec.letGo(stamps, stamps.length);
             Reference.reachabilityFence(this);
         }
     }

@@ -16,13 +16,18 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Ordering
-/// 1. **The owner enters without an atomic step.** It says `busy`, then looks for `revoked`. A thread that wants the slots
-///    says `revoked`, then has a handshake with every thread (the close of a shared arena), then looks for `busy`. After
-///    the handshake the owner has either said `busy` before it, which is seen, or looks after it, and finds `revoked`.
-///    *HotSpot*: a handshake stops each thread between two of its instructions, and is a full fence for both; where the
+/// 1. **The owner enters without an atomic step.** It says `busy`, then looks for `revoked`. A thread that
+/// wants the slots
+///    says `revoked`, then has a handshake with every thread (the close of a shared arena), then looks for
+///    `busy`. After
+///    the handshake the owner has either said `busy` before it, which is seen, or looks after it, and finds
+///    `revoked`.
+///    *HotSpot*: a handshake stops each thread between two of its instructions, and is a full fence for both;
+///    where the
 ///    virtual machine is another one, no magazine has an owner.
 /// 2. **A shared one is a lock that is only tried.** Whoever does not get it goes to the next, then to the depot.
-/// 3. **What the last user did is met.** Exit is a release of `busy`, which the revoking thread, or the next user of a shared
+/// 3. **What the last user did is met.** Exit is a release of `busy`, which the revoking thread, or the next
+/// user of a shared
 ///    one, acquires. The slots of a thread that has ended are met by `Thread.isAlive` (JLS 17.4.4).
 final class Magazine {
 
@@ -30,6 +35,7 @@ final class Magazine {
     static final int LIST_BYTES = 64 << 10;
 
     private static final int MOST_SLOTS = 64;
+    private static final int[] FULL = new int[SizeClasses.COUNT];
     private static final VarHandle BUSY;
     private static final VarHandle REVOKED;
 
@@ -39,6 +45,9 @@ final class Magazine {
             REVOKED = MethodHandles.lookup().findVarHandle(Magazine.class, "revoked", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
+        }
+        for (int i = 0; i < FULL.length; i++) {
+            FULL[i] = Math.clamp(LIST_BYTES / SizeClasses.bytes(i), 1, MOST_SLOTS);
         }
     }
 
@@ -70,7 +79,7 @@ final class Magazine {
 
     /// How many slots a list of a class has when it is full.
     static int slots(int sizeClass) {
-        return Math.clamp(LIST_BYTES / SizeClasses.bytes(sizeClass), 1, MOST_SLOTS);
+        return FULL[sizeClass];
     }
 
     /// @return false if it was revoked, or a shared one is in use
@@ -138,6 +147,23 @@ final class Magazine {
         bytes -= slot.byteSize();
         taken++;
         return slot;
+    }
+
+    /// Gives a slot to a list that is not full.
+    ///
+    /// @return false if [#hasRoom] has to be asked
+    boolean tryGive(Slot slot) {
+        int sizeClass = slot.sizeClass;
+        int count = counts[sizeClass];
+        if (count >= FULL[sizeClass] || bytes >= mostBytes) {
+            return false;
+        }
+        slot.next = lists[sizeClass];
+        lists[sizeClass] = slot;
+        counts[sizeClass] = count + 1;
+        bytes += slot.byteSize;
+        given++;
+        return true;
     }
 
     /// Tells whether a slot may be given: else a list has to go first, by [#spill].

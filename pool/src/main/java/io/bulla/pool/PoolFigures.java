@@ -10,7 +10,8 @@ package io.bulla.pool;
 /// @param bookedBytes bytes taken from the machine, idle ones included
 /// @param idleBytes bytes of empty slabs that wait to be used again, or to be given back
 /// @param cachedBytes bytes of free regions that threads have at hand: a guess while they run
-/// @param liveBytes bytes of regions that are in use: exact after [SlabSource#trim()] while no thread takes or gives back
+/// @param liveBytes bytes of regions that are in use: exact after [SlabSource#trim()] while no thread takes or
+///     gives back
 /// @param quarantinedBytes bytes that are not used again, since a raw view of them was given out
 public record PoolFigures(
         long taken,

@@ -4,7 +4,6 @@ package io.bulla.pool;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
-import io.bulla.iovec.IoVec;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
@@ -41,19 +40,25 @@ import org.jspecify.annotations.Nullable;
 ///         <--allocate--                       <--empty--      <--empty--      empty: idle, then back to the system
 /// ```
 ///
-/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger one has a slab
-/// of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to [Builder#magazineBytes];
+/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a
+/// larger one has a slab
+/// of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to
+/// [Builder#magazineBytes];
 /// they go back when the thread ends, or does nothing for a while. Virtual threads share a few such places.
 ///
 /// What a reader sees after the last close, through Bulla's own types: an exception. Each region has a stamp
-/// ([io.bulla.iovec.Generation]) that ends first; each read looks at it once it has read. Memory of which a raw view was given out
-/// ([IoVec#region], [IoVec#asByteBuffers()] and what is made of them) is not used again before its slab is empty and was given back
+/// ([io.bulla.iovec.Generation]) that ends first; each read looks at it once it has read. Memory of which a raw
+/// view was given out
+/// ([IoVec#region], [IoVec#asByteBuffers()] and what is made of them) is not used again before its slab is
+/// empty and was given back
 /// to the system, except by a send that holds its handle until it is done ([IoVec#lent()]).
 ///
-/// The budget is booked in whole slabs, before memory is taken. Slabs that stayed empty for [Builder#idle] are given back, the oldest
+/// The budget is booked in whole slabs, before memory is taken. Slabs that stayed empty for [Builder#idle] are
+/// given back, the oldest
 /// first. With slabs of the JDK's arenas that is a handshake with every thread for each slab, at such a trim only.
 ///
-/// The system property `io.bulla.pool.reuse=false` turns every such source into an [ArenaSource], as [Builder#reuse] does for one.
+/// The system property `io.bulla.pool.reuse=false` turns every such source into an [ArenaSource], as
+/// [Builder#reuse] does for one.
 public final class SlabSource implements MemorySource, AutoCloseable {
 
     /// Bytes of a slab, and its alignment.
@@ -84,8 +89,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         for (int i = 0; i < depots.length; i++) {
             depots[i] = new Depot();
         }
-        this.stripes = new Magazine[Math.clamp(
-                Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1), 2, 16)];
+        this.stripes = new Magazine
+                [Math.clamp(Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1), 2, 16)];
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Magazine(null, magazineBytes);
         }
@@ -217,7 +222,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return region;
     }
 
-    /// In place up to the size of its class; a small region else moves to another one, so that a message stays in one piece.
+    /// In place up to the size of its class; a small region else moves to another one, so that a message stays
+    /// in one piece.
     @Override
     public @Nullable Region grow(Region region, long byteSize) {
         if (!(region instanceof PooledRegion pooled)) {
@@ -271,7 +277,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return slabs.figures();
     }
 
-    /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle is closed.
+    /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle
+    /// is closed.
     /// Closing again does nothing.
     @Override
     public void close() {
@@ -386,6 +393,15 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             deposit(sizeClass, slot, 1);
             return;
         }
+        if (mine.tryGive(slot)) {
+            mine.exit();
+        } else {
+            spill(mine, slot);
+        }
+    }
+
+    private void spill(Magazine mine, Slot slot) {
+        int sizeClass = slot.sizeClass;
         try {
             while (!mine.hasRoom(sizeClass)) {
                 depots[sizeClass].put(mine.spill(sizeClass, new Chain()));

@@ -9,11 +9,13 @@ public interface SlabSupplier {
     /// Takes memory.
     ///
     /// @param byteSize a multiple of [SlabSource#SLAB]
-    /// @return memory of that size, aligned to [SlabSource#SLAB], accessible by any thread; its bytes may hold anything
+    /// @return memory of that size, aligned to [SlabSource#SLAB], accessible by any thread; its bytes may hold
+    ///     anything
     /// @throws OutOfMemoryError if the machine has no more
     Memory take(long byteSize);
 
-    /// Slabs that are shared arenas of the JDK's: no flag, no restricted method. Ending one is a handshake with every
+    /// Slabs that are shared arenas of the JDK's: no flag, no restricted method. Ending one is a handshake with
+    /// every
     /// thread.
     ///
     /// @return a supplier, for any number of sources

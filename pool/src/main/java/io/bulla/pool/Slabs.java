@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 ///                                                      given back
 /// ```
 ///
-/// A slab that comes to its end is put on a lock-free stack by the thread that gave back the last slot; any thread under the lock takes
+/// A slab that comes to its end is put on a lock-free stack by the thread that gave back the last slot; any
+/// thread under the lock takes
 /// all of them off. So giving back never waits.
 final class Slabs {
 
@@ -228,8 +229,7 @@ final class Slabs {
         for (Slab each = idle; each != null; each = each.next) {
             empty += each.byteSize;
         }
-        return new PoolFigures(
-                hits, misses, open.size(), magazines.size(), booked, empty, cached, live, quarantined);
+        return new PoolFigures(hits, misses, open.size(), magazines.size(), booked, empty, cached, live, quarantined);
     }
 
     private boolean takeHome(int sizeClass, Chain into) {

@@ -12,6 +12,7 @@ final class Slot {
     final Slab slab;
     final MemorySegment memory;
     final int sizeClass;
+    final long byteSize;
     // in a list; the list's owner's
     Slot next;
 
@@ -19,9 +20,10 @@ final class Slot {
         this.slab = slab;
         this.memory = memory;
         this.sizeClass = sizeClass;
+        this.byteSize = memory.byteSize();
     }
 
     long byteSize() {
-        return memory.byteSize();
+        return byteSize;
     }
 }

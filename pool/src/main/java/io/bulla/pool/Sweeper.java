@@ -5,7 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// The thread that gives memory back, while a source has any. It belongs to no caller: its group is the root one, it has the system's
+/// The thread that gives memory back, while a source has any. It belongs to no caller: its group is the root
+/// one, it has the system's
 /// class loader and no inherited thread locals. It ignores interrupts, and goes on after whatever a step throws.
 final class Sweeper {
 
@@ -22,7 +23,8 @@ final class Sweeper {
         this.pauseNanos = pauseNanos;
     }
 
-    /// Starts the thread unless it runs. Where the machine has none, the next call tries again. Under the source's lock.
+    /// Starts the thread unless it runs. Where the machine has none, the next call tries again. Under the
+    /// source's lock.
     void start() {
         Thread now = thread;
         if (now != null && now.isAlive()) {
@@ -73,7 +75,8 @@ final class Sweeper {
 
     private static void report(Throwable failure) {
         try {
-            System.getLogger("io.bulla.pool").log(System.Logger.Level.ERROR, "giving memory back failed, and is tried again", failure);
+            System.getLogger("io.bulla.pool")
+                    .log(System.Logger.Level.ERROR, "giving memory back failed, and is tried again", failure);
         } catch (Throwable unheard) {
             // what counts is that the thread goes on
         }

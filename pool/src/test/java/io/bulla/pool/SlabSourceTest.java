@@ -313,7 +313,8 @@ class SlabSourceTest {
         assertThrows(IllegalStateException.class, () -> memory.allocate(1));
         IllegalStateException early =
                 assertThrows(IllegalStateException.class, () -> memory.close(Duration.ofMillis(10)));
-        assertTrue(early.getMessage().startsWith("memory source closed with open handles: slabs=1"), early.getMessage());
+        assertTrue(
+                early.getMessage().startsWith("memory source closed with open handles: slabs=1"), early.getMessage());
         open.close();
         memory.close(PATIENCE);
         assertEquals(0, budget.used());

@@ -18,7 +18,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
-/// Everything by which a buffer can be read too late, of a buffer whose every word says which buffer and which word it is.
+/// Everything by which a buffer can be read too late, of a buffer whose every word says which buffer and which
+/// word it is.
 final class Kept {
 
     /// The ways to read.
@@ -103,8 +104,9 @@ final class Kept {
                 }
                 yield isRight(handle.toByteArray(), 0, words);
             }
-            case 7 -> vec.regionCount() != 1
-                    || SealedDirectBuffer.of(vec).getLong((int) at, ByteOrder.BIG_ENDIAN) == word(id, index);
+            case 7 ->
+                vec.regionCount() != 1
+                        || SealedDirectBuffer.of(vec).getLong((int) at, ByteOrder.BIG_ENDIAN) == word(id, index);
             default -> {
                 IoVecCursor cursor = IoVecCursor.of(vec);
                 cursor.advance(at);

@@ -23,15 +23,12 @@ public final class PoolCheck {
     public static void main(String... args) throws InterruptedException {
         List<String> words = List.of(args);
         long seconds = words.contains("--seconds") ? Long.parseLong(words.get(words.indexOf("--seconds") + 1)) : 60;
-        long seed = words.contains("--seed")
-                ? Long.parseLong(words.get(words.indexOf("--seed") + 1))
-                : System.nanoTime();
+        long seed =
+                words.contains("--seed") ? Long.parseLong(words.get(words.indexOf("--seed") + 1)) : System.nanoTime();
         System.out.println("pool: seconds=" + seconds + " seed=" + seed);
         MemoryBudget budget = new MemoryBudget(1L << 30);
-        SlabSource memory = SlabSource.builder()
-                .budget(budget)
-                .idle(Duration.ofMillis(50))
-                .build();
+        SlabSource memory =
+                SlabSource.builder().budget(budget).idle(Duration.ofMillis(50)).build();
         StaleReader stale = new StaleReader(memory);
         stale.run(TimeUnit.SECONDS.toNanos(seconds) * 2 / 3, seed);
         System.out.println("stale reader: " + memory.figures());

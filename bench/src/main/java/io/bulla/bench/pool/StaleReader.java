@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/// Threads that read what other threads have closed, or are just closing, while the memory is in use again: every read is the right
+/// Threads that read what other threads have closed, or are just closing, while the memory is in use again:
+/// every read is the right
 /// bytes or an exception.
 final class StaleReader {
 
@@ -44,13 +45,13 @@ final class StaleReader {
         }
         for (int i = 0; i < WRITERS; i++) {
             SplittableRandom own = random.split();
-            threads.add(
-                    (i == 0 ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(() -> guarded(() -> write(own))));
+            threads.add((i == 0 ? Thread.ofVirtual() : Thread.ofPlatform()).unstarted(() -> guarded(() -> write(own))));
         }
         threads.forEach(Thread::start);
         long deadline = System.nanoTime() + nanos;
         // on a machine that is busy with other things, time alone says nothing
-        while ((System.nanoTime() < deadline || reads.sum() < LEAST_READS || exceptions.sum() == 0) && failure == null) {
+        while ((System.nanoTime() < deadline || reads.sum() < LEAST_READS || exceptions.sum() == 0)
+                && failure == null) {
             Thread.sleep(10);
         }
         over = true;

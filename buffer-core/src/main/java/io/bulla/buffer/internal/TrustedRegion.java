@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer.internal;
 
-/// A region of a source of Bulla's own, which keeps the contract of regions by itself: a builder does not pay for what
+/// A region of a source of Bulla's own, which keeps the contract of regions by itself: a builder does not pay
+/// for what
 /// cannot be.
 public interface TrustedRegion {}

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /// with the same buffer. The copy is counted in [CopyTally], once per message that was accepted.
 ///
 /// ```
-///   header and bytes <= maxPayloadLength()     a claim of the log, copied into by [IoVec#copyTo]: memory of any kind
+///   header and bytes <= maxPayloadLength()     a claim of the log, copied into by [IoVec#copyTo]: memory of
+///   any kind
 ///   more than that                             vectors, copied and cut into fragments by Aeron, by address: native
 /// memory
 /// ```
@@ -92,7 +93,8 @@ public final class SealedOffer {
         for (int i = first; i < count; i++) {
             // a slice, and not the bare region: it keeps what the vector keeps
             long from = bytes.regionStart(i - first);
-            long length = (i - first + 1 < bytes.regionCount() ? bytes.regionStart(i - first + 1) : bytes.byteSize()) - from;
+            long length =
+                    (i - first + 1 < bytes.regionCount() ? bytes.regionStart(i - first + 1) : bytes.byteSize()) - from;
             vectors[i] = new DirectBufferVector(SealedDirectBuffer.of(bytes.slice(from, length)), 0, (int) length);
         }
         return vectors;

@@ -227,7 +227,8 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     /// Looks again, after a read of memory that may be another buffer's by now.
     private void read() {
         if (reused) {
-            // acquire: Generation 1, with the view in place of the stamp; deallocate changes it before the handle is closed
+            // acquire: Generation 1, with the view in place of the stamp; deallocate changes it before the
+            // handle is closed
             VarHandle.acquireFence();
             if (view == FREED) {
                 throw new IllegalReferenceCountException(0);

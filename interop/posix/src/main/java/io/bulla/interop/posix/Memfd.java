@@ -56,8 +56,7 @@ final class Memfd {
     private static final MethodHandle UNMAP = Libc.function("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final MethodHandle REMAP =
             Libc.variadic("mremap", 4, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT);
-    private static final MethodHandle ADVISE =
-            Libc.function("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
+    private static final MethodHandle ADVISE = Libc.function("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
     private static final MethodHandle STATX =
             Libc.function("statx", JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
     private static final MethodHandle STATFS = Libc.function("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);

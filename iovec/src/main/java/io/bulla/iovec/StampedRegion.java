@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.iovec;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each.
+record StampedRegion(OneRegion bytes, Generation stamp) implements IoVec {
+
+    @Override
+    public IoVec keeping(Object holder) {
+        return new GuardedVec(bytes, holder, stamp);
+    }
+
+    @Override
+    public IoVec stamped(Generation another) {
+        return new GuardedVec(bytes, null, stamp, another);
+    }
+
+    @Override
+    public boolean isStamped() {
+        return true;
+    }
+
+    @Override
+    public IoVec lent() {
+        verify();
+        return bytes;
+    }
+
+    @Override
+    public void verify() {
+        // acquire: Generation 1, the read that the caller made is above this line
+        VarHandle.acquireFence();
+        if (stamp.isEnded()) {
+            throw stale();
+        }
+    }
+
+    @Override
+    public long byteSize() {
+        return bytes.byteSize();
+    }
+
+    @Override
+    public int regionCount() {
+        return bytes.regionCount();
+    }
+
+    @Override
+    public MemorySegment region(int index) {
+        Objects.checkIndex(index, regionCount());
+        if (!stamp.escape()) {
+            throw stale();
+        }
+        return bytes.segment();
+    }
+
+    @Override
+    public int regionAt(long offset) {
+        return bytes.regionAt(offset);
+    }
+
+    @Override
+    public long regionStart(int index) {
+        return bytes.regionStart(index);
+    }
+
+    @Override
+    public IoVec slice(long offset, long length) {
+        verify();
+        IoVec part = bytes.slice(offset, length);
+        return part == bytes ? this : new StampedRegion((OneRegion) part, stamp);
+    }
+
+    @Override
+    public byte get(ValueLayout.OfByte layout, long offset) {
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public short get(ValueLayout.OfShort layout, long offset) {
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public int get(ValueLayout.OfInt layout, long offset) {
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public long get(ValueLayout.OfLong layout, long offset) {
+        try {
+            return bytes.get(layout, offset);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public void copyTo(long offset, MemorySegment target, long length) {
+        verify();
+        try {
+            bytes.copyTo(offset, target, length);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof IoVec that && mismatch(that) < 0;
+    }
+
+    @Override
+    public int hashCode() {
+        try {
+            return Content.hash(bytes);
+        } finally {
+            verify();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return bytes.toString();
+    }
+
+    private IllegalStateException stale() {
+        return GuardedVec.stale(bytes);
+    }
+}
