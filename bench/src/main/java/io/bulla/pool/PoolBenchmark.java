@@ -29,9 +29,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// Memory that is used again: taken and given back bare, in the life of a message of 1 KiB, and read behind its
 /// stamp.
 ///
-/// One should see: `takeThenGive` a fraction of `mallocThenFree` and a small one of `nettyPooled`; `build` near
-/// the fill into
-/// memory from `malloc`; reads of five fields through a stamped vector and reader near those of the default source.
+/// One should see: `takeThenGive` a fraction of `mallocThenFree` and a small one of `nettyPooled`; `build` near the
+/// fill into memory from `malloc`; reads of five fields through a stamped vector and reader near those of the
+/// default source.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

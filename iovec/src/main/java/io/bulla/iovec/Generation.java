@@ -16,7 +16,7 @@ import java.lang.invoke.VarHandle;
 /// A memory source that reuses memory ends the stamp first, and asks the end what it may do with the memory.
 ///
 /// Ordering
-/// 1. **A reader looks after it has read.** Whoever reads bytes of a later owner, fences (acquire) and looks at the
+/// 1. **A reader looks after it has read.** One that read bytes of a later owner, fences (acquire) and looks at the
 ///    stamp finds it ended, because the source fences (release) between the end and what the later owner writes.
 /// 2. **One word.** A view that is taken and the end are steps of one word: either the end sees the view, or the
 ///    taker sees the end. So do a hold and the end.

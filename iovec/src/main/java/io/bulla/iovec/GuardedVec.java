@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,14 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
     @Override
     public IoVec keeping(Object holder) {
         return new GuardedVec(bytes, keeper == null ? holder : new Object[] {keeper, holder}, stamps);
+    }
+
+    /// All stamps in one list: what looks at them, or past them, looks at one vector.
+    @Override
+    public IoVec stamped(Generation stamp) {
+        Generation[] all = Arrays.copyOf(stamps, stamps.length + 1);
+        all[stamps.length] = stamp;
+        return new GuardedVec(bytes, keeper, all);
     }
 
     @Override

@@ -124,8 +124,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, Stampe
 
     /// The same bytes without stamp and without keeper, for one of two callers: one that reads at once and calls
     /// [#verify()] on this vector before it uses what it read, or one that keeps a handle open until it has let
-    /// go of
-    /// every view, as a send does. Views of it do not count as given out, so the memory is reused after them.
+    /// go of every view, as a send does. Views of it do not count as given out: the memory is reused after them.
     ///
     /// @return a vector over the same regions; itself if nothing guards it
     /// @throws IllegalStateException if a stamp has ended

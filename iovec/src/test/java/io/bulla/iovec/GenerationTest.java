@@ -82,6 +82,27 @@ class GenerationTest {
     }
 
     @Test
+    void everyStampOfSeveralRegionsCounts() {
+        for (int ended = 0; ended < 3; ended++) {
+            Generation[] stamps = {new Generation(), new Generation(), new Generation()};
+            IoVec many = IoVec.of(
+                    MemorySegment.ofArray(new byte[8]),
+                    MemorySegment.ofArray(new byte[8]),
+                    MemorySegment.ofArray(new byte[8]));
+            for (Generation each : stamps) {
+                many = many.stamped(each);
+            }
+            assertFalse(many.lent().isStamped());
+            IoVec whole = IoVec.concat(many, vec);
+            stamps[ended].end();
+            IoVec stale = many;
+            assertThrows(IllegalStateException.class, stale::lent);
+            assertThrows(IllegalStateException.class, () -> whole.getLong(20));
+            assertThrows(IllegalStateException.class, () -> whole.region(3));
+        }
+    }
+
+    @Test
     void memoryRestsWhileItIsWritten() throws IOException {
         vec.writeTo(new During(() -> {
             assertEquals(End.RESTS, stamp.end());

@@ -12,13 +12,10 @@ import java.util.concurrent.atomic.AtomicReference;
 ///
 /// Ordering
 /// 1. **A chain is met whole.** What was done with its slots, and their links, are before the put's
-/// compare-and-set; a poll
-///    comes after it.
+///    compare-and-set; a poll comes after it.
 /// 2. **A step is never fooled.** A chain is a fresh object for each put, and no chain is put again. So a poll
-/// whose
-///    compare-and-set finds the chain that it looked at finds the same chain below it. The collector is the
-///    stamp: an
-///    address is not used again while somebody looks at it.
+///    whose compare-and-set finds the chain that it looked at finds the same chain below it. The collector is the
+///    stamp: an address is not used again while a thread looks at it.
 final class Depot {
 
     /// Slots that are linked by [Slot#next].

@@ -16,19 +16,14 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Ordering
-/// 1. **The owner enters without an atomic step.** It says `busy`, then looks for `revoked`. A thread that
-/// wants the slots
-///    says `revoked`, then has a handshake with every thread (the close of a shared arena), then looks for
-///    `busy`. After
-///    the handshake the owner has either said `busy` before it, which is seen, or looks after it, and finds
-///    `revoked`.
-///    *HotSpot*: a handshake stops each thread between two of its instructions, and is a full fence for both;
-///    where the
-///    virtual machine is another one, no magazine has an owner.
-/// 2. **A shared one is a lock that is only tried.** Whoever does not get it goes to the next, then to the depot.
-/// 3. **What the last user did is met.** Exit is a release of `busy`, which the revoking thread, or the next
-/// user of a shared
-///    one, acquires. The slots of a thread that has ended are met by `Thread.isAlive` (JLS 17.4.4).
+/// 1. **The owner enters without an atomic step.** It says `busy`, then looks for `revoked`. A thread that wants
+///    the slots says `revoked`, then has a handshake with every thread (the close of a shared arena), then looks
+///    for `busy`. After the handshake the owner has either said `busy` before it, which is seen, or looks after it,
+///    and finds `revoked`. *HotSpot*: a handshake stops each thread between two of its instructions, and is a full
+///    fence for both; where the virtual machine is another one, no magazine has an owner.
+/// 2. **A shared one is a lock that is only tried.** Who does not get it goes to the next, then to the depot.
+/// 3. **What the last user did is met.** Exit is a release of `busy`, which the revoking thread, or the next user
+///    of a shared one, acquires. The slots of a thread that has ended are met by `Thread.isAlive` (JLS 17.4.4).
 final class Magazine {
 
     /// Bytes of a list.

@@ -9,8 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// One life of a slab's memory: from the first carve until everything that was carved has come home.
 ///
 /// Its holders are its slots, in a buffer's hands or in a cache, and its source while it carves. The memory may
-/// have
-/// another life after that, which is another slab: an id is never used again in the process.
+/// have another life after that, which is another slab: an id is never used again in the process.
 final class Slab extends RefCount {
 
     private static final AtomicLong IDS = new AtomicLong();

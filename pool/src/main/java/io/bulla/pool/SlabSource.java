@@ -40,22 +40,20 @@ import org.jspecify.annotations.Nullable;
 ///         <--allocate--                       <--empty--      <--empty--      empty: idle, then back to the system
 /// ```
 ///
-/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a
-/// larger one has a slab
-/// of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to
-/// [Builder#magazineBytes];
-/// they go back when the thread ends, or does nothing for a while. Virtual threads share a few such places.
+/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger
+/// one has a slab of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to
+/// [Builder#magazineBytes]; they go back when the thread ends, or does nothing for a while. Virtual threads share a
+/// few such places.
 ///
 /// What a reader sees after the last close, through Bulla's own types: an exception. Each region has a stamp
 /// ([io.bulla.iovec.Generation]) that ends first; each read looks at it once it has read. Memory of which a raw
-/// view was given out
-/// ([IoVec#region], [IoVec#asByteBuffers()] and what is made of them) is not used again before its slab is
-/// empty and was given back
-/// to the system, except by a send that holds its handle until it is done ([IoVec#lent()]).
+/// view was given out ([io.bulla.iovec.IoVec#region], [io.bulla.iovec.IoVec#asByteBuffers()] and what is made of
+/// them) is not used again before its slab is empty and was given back to the system, except by a send that holds
+/// its handle until it is done ([io.bulla.iovec.IoVec#lent()]).
 ///
 /// The budget is booked in whole slabs, before memory is taken. Slabs that stayed empty for [Builder#idle] are
-/// given back, the oldest
-/// first. With slabs of the JDK's arenas that is a handshake with every thread for each slab, at such a trim only.
+/// given back, the oldest first. With slabs of the JDK's arenas that is a handshake with every thread for each
+/// slab, at such a trim only.
 ///
 /// The system property `io.bulla.pool.reuse=false` turns every such source into an [ArenaSource], as
 /// [Builder#reuse] does for one.
@@ -222,8 +220,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return region;
     }
 
-    /// In place up to the size of its class; a small region else moves to another one, so that a message stays
-    /// in one piece.
+    /// In place up to the size of its class; a small region else moves to another one, so that a message stays in
+    /// one piece.
     @Override
     public @Nullable Region grow(Region region, long byteSize) {
         if (!(region instanceof PooledRegion pooled)) {
@@ -277,9 +275,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return slabs.figures();
     }
 
-    /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle
-    /// is closed.
-    /// Closing again does nothing.
+    /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle is
+    /// closed. Closing again does nothing.
     @Override
     public void close() {
         if (plain != null) {

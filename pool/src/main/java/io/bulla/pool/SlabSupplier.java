@@ -15,8 +15,7 @@ public interface SlabSupplier {
     Memory take(long byteSize);
 
     /// Slabs that are shared arenas of the JDK's: no flag, no restricted method. Ending one is a handshake with
-    /// every
-    /// thread.
+    /// every thread.
     ///
     /// @return a supplier, for any number of sources
     static SlabSupplier arenas() {

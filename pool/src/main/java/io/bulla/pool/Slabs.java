@@ -20,9 +20,8 @@ import org.jspecify.annotations.Nullable;
 ///                                                      given back
 /// ```
 ///
-/// A slab that comes to its end is put on a lock-free stack by the thread that gave back the last slot; any
-/// thread under the lock takes
-/// all of them off. So giving back never waits.
+/// A slab that comes to its end is put on a lock-free stack by the thread that gave back the last slot; any thread
+/// under the lock takes all of them off. So giving back never waits.
 final class Slabs {
 
     /// Steps of the sweeper in which a magazine is not used before it is emptied: the idle time.

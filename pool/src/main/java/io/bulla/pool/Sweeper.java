@@ -5,9 +5,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// The thread that gives memory back, while a source has any. It belongs to no caller: its group is the root
-/// one, it has the system's
-/// class loader and no inherited thread locals. It ignores interrupts, and goes on after whatever a step throws.
+/// The thread that gives memory back, while a source has any. It belongs to no caller: its group is the root one,
+/// it has the system's class loader and no inherited thread locals. It ignores interrupts, and goes on after
+/// whatever a step throws.
 final class Sweeper {
 
     private static final String NAME = "bulla-pool-sweeper";
@@ -23,8 +23,8 @@ final class Sweeper {
         this.pauseNanos = pauseNanos;
     }
 
-    /// Starts the thread unless it runs. Where the machine has none, the next call tries again. Under the
-    /// source's lock.
+    /// Starts the thread unless it runs. Where the machine has none, the next call tries again. Under the source's
+    /// lock.
     void start() {
         Thread now = thread;
         if (now != null && now.isAlive()) {

@@ -77,7 +77,7 @@ class MagazineTest {
     }
 
     @Test
-    void revokedMagazineLetsNobodyIn() {
+    void revokedMagazineLetsNoThreadIn() {
         Magazine owned = new Magazine(Thread.currentThread(), 1 << 20);
         assertTrue(owned.tryEnter());
         owned.revoke();

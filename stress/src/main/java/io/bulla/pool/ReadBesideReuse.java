@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/// Generation 1: a read beside the last close sees its own bytes or an exception, also when the memory is
-/// another's at once.
+/// Generation 1: a read beside the last close sees its own bytes or an exception, also when the memory is another's
+/// at once.
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "the bytes that were sealed")
 @Outcome(id = "2", expect = ACCEPTABLE, desc = "an exception")

@@ -18,8 +18,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
-/// Everything by which a buffer can be read too late, of a buffer whose every word says which buffer and which
-/// word it is.
+/// Everything by which a buffer can be read too late, of a buffer whose every word says which buffer and which word
+/// it is.
 final class Kept {
 
     /// The ways to read.

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
-/// Random life of buffers over threads that come and go: after each round the pool's live bytes are those of
-/// the buffers that are open.
+/// Random life of buffers over threads that come and go: after each round the pool's live bytes are those of the
+/// buffers that are open.
 final class PoolModel {
 
     private static final int THREADS = 4;

@@ -11,9 +11,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/// Threads that read what other threads have closed, or are just closing, while the memory is in use again:
-/// every read is the right
-/// bytes or an exception.
+/// Threads that read what other threads have closed, or are just closing, while the memory is in use again: every
+/// read is the right bytes or an exception.
 final class StaleReader {
 
     private static final int READERS = 8;

@@ -13,10 +13,8 @@ import java.lang.foreign.MemorySegment;
 /// ```
 ///
 /// A fresh huge page costs a sixth of its small ones. Idle slabs give their pages back to the system, and keep
-/// their
-/// addresses: no arena is closed for it, so no thread is stopped, and a raw view that somebody forgot reads
-/// zeros. The mappings end
-/// with the source.
+/// their addresses: no arena is closed for it, so no thread is stopped, and a raw view that was forgotten reads
+/// zeros. The mappings end with the source.
 public final class HugePages implements SlabSupplier {
 
     /// Slabs of huge pages.
