@@ -3,6 +3,7 @@ package io.bulla.pool;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// Slots of one class that no magazine holds, in chains: a lock-free stack.
 ///
@@ -22,11 +23,13 @@ final class Depot {
     static final class Chain {
 
         // all written before it is shown
+        @Nullable
         Slot first;
-        int count;
-        private Chain next;
 
-        Chain of(Slot slots, int number) {
+        int count;
+        private @Nullable Chain next;
+
+        Chain of(@Nullable Slot slots, int number) {
             first = slots;
             count = number;
             return this;
@@ -34,7 +37,7 @@ final class Depot {
     }
 
     // volatile: orderings 1 and 2
-    private final AtomicReference<Chain> top = new AtomicReference<>();
+    private final AtomicReference<@Nullable Chain> top = new AtomicReference<>();
     // volatile: a guess for the trimmer
     private final AtomicInteger chains = new AtomicInteger();
     // plain: the fewest chains since the trimmer looked, a guess
@@ -51,6 +54,7 @@ final class Depot {
     }
 
     /// @return null if there is none
+    @Nullable
     Chain poll() {
         Chain first;
         do {

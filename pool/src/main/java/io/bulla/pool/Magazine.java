@@ -54,8 +54,8 @@ final class Magazine {
     private int busy;
     private boolean revoked;
     // the user's between enter and exit
-    private final Slot[] lists = new Slot[SizeClasses.COUNT];
-    private final Slot[] spares = new Slot[SizeClasses.COUNT];
+    private final @Nullable Slot[] lists = new @Nullable Slot[SizeClasses.COUNT];
+    private final @Nullable Slot[] spares = new @Nullable Slot[SizeClasses.COUNT];
     private final int[] counts = new int[SizeClasses.COUNT];
     private final int[] spareCounts = new int[SizeClasses.COUNT];
     private long bytes;

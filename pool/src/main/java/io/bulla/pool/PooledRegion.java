@@ -16,7 +16,9 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
 
     private final SlabSource source;
     // the builder's until it is sealed; afterwards it does not change
+    @SuppressWarnings("NullAway.Init") // before the region is shown
     private Slot slot;
+
     private boolean sealed;
     // plain: finds a mistake, not a race; two releases of a sealed one are told apart by the stamp
     private boolean released;

@@ -5,6 +5,7 @@ import io.bulla.refcount.RefCount;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /// One life of a slab's memory: from the first carve until everything that was carved has come home.
 ///
@@ -32,6 +33,7 @@ final class Slab extends RefCount {
     long carved;
     long emptySince;
     // of those that are empty; written before the slab is shown there
+    @Nullable
     Slab next;
     // through QUARANTINED only
     private long quarantined;

@@ -321,7 +321,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
                 }
                 Chain chain = depots[sizeClass].poll();
                 if (chain != null) {
-                    mine.load(sizeClass, chain.first, chain.count);
+                    mine.load(sizeClass, Objects.requireNonNull(chain.first), chain.count);
                     return Objects.requireNonNull(mine.take(sizeClass));
                 }
             } finally {

@@ -2,6 +2,7 @@
 package io.bulla.pool;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// A carved piece of a slab. In one place at a time: a region, a magazine, a chain of the depot, or at home.
 final class Slot {
@@ -14,6 +15,7 @@ final class Slot {
     final int sizeClass;
     final long byteSize;
     // in a list; the list's owner's
+    @Nullable
     Slot next;
 
     Slot(Slab slab, MemorySegment memory, int sizeClass) {
