@@ -6,8 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 
-/// The regions that a reader reads from, in order: where the next byte comes from, and what happens when a
-/// region, or
+/// The regions that a reader reads from, in order: where the next byte comes from, and what happens when a region, or
 /// all of them, end. The mirror of [WritableRegions].
 ///
 /// ```
@@ -16,17 +15,14 @@ import java.lang.ref.Reference;
 ///  0               base   base + at = position            memory: region 1, or its part before the limit
 /// ```
 ///
-/// The reader's gets use these fields in place, since a field of another object would cost a load per get.
-/// Their test
+/// The reader's gets use these fields in place, since a field of another object would cost a load per get. Their test
 /// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare
 /// tells
 /// that the value lies in this region and before the limit.
 ///
 /// Over memory that may be reused, a reader has no region of its own: `memory` stays empty, so that every get
-/// comes to the slow
-/// path here, which reads through the vector, whose reads look at the stamp when they are over. Then `at` is 0
-/// and `base` the
-/// position. Other memory pays nothing for it.
+/// comes to the slow path here, which reads through the vector, whose reads look at the stamp when they are over.
+/// Then `at` is 0 and `base` the position. Other memory pays nothing for it.
 abstract sealed class ReadableRegions permits BufferReader {
 
     final SealedBuffer buffer;

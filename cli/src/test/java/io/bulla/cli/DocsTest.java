@@ -41,7 +41,8 @@ class DocsTest {
                 samples.addAll(Sample.of(ROOT.relativize(document).toString(), Files.readString(document)));
             }
         }
-        for (String library : List.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "interop", "runtime")) {
+        for (String library :
+                List.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "interop", "runtime")) {
             try (Stream<Path> sources = Files.walk(ROOT.resolve(library))) {
                 for (Path source :
                         sources.filter(DocsTest::isPublished).sorted().toList()) {

@@ -76,8 +76,4 @@ final class Depot {
         low = now;
         return spare;
     }
-
-    int chains() {
-        return Math.max(0, chains.get());
-    }
 }

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// with the same buffer. The copy is counted in [CopyTally], once per message that was accepted.
 ///
 /// ```
-///   header and bytes <= maxPayloadLength()     a claim of the log, copied into by [IoVec#copyTo]: memory of
-///   any kind
+///   header and bytes <= maxPayloadLength()     a claim of the log, copied into by [IoVec#copyTo]: memory of any kind
 ///   more than that                             vectors, copied and cut into fragments by Aeron, by address: native
 /// memory
 /// ```

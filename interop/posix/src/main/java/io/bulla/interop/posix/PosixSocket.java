@@ -25,8 +25,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /// returned. [#send] owns the handle that it is given.
 ///
 /// Sockets are blocking unless told otherwise. One thread may send while another one receives; two threads that
-/// send at once must agree who is first. Closing wakes every thread that is blocked in a call. A call that
-/// blocks pins
+/// send at once must agree who is first. Closing wakes every thread that is blocked in a call. A call that blocks pins
 /// a virtual thread's carrier.
 public final class PosixSocket implements AutoCloseable {
 
@@ -312,8 +311,7 @@ public final class PosixSocket implements AutoCloseable {
         return !closed.get();
     }
 
-    /// Closes the socket, after what was sent; wakes every thread that is blocked in a call on it. Again is
-    /// harmless.
+    /// Closes the socket, after what was sent; wakes every thread that is blocked in a call on it. Again is harmless.
     @Override
     public void close() {
         // first what may fail
