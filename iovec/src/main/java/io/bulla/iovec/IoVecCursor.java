@@ -15,8 +15,7 @@ import java.util.List;
 /// void main() throws IOException {
 ///     IoVec message = IoVec.of(MemorySegment.ofArray(new byte[700]), MemorySegment.ofArray(new byte[300]));
 ///     Path file = Files.createTempFile("message", null);
-///     try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE,
-///     StandardOpenOption.DELETE_ON_CLOSE)) {
+///     try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.DELETE_ON_CLOSE)) {
 ///         IoVecCursor send = IoVecCursor.of(message); // any number of sends, each with a cursor of its own
 ///         while (send.remaining() > 0) {
 ///             send.advance(out.write(send.window(16, 400))); // at most 16 views and 400 bytes at a time
