@@ -68,7 +68,7 @@ class MutantsTest {
         String type = (stress ? test.substring(7) : test.replaceFirst("#.*", "")).replace('.', '/') + ".java";
         Stream<String> folders = stress
                 ? Stream.of("stress/src/main/java")
-                : Stream.of("refcount", "buffer-core", "interop/posix", "runtime/oob")
+                : Stream.of("refcount", "iovec", "buffer-core", "pool", "interop/posix", "runtime/oob")
                         .map(module -> module + "/src/test/java");
         return folders.anyMatch(folder -> Files.exists(ROOT.resolve(folder).resolve("io/bulla/" + type)));
     }
