@@ -74,7 +74,7 @@ class LockFreedomTest {
             Map.entry(COUNT + "LeaseLedger", List.of("opened", "closed")),
             Map.entry(BUFFER + "SealedBuffer", List.of("share", "shareOf", "shares", "slice", "iovec", "checkOpen")),
             Map.entry("io.bulla.iovec.OneRegion", List.of("get")),
-            Map.entry("io.bulla.iovec.GuardedVec", List.of("get", "check")),
+            Map.entry("io.bulla.iovec.GuardedVec", List.of("get", "verify")),
             Map.entry(BUFFER + "Storage$One", List.of("free")),
             Map.entry(BUFFER + "Block", List.of("giveBack", "free")),
             Map.entry(BUFFER + "AloneRegion", List.of("release")),
