@@ -25,7 +25,8 @@ final class IoVecCalls {
                         scene -> IoVecCursor.of(scene.lastHandle().iovec()))
                 .receiver(NativeIoVec.class, scene -> image(scene))
                 .receiver(NativeIoVecCursor.class, scene -> NativeIoVecCursor.of(image(scene), Arena.ofAuto(), ENTRIES))
-                .receiver(Generation.class, scene -> new Generation());
+                .receiver(Generation.class, scene -> new Generation())
+                .arguments("Generation.End.valueOf(String)", "FREE");
         all.on("IoVec.asSegment()", scene -> Call.on(scene.buffer(300).iovec()));
         all.arguments("IoVec.region(int)", 0);
         all.arguments("IoVec.regionStart(int)", 0);
