@@ -142,7 +142,7 @@ class TakenApartTest {
                     }
                 }
             }
-            assertEquals(Set.of("Lease.close", "IoVec.copyTo", "IoVec.checkRange"), commands);
+            assertEquals(Set.of("Lease.close", "IoVec.copyTo", "IoVec.checkRange", "IoVec.verify"), commands);
         }
 
         @Test

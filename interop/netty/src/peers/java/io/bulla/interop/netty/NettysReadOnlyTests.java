@@ -19,6 +19,6 @@ class NettysReadOnlyTests extends ReadOnlyDirectByteBufferBufTest {
     protected ByteBuf buffer(ByteBuffer bytes) {
         SealedBuffer sealed =
                 BufferBuilder.create(memory).put(MemorySegment.ofBuffer(bytes)).seal();
-        return new RegionByteBuf(sealed.iovec().asByteBuffers()[0], new SendTicket(sealed, 1));
+        return new RegionByteBuf(sealed.iovec().asByteBuffers()[0], new SendTicket(sealed, 1), false);
     }
 }
