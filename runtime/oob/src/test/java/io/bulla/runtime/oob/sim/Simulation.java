@@ -205,11 +205,15 @@ final class Simulation {
             small += line.what().equals("send") && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
         }
         longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruder.LONGEST);
-        long depths = schedule.number("radix") == 1 ? size - 1 : 3;
-        long lane = Math.max(schedule.config("window"), longest) + depths * longest;
+        long lane = Math.max(schedule.config("window"), longest) + depths() * longest;
         // a short message keeps the batch that it came in
         long batches = small * Math.min(BATCH, schedule.config("window"));
         return (size - 1) * 2L * lane + schedule.config("unclaimed") + batches;
+    }
+
+    /// Of the deepest tree.
+    private long depths() {
+        return schedule.number("radix") == 1 ? size - 1 : 3;
     }
 
     private void stepUntil(BooleanSupplier done, long end) {
@@ -241,7 +245,8 @@ final class Simulation {
         }
     }
 
-    /// In which all has to end once nothing goes wrong any more.
+    /// In which all has to end once nothing goes wrong any more: handlers take their time, and each broadcast that
+    /// of its way down the tree and back.
     private long patience() {
         return 4 * schedule.nanos("peerTimeout") + 8 * World.SECOND + slowNanos;
     }
@@ -555,6 +560,8 @@ final class Simulation {
             for (int i = 0; i < size; i++) {
                 work(tag);
             }
+            // with credit for one at a time the next begins when all below have confirmed, and credit is back
+            slowNanos += 2 * (depths() + 1) * (schedule.nanos("delay") + schedule.nanos("jitter"));
             cast(node, id, bytes < Program.LEAST ? Program.EMPTY + id : tag, bytes < Program.LEAST ? 0 : bytes);
         });
     }
