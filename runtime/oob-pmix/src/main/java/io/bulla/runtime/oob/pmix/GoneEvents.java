@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// What the launcher says of processes that are gone. It is asked for before the nodes meet, so that no death is
 /// missed between the meeting and the node's start.
@@ -25,7 +26,7 @@ final class GoneEvents {
     private final PmixClient.Registration registration;
     // both under this object's lock; null once there is a listener
     private List<Gone> early = new ArrayList<>();
-    private BiConsumer<Proc, PmixEvent> listener;
+    private @Nullable BiConsumer<Proc, PmixEvent> listener;
 
     private GoneEvents(PmixClient client) throws InterruptedException {
         this.client = client;
@@ -56,7 +57,7 @@ final class GoneEvents {
     }
 
     private void heard(Proc proc, PmixEvent event) {
-        BiConsumer<Proc, PmixEvent> now;
+        @Nullable BiConsumer<Proc, PmixEvent> now;
         synchronized (this) {
             now = listener;
             // a process dies once: more events than processes say nothing new
