@@ -75,6 +75,7 @@ final class Injector implements Seam.Watcher {
         all.put("mmap", new int[] {ENOMEM, EACCES, EAGAIN, EPERM});
         all.put("munmap", new int[] {ENOMEM});
         all.put("mremap", new int[] {ENOMEM, EAGAIN});
+        all.put("madvise", new int[] {ENOMEM, EAGAIN, EINVAL});
         all.put("statx", new int[] {ENOMEM, EINTR});
         all.put("fstatfs", new int[] {EINTR, EIO, ENOMEM, ENOSYS});
         all.put("getpagesize", new int[] {});
