@@ -11,6 +11,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.SlabSupplier;
 import io.bulla.refcount.LeaseTally;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -33,7 +35,7 @@ import java.util.concurrent.locks.LockSupport;
 final class FaultOperations {
 
     static final Set<String> TYPES =
-            Set.of("PosixSocket", "Outbox", "ZeroCopySocket", "MemfdSource", "SharedSeal", "Guard");
+            Set.of("PosixSocket", "Outbox", "ZeroCopySocket", "MemfdSource", "SharedSeal", "Guard", "HugePages");
     /// They make no system call.
     static final Set<String> WITHOUT_CALLS = Set.of(
             "PosixSocket.isOpen",
@@ -53,6 +55,7 @@ final class FaultOperations {
             "SharedSeal.verify",
             "SharedSeal.toString",
             "SharedSeal.withDigest",
+            "HugePages.HugePages",
             "Guard.valueOf",
             "Guard.values");
 
@@ -334,6 +337,22 @@ final class FaultOperations {
         add("abandoned", Sockets.NONE, Set.of("MemfdSource.allocate"), _ -> {
             try (BufferBuilder builder = BufferBuilder.ofCapacity(guarded, 100)) {
                 builder.put(new byte[10]);
+            }
+        });
+        add("huge pages", Sockets.NONE, Set.of("HugePages.take"), _ -> {
+            SlabSupplier.Memory memory;
+            try {
+                memory = new HugePages().take(SlabSource.SLAB);
+            } catch (OutOfMemoryError refused) {
+                check(refused.getMessage().startsWith("mmap: errno="));
+                return;
+            }
+            try {
+                memory.segment().set(JAVA_BYTE, SlabSource.SLAB - 1, (byte) 1);
+                // small pages, and pages that stay, do as well
+                memory.discard();
+            } finally {
+                memory.end();
             }
         });
         handOver("seal", () -> sealed(guarded, 1));
