@@ -3,6 +3,8 @@ package io.bulla.refcount;
 
 import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /// The thread that gives back the claims of collected leases, one for all ledgers of the process.
@@ -14,44 +16,57 @@ final class Healer {
 
     static final String NAME = "bulla-lease-healer";
 
-    private static final long AGAIN_NANOS = 1_000_000_000;
-    private static final ReferenceQueue<Lease> COLLECTED = new ReferenceQueue<>();
-    // volatile: one starter at a time; the others go on without waiting for it
-    private static final AtomicBoolean STARTING = new AtomicBoolean();
-    // volatile: seen by the thread that opens the next lease
-    private static volatile @Nullable Thread thread;
-    // the starter's
-    private static long failedAt;
-    private static boolean failed;
+    /// The one of the process.
+    static final Healer SHARED = new Healer(Thread::start, System::nanoTime);
 
-    private Healer() {}
+    private static final long AGAIN_NANOS = 1_000_000_000;
+
+    private final ReferenceQueue<Lease> collected = new ReferenceQueue<>();
+    private final Consumer<Thread> starter;
+    private final LongSupplier nanos;
+    // volatile: one starter at a time; the others go on without waiting for it
+    private final AtomicBoolean starting = new AtomicBoolean();
+    // volatile: seen by the thread that opens the next lease
+    private volatile @Nullable Thread thread;
+    // the starter's
+    private long failedAt;
+    private boolean failed;
+
+    /// A healer.
+    ///
+    /// @param starter starts the thread that it is given
+    /// @param nanos a clock, in nanoseconds
+    Healer(Consumer<Thread> starter, LongSupplier nanos) {
+        this.starter = starter;
+        this.nanos = nanos;
+    }
 
     /// Where collected leases arrive, with a thread that takes them.
-    static ReferenceQueue<Lease> queue() {
+    ReferenceQueue<Lease> queue() {
         Thread now = thread;
-        if ((now == null || !now.isAlive()) && STARTING.compareAndSet(false, true)) {
+        if ((now == null || !now.isAlive()) && starting.compareAndSet(false, true)) {
             try {
                 startAgain(now);
             } finally {
-                STARTING.set(false);
+                starting.set(false);
             }
         }
-        return COLLECTED;
+        return collected;
     }
 
-    private static void startAgain(@Nullable Thread seen) {
-        if (thread != seen || failed && System.nanoTime() - failedAt < AGAIN_NANOS) {
+    private void startAgain(@Nullable Thread seen) {
+        if (thread != seen || failed && nanos.getAsLong() - failedAt < AGAIN_NANOS) {
             return;
         }
         try {
-            Thread fresh = newThread(Healer::run);
-            fresh.start();
+            Thread fresh = newThread(this::run);
+            starter.accept(fresh);
             thread = fresh;
             failed = false;
         } catch (Throwable noThread) {
             // opening a lease must not fail for want of a thread; a second later the next one tries again
             failed = true;
-            failedAt = System.nanoTime();
+            failedAt = nanos.getAsLong();
         }
     }
 
@@ -67,10 +82,10 @@ final class Healer {
         return fresh;
     }
 
-    private static void run() {
+    private void run() {
         while (true) {
             try {
-                LeaseLedger.heal(COLLECTED.remove());
+                LeaseLedger.heal(collected.remove());
             } catch (InterruptedException e) {
                 // from code that does not know what it is: claims still have to be given back
             } catch (Throwable failure) {

@@ -289,7 +289,7 @@ public final class LeaseLedger implements LeaseTrace {
         private boolean taken;
 
         Held(Lease lease, LeaseLedger ledger, RefCount count, @Nullable Object tag, @Nullable Throwable takenAt) {
-            super(lease, Healer.queue());
+            super(lease, Healer.SHARED.queue());
             this.ledger = ledger;
             this.count = count;
             this.tag = tag;

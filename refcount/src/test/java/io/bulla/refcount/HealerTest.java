@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -82,5 +86,35 @@ class HealerTest {
         healsOne();
         assertNotNull(healer());
         assertSame(ClassLoader.getSystemClassLoader(), healer().getContextClassLoader());
+    }
+
+    /// Opening a lease goes on without the thread, whatever its start throws, and a second later starts it again.
+    @Test
+    void threadThatCannotStartIsStartedASecondLater() throws InterruptedException {
+        AtomicLong nanos = new AtomicLong(5);
+        List<Thread> started = new ArrayList<>();
+        AtomicInteger tries = new AtomicInteger();
+        Healer healer = new Healer(
+                thread -> {
+                    if (tries.incrementAndGet() <= 2) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    started.add(thread);
+                    thread.start();
+                },
+                nanos::get);
+        assertNotNull(healer.queue());
+        nanos.addAndGet(999_999_999);
+        assertNotNull(healer.queue());
+        assertEquals(1, tries.get(), "tried again within the second");
+        nanos.addAndGet(1);
+        assertNotNull(healer.queue());
+        assertEquals(2, tries.get());
+        nanos.addAndGet(1_000_000_000);
+        assertNotNull(healer.queue());
+        assertNotNull(healer.queue());
+        assertEquals(3, tries.get());
+        assertEquals(1, started.size());
+        assertTrue(started.getFirst().isAlive());
     }
 }
