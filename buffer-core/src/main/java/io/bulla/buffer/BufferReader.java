@@ -455,7 +455,9 @@ public final class BufferReader extends ReadableRegions {
     /// @throws ReleasedBufferException if the handle is closed
     public String getString(long length, Charset charset) {
         Objects.requireNonNull(charset, "charset");
-        return new String(raw(length), charset);
+        String text = new String(ahead(length), charset);
+        skip(length);
+        return text;
     }
 
     /// A reader of its own on the next bytes, which this one passes over: for a part that has its own end. No byte is
@@ -480,7 +482,12 @@ public final class BufferReader extends ReadableRegions {
     public SealedBuffer share(long length) {
         need(length);
         SealedBuffer part = buffer.slice(start + here(), length);
-        skip(length);
+        try {
+            skip(length);
+        } catch (Throwable failure) {
+            part.close();
+            throw failure;
+        }
         return part;
     }
 

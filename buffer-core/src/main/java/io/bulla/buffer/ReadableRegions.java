@@ -92,37 +92,41 @@ abstract sealed class ReadableRegions permits BufferReader {
         goTo(here() + target.byteSize());
     }
 
-    /// The next bytes, to be made something else of; not counted, as no get of a value is.
-    final byte[] raw(long length) {
+    /// The next bytes, to be made something else of, without a move: what is made of them may fail. Not counted, as
+    /// no get of a value is.
+    final byte[] ahead(long length) {
         need(length);
-        byte[] raw = new byte[SealedBuffer.arraySize(length)];
+        byte[] ahead = new byte[SealedBuffer.arraySize(length)];
         if (stamped) {
-            readStamped(raw);
-            return raw;
+            copyStamped(ahead);
+            return ahead;
         }
-        for (int done = 0; done < raw.length; ) {
-            if (at == memory.byteSize()) {
-                enter(region + 1);
-            }
-            int now = (int) Math.min(raw.length - done, memory.byteSize() - at);
-            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, at, raw, done, now);
-            at += now;
+        MemorySegment from = memory;
+        long start = at;
+        for (int done = 0, next = region + 1; done < ahead.length; next++) {
+            int now = (int) Math.min(ahead.length - done, from.byteSize() - start);
+            MemorySegment.copy(from, ValueLayout.JAVA_BYTE, start, ahead, done, now);
             done += now;
+            if (done < ahead.length) {
+                from = bytes.region(next);
+                start = 0;
+            }
         }
         Reference.reachabilityFence(this);
-        return raw;
+        return ahead;
     }
 
     /// The next bytes as a number, the first one highest: for a get that its region alone cannot serve.
     final long gathered(int width) {
-        need(width);
         if (stamped) {
+            need(width);
             return nextStamped(width);
         }
         long value = 0;
-        for (int i = 0; i < width; i++) {
-            value = value << Byte.SIZE | nextByte() & 0xff;
+        for (byte next : ahead(width)) {
+            value = value << Byte.SIZE | next & 0xff;
         }
+        goTo(here() + width);
         return value;
     }
 
@@ -152,7 +156,7 @@ abstract sealed class ReadableRegions permits BufferReader {
         return value;
     }
 
-    private void readStamped(byte[] raw) {
+    private void copyStamped(byte[] raw) {
         IoVec regions = bytes.lent();
         for (int done = 0; done < raw.length; ) {
             int index = regions.regionAt(base + done);
@@ -162,17 +166,7 @@ abstract sealed class ReadableRegions permits BufferReader {
             done += now;
         }
         bytes.verify();
-        base += raw.length;
         Reference.reachabilityFence(this);
-    }
-
-    private byte nextByte() {
-        if (at == memory.byteSize()) {
-            enter(region + 1);
-        }
-        byte value = memory.get(ValueLayout.JAVA_BYTE, at++);
-        Reference.reachabilityFence(this);
-        return value;
     }
 
     private static MemorySegment shown(MemorySegment region, long end) {
@@ -181,8 +175,10 @@ abstract sealed class ReadableRegions permits BufferReader {
 
     private void enter(int index) {
         if (index < bytes.regionCount() && !stamped) {
-            base = bytes.regionStart(index);
-            memory = shown(bytes.region(index), limit - base);
+            long start = bytes.regionStart(index);
+            // first what may fail
+            memory = shown(bytes.region(index), limit - start);
+            base = start;
             region = index;
             at = 0;
         }

@@ -13,6 +13,9 @@ import io.bulla.iovec.CopyTally;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Consumer;
@@ -256,6 +259,41 @@ class BufferReaderTest {
             assertEquals(0, reader.position(0).skip(0).slice(0).remaining());
             assertEquals("read past the limit: position=0 length=1 limit=0", messageOf(reader::getByte));
             assertEquals("BufferReader[position=0 limit=0]", reader.toString());
+        }
+    }
+
+    /// As it is where the heap is full.
+    @ParameterizedTest
+    @EnumSource(Past.class)
+    void textThatCannotBeMadeLeavesThePositionWhereItWas(Past past) {
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
+            BufferReader reader = BufferReader.of(buffer).skip(2);
+            assertThrows(OutOfMemoryError.class, () -> reader.getString(200, new FullHeap()));
+            assertEquals(2, reader.position());
+            assertEquals(2, reader.getByte());
+        }
+    }
+
+    /// A charset for whose decoder there is no room.
+    private static final class FullHeap extends Charset {
+
+        FullHeap() {
+            super("x-full-heap", null);
+        }
+
+        @Override
+        public boolean contains(Charset charset) {
+            return false;
+        }
+
+        @Override
+        public CharsetDecoder newDecoder() {
+            throw new OutOfMemoryError("injected");
+        }
+
+        @Override
+        public CharsetEncoder newEncoder() {
+            throw new UnsupportedOperationException();
         }
     }
 
