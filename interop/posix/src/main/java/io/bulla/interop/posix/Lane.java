@@ -36,11 +36,15 @@ final class Lane {
             // one claim for all
             socket.descriptor().leave();
         }
+        SocketSend send = null;
         try {
-            SocketSend send = new SocketSend(socket, handle);
+            send = new SocketSend(socket, handle);
             waiting.add(send);
             return send;
         } catch (Throwable failure) {
+            if (send != null) {
+                send.giveUp(Errno.ECANCELED.number());
+            }
             done();
             throw failure;
         }

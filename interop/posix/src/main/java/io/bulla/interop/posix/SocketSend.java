@@ -34,9 +34,13 @@ public final class SocketSend {
     ///
     /// @param handle closed if this fails
     SocketSend(PosixSocket socket, SealedBuffer handle) {
-        // a handle of the send's own: a stray close of the given one cannot free what the kernel reads
-        SealedBuffer own = handle.move(handle.tag());
-        Arena memory = Arena.ofConfined();
+        Arena memory;
+        SealedBuffer own;
+        try (handle) {
+            memory = Arena.ofConfined();
+            // a handle of the send's own: a stray close of the given one cannot free what the kernel reads
+            own = handle.move(handle.tag());
+        }
         try {
             this.cursor = NativeIoVecCursor.of(NativeIoVec.of(own.iovec().lent(), memory), memory, SCRATCH_ENTRIES);
             this.header = memory.allocate(Call.MSGHDR_BYTES, 8);

@@ -277,8 +277,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         try {
             if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.BROADCAST) {
                 ackDue = true;
-                Object tag = peer.tags.from();
-                peer.received(read, tag == null ? body : body.move(tag));
+                peer.received(read, tagged(body));
                 return;
             }
             try (body) {
@@ -290,6 +289,18 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             }
         } catch (IOException broken) {
             fail(broken);
+        }
+    }
+
+    /// A handle that says whose message it is, in the place of the given one.
+    private SealedBuffer tagged(SealedBuffer body) {
+        Object tag = peer.tags.from();
+        if (tag == null) {
+            return body;
+        }
+        // a move that fails leaves the handle open
+        try (body) {
+            return body.move(tag);
         }
     }
 

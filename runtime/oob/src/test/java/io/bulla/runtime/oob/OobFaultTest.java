@@ -11,6 +11,9 @@ import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.FaultScene.Memory;
+import io.bulla.testkit.FaultySource;
+import io.bulla.testkit.FaultyTrace;
+import io.netty.channel.Channel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -29,18 +32,24 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.logging.Logger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /// Sends and broadcasts while what the nodes call fails, on any of their threads: receive handlers, completions,
-/// listeners, policies, directories, routing, the release of a user's memory.
+/// listeners, policies, directories, routing, the release of a user's memory; and what a node is built with: its
+/// memory,
+/// the listener of its handles, its security.
 ///
-/// What fails there is the user's, and costs nothing but the call itself: the messages arrive all the same, once.
+/// What fails there is the user's, and costs nothing but the call itself, or a connection: the messages arrive all the
+/// same, once.
+@Tag("faults")
 @Timeout(600)
 class OobFaultTest {
 
     private static final int TAG = 7;
     private static final int[] BYTES = {20, 3000, 0, 100};
+    private static final Security PLAIN = Security.plaintext();
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     @Test
@@ -59,6 +68,8 @@ class OobFaultTest {
         run.operation("OobNode.receive of kept messages", world(World::receiveKept));
         run.operation("OobNode.lost", world(World::lose));
         run.operation("OobNode.broadcast", List.of(broadcast(true), broadcast(false)));
+        run.operation("OobNode.send, what the node is built with fails", List.of(fragile(2, World::send)));
+        run.operation("OobNode.broadcast, what the node is built with fails", List.of(fragile(3, World::broadcast)));
     }
 
     /// Each failure is logged, with its stack.
@@ -86,11 +97,20 @@ class OobFaultTest {
     }
 
     private static Operation world(Use use, int nodes, boolean shared) {
+        return world(use, nodes, shared, false);
+    }
+
+    /// Nodes whose memory, with its listener, and whose security fail.
+    private static Operation fragile(int nodes, Use use) {
+        return world(use, nodes, true, true);
+    }
+
+    private static Operation world(Use use, int nodes, boolean shared, boolean fragile) {
         return scene -> {
             scene.points().everyThread();
             scene.mayTake(256 << 20);
             return () -> {
-                try (World world = new World(scene, nodes, shared)) {
+                try (World world = new World(scene, nodes, shared, fragile)) {
                     return use.on(world);
                 }
             };
@@ -112,7 +132,28 @@ class OobFaultTest {
         }
     }
 
-    /// Nodes of one step, whose own memory does not fail.
+    private record FragileSecurity(FaultPoints points) implements Security {
+
+        @Override
+        public void secure(Channel channel, boolean connecting, int expectedPeer) throws IOException {
+            points.reach("Security.secure");
+            PLAIN.secure(channel, connecting, expectedPeer);
+        }
+
+        @Override
+        public int peerOf(Channel channel) throws IOException {
+            points.reach("Security.peerOf");
+            return PLAIN.peerOf(channel);
+        }
+
+        @Override
+        public String name() {
+            points.reach("Security.name");
+            return PLAIN.name();
+        }
+    }
+
+    /// Nodes of one step; their memory and security do not fail where they are not fragile.
     private static final class World implements AutoCloseable {
 
         private final FaultPoints points;
@@ -120,7 +161,7 @@ class OobFaultTest {
         private final Cluster cluster = new Cluster();
         private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
 
-        World(FaultScene scene, int nodes, boolean shared) throws IOException {
+        World(FaultScene scene, int nodes, boolean shared, boolean fragile) throws IOException {
             this.points = scene.points();
             Routing routing = shared ? new Radix(1) : new Faulty(points, new Radix(1));
             try {
@@ -136,6 +177,10 @@ class OobFaultTest {
                         cluster.lost.add(peer + " " + cause.getMessage());
                         points.reach("onPeerLost");
                     });
+                    if (fragile) {
+                        setup.memory(new FaultySource(points, cluster.source, new FaultyTrace(points, cluster.handles)))
+                                .security(new FragileSecurity(points));
+                    }
                     return shared
                             ? setup
                             : setup.sends(message -> {
