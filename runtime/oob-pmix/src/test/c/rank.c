@@ -92,8 +92,9 @@ static int bench(int count) {
         }
     }
     long connects = median(joins, count + 1);
-    printf("bench: c rank=%d first_micros=%ld join_micros=%ld fence_micros=%ld\n", (int)self.rank, first,
-           connects + median(meets, count), median(fences, FENCES));
+    long met = median(meets, count);
+    printf("bench: c rank=%d first_micros=%ld connect_micros=%ld meet_micros=%ld join_micros=%ld fence_micros=%ld\n",
+           (int)self.rank, first, connects, met, connects + met, median(fences, FENCES));
     PMIx_Finalize(NULL, 0);
     return 0;
 }

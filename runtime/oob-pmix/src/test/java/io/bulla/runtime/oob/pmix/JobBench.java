@@ -13,8 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /// How long a rank takes to join, to meet the others, and to fence: the same steps as `rank.c`, in the same order.
-/// Fences
-/// come before any rank leaves, for a server that loses a member ends the others' fences.
+/// Fences come before any rank leaves, for a server that loses a member ends the others' fences.
 final class JobBench {
 
     private static final int FENCES = 500;
@@ -52,8 +51,11 @@ final class JobBench {
             client.close();
             joins[i] = connect();
         }
-        System.out.println("bench: java rank=" + client.rank() + " first_micros=" + first / 1000 + " join_micros="
-                + (median(joins) + median(meets)) / 1000 + " fence_micros=" + median(fences) / 1000);
+        long connect = median(joins);
+        long meet = median(meets);
+        System.out.println("bench: java rank=" + client.rank() + " first_micros=" + first / 1000 + " connect_micros="
+                + connect / 1000 + " meet_micros=" + meet / 1000 + " join_micros=" + (connect + meet) / 1000
+                + " fence_micros=" + median(fences) / 1000);
         client.close();
     }
 
