@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,34 +18,34 @@ final class Batch {
     private static final int SIZE = 32 << 10;
 
     private final ByteBuf out;
+    private final ByteBuffer view;
     private final MemorySegment memory;
     private List<PendingSend> tell;
+    private int end = Frame.BYTES;
     private int messages;
 
     /// @param bytes of the first message, with its header
     /// @param likely how many of that size there may be
     Batch(ByteBufAllocator alloc, int bytes, int likely) {
         int capacity = Frame.BYTES + (int) Math.max(bytes, Math.min(SIZE, (long) bytes * likely));
-        out = alloc.directBuffer(capacity, capacity).writerIndex(Frame.BYTES);
-        memory = MemorySegment.ofBuffer(out.internalNioBuffer(0, capacity));
+        out = alloc.directBuffer(capacity, capacity);
+        // each call on a buffer of Netty's asks more than these do
+        view = out.nioBuffer(0, capacity);
+        memory = MemorySegment.ofBuffer(view);
     }
 
     boolean hasRoom(int bytes) {
-        return out.writableBytes() >= bytes;
+        return view.capacity() - end >= bytes;
     }
 
-    /// Where the next message's header goes.
-    ByteBuf out() {
-        return out;
-    }
-
-    /// The bytes of a message whose header is written.
-    void add(PendingSend send) {
-        messages++;
+    void add(PendingSend send, Lane lane) {
+        int body = end + Frame.BYTES;
+        Writer.header(view, end, lane, send, (int) send.bytes);
         if (send.bytes > 0) {
-            send.handle.iovec().copyTo(0, memory.asSlice(out.writerIndex(), send.bytes), send.bytes);
-            out.writerIndex(out.writerIndex() + (int) send.bytes);
+            send.handle.iovec().copyTo(0, memory.asSlice(body, send.bytes), send.bytes);
         }
+        end = body + (int) send.bytes;
+        messages++;
         if (send.options.level() == Delivery.Status.WRITTEN) {
             tell = tell == null ? new ArrayList<>() : tell;
             tell.add(send);
@@ -53,10 +54,9 @@ final class Batch {
 
     void writeTo(Channel channel, int rank, Surroundings clock) {
         if (messages == 1) {
-            out.readerIndex(Frame.BYTES);
+            out.setIndex(Frame.BYTES, end);
         } else {
-            int end = out.writerIndex();
-            Frame.control(Frame.Kind.BATCH, 0, rank, end - Frame.BYTES).writeTo(out.writerIndex(0));
+            Frame.control(Frame.Kind.BATCH, 0, rank, end - Frame.BYTES).writeTo(out);
             out.writerIndex(end);
         }
         ChannelFuture written = channel.write(out);

@@ -17,6 +17,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -304,14 +306,42 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         }
     }
 
-    /// Each message of a batch is a slice of it.
+    /// Each message of a batch is a slice of it. All are cut before the first one is handed on: from then on another
+    /// thread closes them, and the two would fight for the batch's count.
     private void unpack(SealedBuffer batch) throws IOException {
         ackDue = true;
-        IoVec bytes = batch.iovec();
-        ByteBuffer view = bytes.regionCount() == 1
-                ? bytes.lent().asByteBuffers()[0]
-                : bytes.toSegment(Arena.ofAuto()).asByteBuffer().order(ByteOrder.BIG_ENDIAN);
-        for (int at = 0; at < view.limit() && stage == Stage.OPEN; ) {
+        List<Frame> frames = framesOf(batch.iovec());
+        SealedBuffer[] bodies = new SealedBuffer[frames.size()];
+        int taken = 0;
+        try {
+            cut(batch, frames, bodies);
+            while (taken < bodies.length && stage == Stage.OPEN) {
+                Frame inner = frames.get(taken);
+                peer.check(inner);
+                peer.received(inner, bodies[taken++]);
+            }
+        } finally {
+            for (; taken < bodies.length && bodies[taken] != null; taken++) {
+                nodeLoop.close(bodies[taken]);
+            }
+        }
+    }
+
+    private static void cut(SealedBuffer batch, List<Frame> frames, SealedBuffer[] bodies) {
+        long at = 0;
+        for (int i = 0; i < bodies.length; i++) {
+            int length = frames.get(i).length();
+            bodies[i] = batch.slice(at + Frame.BYTES, length);
+            at += Frame.BYTES + length;
+        }
+    }
+
+    private List<Frame> framesOf(IoVec batch) throws IOException {
+        ByteBuffer view = batch.regionCount() == 1
+                ? batch.lent().asByteBuffers()[0]
+                : batch.toSegment(Arena.ofAuto()).asByteBuffer().order(ByteOrder.BIG_ENDIAN);
+        List<Frame> frames = new ArrayList<>();
+        for (int at = 0; at < view.limit(); ) {
             int left = view.limit() - at - Frame.BYTES;
             if (left < 0) {
                 throw new IOException("batch ends inside a header: at=" + at + " length=" + view.limit());
@@ -321,10 +351,10 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
                 throw new IOException("not a message of a batch: kind=" + inner.kind() + " length=" + inner.length()
                         + " left=" + left);
             }
-            peer.check(inner);
-            peer.received(inner, batch.slice(at + Frame.BYTES, inner.length()));
+            frames.add(inner);
             at += Frame.BYTES + inner.length();
         }
+        return frames;
     }
 
     private void control(Frame read, SealedBuffer body) throws IOException {

@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import java.nio.ByteBuffer;
 
 /// Writes the messages of one session to one connection, as long as the channel takes them: the rest stays in the
 /// lanes.
@@ -173,7 +174,9 @@ final class Writer {
             endBatch();
             length = piece.byteSize();
             ByteBuf header = header();
-            header(header, lane, send, (int) length);
+            ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
+            header(bytes, bytes.position(), lane, send, (int) length);
+            header.writerIndex(Frame.BYTES);
             ChannelFuture written = SealedWrite.write(channel, header, piece);
             if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
@@ -199,15 +202,15 @@ final class Writer {
         if (batch == null) {
             batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting());
         }
-        header(batch.out(), lane, send, length);
-        batch.add(send);
+        batch.add(send, lane);
     }
 
-    private static void header(ByteBuf out, Lane lane, PendingSend send, int length) {
+    static void header(ByteBuffer out, int at, Lane lane, PendingSend send, int length) {
         int mark =
                 send.options.format().isPresent() ? send.options.format().get().mark() : 0;
         Frame.write(
                 out,
+                at,
                 send.kind,
                 mark,
                 send.tag,

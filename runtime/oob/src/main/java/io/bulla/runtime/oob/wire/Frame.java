@@ -163,17 +163,39 @@ public record Frame(
             long number,
             int length,
             int lane) {
-        target.writeInt(MAGIC)
-                .writeInt(VERSION << 24 | kind.ordinal() << 16 | mark)
-                .writeInt(tag)
-                .writeInt(origin)
-                .writeLong(sequence)
-                .writeLong(offset)
-                .writeLong(total)
-                .writeLong(session)
-                .writeLong(number)
-                .writeInt(length)
-                .writeInt(lane << 24);
+        int at = target.ensureWritable(BYTES).writerIndex();
+        ByteBuffer bytes = target.internalNioBuffer(at, BYTES);
+        write(bytes, bytes.position(), kind, mark, tag, origin, sequence, offset, total, session, number, length, lane);
+        target.writerIndex(at + BYTES);
+    }
+
+    /// The same, at an index of bytes in big-endian order: two words at a time, for a check of bounds each.
+    public static void write(
+            ByteBuffer target,
+            int at,
+            Kind kind,
+            int mark,
+            int tag,
+            int origin,
+            long sequence,
+            long offset,
+            long total,
+            long session,
+            long number,
+            int length,
+            int lane) {
+        target.putLong(at, words(MAGIC, VERSION << 24 | kind.ordinal() << 16 | mark))
+                .putLong(at + 8, words(tag, origin))
+                .putLong(at + 16, sequence)
+                .putLong(at + 24, offset)
+                .putLong(at + 32, total)
+                .putLong(at + 40, session)
+                .putLong(at + 48, number)
+                .putLong(at + 56, words(length, lane << 24));
+    }
+
+    private static long words(int first, int second) {
+        return (long) first << Integer.SIZE | second & 0xffff_ffffL;
     }
 
     public static Frame read(ByteBuffer header, long limit) throws IOException {
