@@ -135,6 +135,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
                         "java..",
+                        "jdk.net",
                         "org.jspecify.annotations",
                         "io.bulla.refcount",
                         "io.bulla.iovec",

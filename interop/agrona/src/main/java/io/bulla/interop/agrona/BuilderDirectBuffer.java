@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.jspecify.annotations.Nullable;
@@ -156,7 +158,11 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         IoVec.checkRange("copy into target", targetOffset, length, target.capacity());
         boundsCheck(index, length);
         MemorySegment into = MemorySegment.ofBuffer(target.duplicate().clear()).asSlice(targetOffset, length);
-        pieces(index, length, (done, piece) -> MemorySegment.copy(piece, 0, into, done, piece.byteSize()));
+        long done = 0;
+        for (MemorySegment piece : pieces(index, length)) {
+            MemorySegment.copy(piece, 0, into, done, piece.byteSize());
+            done += piece.byteSize();
+        }
     }
 
     @Override
@@ -217,8 +223,13 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
 
     @Override
     public void setMemory(int index, int length, byte value) {
+        long before = capacity();
         extend(index, length);
-        pieces(index, length, (done, piece) -> piece.fill(value));
+        List<MemorySegment> pieces = piecesOr(before, index, length);
+        // no iterator: from here on nothing may fail
+        for (int i = 0; i < pieces.size(); i++) {
+            pieces.get(i).fill(value);
+        }
     }
 
     @Override
@@ -279,17 +290,28 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         return "BuilderDirectBuffer[start=" + start + "]";
     }
 
-    private interface Piece {
-        void take(long done, MemorySegment memory);
-    }
-
     /// Written bytes, a region's worth after the other.
-    private void pieces(int index, long length, Piece each) {
+    private List<MemorySegment> pieces(int index, long length) {
+        if (length == 0) {
+            return List.of();
+        }
+        List<MemorySegment> pieces = new ArrayList<>();
         for (long done = 0; done < length; ) {
             MemorySegment memory = ACCESS.writtenFrom(builder, start + index + done);
-            long now = Math.min(length - done, memory.byteSize());
-            each.take(done, memory.asSlice(0, now));
-            done += now;
+            MemorySegment piece = memory.asSlice(0, Math.min(length - done, memory.byteSize()));
+            pieces.add(piece);
+            done += piece.byteSize();
+        }
+        return pieces;
+    }
+
+    /// The same; if that fails, what is behind `before` is gone again.
+    private List<MemorySegment> piecesOr(long before, int index, long length) {
+        try {
+            return pieces(index, length);
+        } catch (Throwable full) {
+            builder.truncate(start + before);
+            throw full;
         }
     }
 
@@ -297,33 +319,51 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         IoVec.checkRange("write", index, bytes.byteSize(), Integer.MAX_VALUE);
         long before = capacity();
         long old = Math.clamp(before - index, 0, bytes.byteSize());
+        // first what can fail for want of memory
+        List<MemorySegment> overwritten = pieces(index, old);
         try {
             extend(index, 0);
-            // first what can fail for want of memory
             builder.put(bytes.asSlice(old));
         } catch (Throwable full) {
             builder.truncate(start + before);
             throw full;
         }
-        pieces(index, old, (done, memory) -> MemorySegment.copy(bytes, done, memory, 0, memory.byteSize()));
+        long done = 0;
+        for (int i = 0; i < overwritten.size(); i++) {
+            MemorySegment memory = overwritten.get(i);
+            MemorySegment.copy(bytes, done, memory, 0, memory.byteSize());
+            done += memory.byteSize();
+        }
     }
 
     private void put(int index, int width, long value, ByteOrder order) {
+        long before = capacity();
         extend(index, width);
         long bytes = littleEndian(value, width, order);
-        MemorySegment memory = ACCESS.writtenFrom(builder, start + index);
-        if (memory.byteSize() < width) {
-            for (int i = 0; i < width; i++) {
-                ACCESS.writtenFrom(builder, start + index + i).set(BYTE, 0, (byte) (bytes >>> 8 * i));
+        try {
+            MemorySegment memory = ACCESS.writtenFrom(builder, start + index);
+            if (memory.byteSize() < width) {
+                put(index, MemorySegment.ofArray(lowBytes(bytes, width)));
+                return;
             }
-            return;
+            switch (width) {
+                case Byte.BYTES -> memory.set(BYTE, 0, (byte) bytes);
+                case Short.BYTES -> memory.set(SHORT, 0, (short) bytes);
+                case Integer.BYTES -> memory.set(INT, 0, (int) bytes);
+                default -> memory.set(LONG, 0, bytes);
+            }
+        } catch (Throwable full) {
+            builder.truncate(start + before);
+            throw full;
         }
-        switch (width) {
-            case Byte.BYTES -> memory.set(BYTE, 0, (byte) bytes);
-            case Short.BYTES -> memory.set(SHORT, 0, (short) bytes);
-            case Integer.BYTES -> memory.set(INT, 0, (int) bytes);
-            default -> memory.set(LONG, 0, bytes);
+    }
+
+    private static byte[] lowBytes(long value, int width) {
+        byte[] bytes = new byte[width];
+        for (int i = 0; i < width; i++) {
+            bytes[i] = (byte) (value >>> 8 * i);
         }
+        return bytes;
     }
 
     private long get(int index, int width, ByteOrder order) {

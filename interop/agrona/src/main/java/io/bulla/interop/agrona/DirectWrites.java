@@ -156,10 +156,11 @@ interface DirectWrites extends MutableDirectBuffer {
         if (bytes.length > most) {
             throw new IllegalArgumentException("string too long: byteSize=" + bytes.length + " max=" + most);
         }
-        checkLimit(Math.addExact(index, STR_HEADER_LEN + bytes.length));
-        putInt(index, bytes.length, order);
-        putBytes(index + STR_HEADER_LEN, bytes);
-        return STR_HEADER_LEN + bytes.length;
+        // in one put, which is done or not
+        byte[] text = new byte[Math.addExact(STR_HEADER_LEN, bytes.length)];
+        ByteBuffer.wrap(text).order(order).putInt(bytes.length).put(bytes);
+        putBytes(index, text);
+        return text.length;
     }
 
     @Override
