@@ -54,19 +54,30 @@ final class RecordCodec<R extends Record> implements Codec<R> {
 
     @Override
     public void pack(Packer packer, R value) {
-        for (int i = 0; i < accessors.length; i++) {
-            components.get(i).pack(packer, invoked(accessors[i], value));
+        long start = packer.builder.byteSize();
+        try {
+            for (int i = 0; i < accessors.length; i++) {
+                components.get(i).pack(packer, invoked(accessors[i], value));
+            }
+        } catch (Throwable failure) {
+            throw packer.undone(start, failure);
         }
     }
 
     @Override
     @SuppressWarnings("unchecked")
     public R unpack(Unpacker unpacker) {
-        Object[] values = new Object[accessors.length];
-        for (int i = 0; i < values.length; i++) {
-            values[i] = components.get(i).unpack(unpacker);
+        long start = unpacker.position;
+        try {
+            Object[] values = new Object[accessors.length];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = components.get(i).unpack(unpacker);
+            }
+            return (R) invoked(constructor, values);
+        } catch (Throwable failure) {
+            unpacker.position = start;
+            throw failure;
         }
-        return (R) invoked(constructor, values);
     }
 
     private static Object invoked(MethodHandle handle, Object argument) {

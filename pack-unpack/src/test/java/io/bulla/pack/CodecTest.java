@@ -107,6 +107,27 @@ class CodecTest {
     }
 
     @Test
+    void recordThatFailsHalfWayLeavesNothingWithoutARegistryToo() {
+        WireFormat format = WireFormat.PMIX_4_DESCRIBED;
+        Job bad = new Job("a", 1, 1, true, (byte) 1, 1, new Place("a\0b", (short) 1));
+        try (BufferBuilder builder = BufferBuilder.create(Packed.SOURCE)) {
+            Packer packer = Packer.into(builder, format).packInt32(1);
+            long before = builder.byteSize();
+            assertThrows(IllegalArgumentException.class, () -> JOB.pack(packer, bad));
+            assertEquals(before, builder.byteSize());
+            JOB.pack(packer, ONE);
+            try (SealedBuffer buffer = builder.seal();
+                    SealedBuffer part = buffer.slice(0, buffer.byteSize() - 1)) {
+                Unpacker unpacker = Unpacker.of(part, format);
+                unpacker.skip();
+                long position = unpacker.position();
+                assertThrows(UnpackException.class, () -> JOB.unpack(unpacker));
+                assertEquals(position, unpacker.position());
+            }
+        }
+    }
+
+    @Test
     void registryRefusesWhatCouldBeMistaken() {
         CodecRegistry registry = registry(WireFormat.PMIX_4);
         refused(
