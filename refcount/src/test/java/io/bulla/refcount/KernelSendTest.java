@@ -225,4 +225,11 @@ class KernelSendTest {
                         .getMessage());
         assertHeld();
     }
+
+    @Test
+    void smallestErrorNumberIsOne() {
+        send.begin();
+        send.failed(1, false);
+        assertDone();
+    }
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -82,6 +84,73 @@ class RefCountTest {
         thing.stripe();
         assertFalse(thing.isStriped());
         assertEquals(1, thing.frees.get());
+    }
+
+    /// Between the look of a thread that stripes and its step, others stripe and fold; the last of them has not come to
+    /// giving the folded cells back.
+    private static final class FoldedInBetween extends RefCount {
+
+        private final AtomicInteger frees = new AtomicInteger();
+        private boolean others = true;
+
+        private FoldedInBetween() {
+            super(null);
+        }
+
+        @Override
+        int cellCount() {
+            if (others) {
+                others = false;
+                stripe();
+                cells().fold(this);
+            }
+            return Counted.CELLS;
+        }
+
+        private Stripes cells() {
+            try {
+                Field cells = RefCount.class.getDeclaredField("stripes");
+                cells.setAccessible(true);
+                return (Stripes) cells.get(this);
+            } catch (ReflectiveOperationException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        protected void free() {
+            frees.incrementAndGet();
+        }
+    }
+
+    @Test
+    void freshCellsGiveBackThoseWhoseFolderIsLate() {
+        FoldedInBetween count = new FoldedInBetween();
+        count.retain(9);
+        count.stripe();
+        assertTrue(count.isStriped());
+        assertEquals(10, count.holders());
+        assertEquals(Counted.CELLS, Stripes.inUse());
+        count.release(10);
+        assertEquals(1, count.frees.get());
+    }
+
+    @Test
+    void countOfManyFromTheStartHasThemAndTheUsualCells() {
+        AtomicInteger frees = new AtomicInteger();
+        RefCount many = new RefCount(null, 100) {
+            @Override
+            protected void free() {
+                frees.incrementAndGet();
+            }
+        };
+        assertEquals(100, many.holders());
+        many.stripe();
+        assertEquals(Stripes.CELLS, Stripes.inUse());
+        many.release(99);
+        assertEquals(0, frees.get());
+        many.release();
+        assertEquals(1, frees.get());
     }
 
     @Test
