@@ -75,13 +75,19 @@ class LockFreedomTest {
             Map.entry(BUFFER + "SealedBuffer", List.of("share", "shareOf", "shares", "slice", "iovec", "checkOpen")),
             Map.entry("io.bulla.iovec.OneRegion", List.of("get")),
             Map.entry("io.bulla.iovec.GuardedVec", List.of("get", "verify")),
+            Map.entry("io.bulla.iovec.StampedRegion", List.of("get", "verify")),
+            Map.entry("io.bulla.iovec.Generation", List.of("isEnded", "end")),
             Map.entry(BUFFER + "Storage$One", List.of("free")),
             Map.entry(BUFFER + "Block", List.of("giveBack", "free")),
             Map.entry(BUFFER + "AloneRegion", List.of("release")),
             Map.entry(BUFFER + "Chunk", List.of("leave", "free")),
             Map.entry(BUFFER + "Waiting", List.of("put")),
             Map.entry(BUFFER + "Daemon", List.of("wake")),
-            Map.entry(BUFFER + "ArenaCloser", List.of("close")));
+            Map.entry(BUFFER + "ArenaCloser", List.of("close", "quarantine")));
+
+    /// Several claims at once are given up where a block ends, which is part of building, and where a handle cannot
+    /// be made.
+    private static final Set<String> WHILE_BUILDING = Set.of(COUNT + "RefCount.release(I)V");
 
     private static final long PATIENCE_MILLIS = 30_000;
     // the undoing of a lost race is not walked through by a thread that meets nobody
@@ -155,10 +161,10 @@ class LockFreedomTest {
         }
         System.out.println("suspended at " + points + " lines, never at "
                 + (locations().size() - points) + " (errors, lost races); the others went on at each");
-        METHODS.forEach((type, names) -> names.forEach(name -> {
-            String method = type + "." + name;
-            assertTrue(methods.contains(method), "never suspended in " + method);
-        }));
+        Set<String> never = new TreeSet<>();
+        unreached.forEach(where -> never.add(methodOf(where)));
+        never.removeAll(methods);
+        assertEquals(Set.of(), never, "never suspended in these, overloads apart");
         assertTrue(points > ENOUGH, "points=" + points);
     }
 
@@ -175,7 +181,8 @@ class LockFreedomTest {
     }
 
     private static String methodOf(Location where) {
-        return where.declaringType().name() + "." + where.method().name();
+        return where.declaringType().name() + "." + where.method().name()
+                + where.method().signature();
     }
 
     /// Suspends the victim, alone, the next time it comes by; the others, which rest now, run at full speed.
@@ -227,7 +234,7 @@ class LockFreedomTest {
                 for (com.sun.jdi.Method method : type.methodsByName(name)) {
                     Set<Integer> lines = new TreeSet<>();
                     for (Location line : method.allLineLocations()) {
-                        if (lines.add(line.lineNumber())) {
+                        if (!WHILE_BUILDING.contains(methodOf(line)) && lines.add(line.lineNumber())) {
                             all.add(line);
                         }
                     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.iovec.IoVec;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Method;
+import java.util.List;
 
 /// What [LockFreedomTest] suspends: one thread works for ever on fresh buffers; for each byte on standard input,
 /// two others work on the same buffer and on the same source until they are done, and say so.
@@ -19,8 +21,19 @@ final class ShareForEver {
     private static final ArenaSource PLAIN = ArenaSource.create();
     private static final ArenaSource TRACED =
             ArenaSource.create(MemoryBudget.ofProcess(), LeaseLedger.full().onLeak(lost -> {}));
+    private static final MemorySource STAMPED =
+            new Untraced(ArenaSource.builder().safety(Safety.CHECKED).build());
     private static volatile SealedBuffer[] common = {};
     private static volatile long rounds;
+
+    /// Stamped memory whose handles no listener hears of, as a pool's: a view is the region and its stamp alone.
+    private record Untraced(ArenaSource memory) implements MemorySource {
+
+        @Override
+        public Region allocate(long byteSize) {
+            return memory.allocate(byteSize);
+        }
+    }
 
     private ShareForEver() {}
 
@@ -46,6 +59,7 @@ final class ShareForEver {
         while (true) {
             work(PLAIN);
             work(TRACED);
+            work(STAMPED);
             // the one before it may be the last of a block that is used up
             SealedBuffer next = Bytes.sealed(PLAIN, 1000);
             previous.close();
@@ -54,8 +68,12 @@ final class ShareForEver {
         }
     }
 
-    private static void work(ArenaSource source) {
+    private static void work(MemorySource source) {
         SealedBuffer first = Bytes.sealed(source, 1000);
+        for (SealedBuffer untagged : first.shares(2)) {
+            untagged.share().close();
+            untagged.close();
+        }
         SealedBuffer[] fan = first.shares(32, "fan");
         SealedBuffer[] theirs = {fan[30], fan[31]};
         common = theirs;
@@ -77,7 +95,11 @@ final class ShareForEver {
 
     private static void use(SealedBuffer handle) {
         SealedBuffer share = handle.share("use");
-        share.iovec().get(ValueLayout.JAVA_BYTE, 7);
+        IoVec view = share.iovec();
+        view.get(ValueLayout.JAVA_BYTE, 7);
+        view.get(ValueLayout.JAVA_SHORT_UNALIGNED, 7);
+        view.get(ValueLayout.JAVA_INT_UNALIGNED, 7);
+        view.get(ValueLayout.JAVA_LONG_UNALIGNED, 7);
         share.close();
     }
 
@@ -97,9 +119,11 @@ final class ShareForEver {
                     SealedBuffer own = Bytes.sealed(PLAIN, n % 10 == 0 ? 300_000 : 1000);
                     use(own);
                     own.close();
-                    own = Bytes.sealed(TRACED, 1000);
-                    use(own);
-                    own.close();
+                    for (MemorySource source : List.of(TRACED, STAMPED)) {
+                        own = Bytes.sealed(source, 1000);
+                        use(own);
+                        own.close();
+                    }
                 }
                 theirs.close();
             });
