@@ -95,7 +95,7 @@ class ManyAddressesTest {
             addresses.add(other().getLocalSocketAddress());
         }
         addresses.add(proxy.address());
-        cluster.start(2, setup -> setup.directory(directory(addresses)).peerTimeout(Duration.ofSeconds(6)));
+        cluster.start(2, setup -> setup.directory(directory(addresses)).peerTimeout(Duration.ofSeconds(12)));
         Cluster.delivered(cluster.send(0, 1, 7, 100));
         assertNull(cluster.lost.poll());
         assertEquals(1, proxy.accepted());
