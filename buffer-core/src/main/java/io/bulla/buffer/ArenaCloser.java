@@ -41,6 +41,7 @@ final class ArenaCloser {
     private final Quarantine quarantine;
     private final Trimmer trimmer = new Trimmer();
     private final Daemon daemon;
+    private final long idleNanos;
     // volatile: written under the lock, seen by the thread when it is woken
     private volatile boolean ended;
     // the rest belongs to the thread
@@ -56,7 +57,13 @@ final class ArenaCloser {
 
     /// For tests: with a thread whose start may fail.
     ArenaCloser(LongConsumer giveBack, long quarantine, Consumer<Thread> starter) {
+        this(giveBack, quarantine, starter, IDLE_NANOS);
+    }
+
+    /// @param idleNanos how long the thread waits with nothing to do, unless it is woken
+    ArenaCloser(LongConsumer giveBack, long quarantine, Consumer<Thread> starter, long idleNanos) {
         this.giveBack = giveBack;
+        this.idleNanos = idleNanos;
         this.quarantine = new Quarantine(quarantine);
         this.daemon = new Daemon("bulla-arena-closer", this::step, starter);
     }
@@ -217,7 +224,7 @@ final class ArenaCloser {
         if (retrying != null) {
             return RETRY_NANOS;
         }
-        return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : IDLE_NANOS;
+        return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : idleNanos;
     }
 
     private boolean work() {

@@ -46,6 +46,44 @@ class ArenaCloserTest {
         assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
     }
 
+    /// It would look by itself much later only.
+    @Test
+    void threadThatRestsIsWokenByTheLastLeaver() throws InterruptedException {
+        AtomicReference<Thread> thread = new AtomicReference<>();
+        ArenaCloser closer = new ArenaCloser(
+                givenBack::addAndGet,
+                0,
+                fresh -> {
+                    thread.set(fresh);
+                    fresh.start();
+                },
+                Duration.ofDays(1).toNanos());
+        for (int i = 1; i <= 3; i++) {
+            closer.opening();
+            Chunk chunk = new Chunk(closer);
+            chunk.allocate(1 << 16);
+            Await.until(() -> thread.get().getState() == Thread.State.TIMED_WAITING);
+            chunk.leave();
+            Await.until(() -> closer.open() == 0);
+        }
+        closer.end();
+        assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
+    }
+
+    /// A thread that was refused memory would wait for bytes that came back long ago.
+    @Test
+    void bytesThatWereClosedAreNotWaitedFor() throws InterruptedException {
+        ArenaCloser closer = new ArenaCloser(givenBack::addAndGet, 0);
+        closeOne(closer);
+        Await.until(() -> closer.open() == 0);
+        long deadline = System.nanoTime() + Duration.ofDays(1).toNanos();
+        Thread refused = Thread.ofPlatform().daemon().start(() -> {
+            while (closer.awaitClosed(deadline)) {}
+        });
+        assertTrue(refused.join(Duration.ofSeconds(60)));
+        closer.end();
+    }
+
     /// Everything that a thread could inherit from the first caller of a source.
     @Test
     void callersGroupAndClassLoaderAreNotTheThreads() throws Exception {

@@ -136,6 +136,48 @@ class ArenaSourceTest {
         source.close(Duration.ofSeconds(60));
     }
 
+    /// One buffer, one call: the JDK acquires the arena's session for as long as it lasts.
+    private static Thread writing(IoVec view, Pipe pipe) {
+        return Thread.ofPlatform().start(() -> {
+            try (Pipe.SinkChannel sink = pipe.sink()) {
+                ByteBuffer one = view.asByteBuffers()[0];
+                while (one.hasRemaining()) {
+                    sink.write(one);
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    @Test
+    void chunksThatSystemCallsHoldAtOnceAreAllClosed() throws Exception {
+        ArenaSource source = ArenaSource.create(budget, null);
+        List<Pipe> pipes = new ArrayList<>();
+        List<Thread> calls = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            Pipe pipe = Pipe.open();
+            SealedBuffer buffer = Bytes.sealed(source, 2 << 20);
+            pipes.add(pipe);
+            calls.add(writing(buffer.iovec(), pipe));
+            // a byte is there, and a pipe has not room for all: the call holds the memory
+            pipe.source().read(ByteBuffer.allocate(1));
+            buffer.close();
+        }
+        // the source's thread has met all three
+        Bytes.sealed(source, 1 << 20).close();
+        Await.until(() -> source.openChunks() == 3);
+        for (int i = 0; i < 3; i++) {
+            ByteBuffer received = ByteBuffer.allocate((2 << 20) - 1);
+            while (received.hasRemaining() && pipes.get(i).source().read(received) >= 0) {}
+            calls.get(i).join();
+            pipes.get(i).source().close();
+        }
+        Await.until(() -> source.openChunks() == 0);
+        source.close(Duration.ofSeconds(60));
+        assertEquals(0, budget.used());
+    }
+
     @Test
     void trimIsAskedForAndHappensByItselfAfterMuchWasClosed() throws InterruptedException {
         ArenaSource source = ArenaSource.create(budget, null);

@@ -35,6 +35,26 @@ class MemoryBudgetTest {
     }
 
     @Test
+    void peakIsTheMostThereWasAtOneTime() {
+        MemoryBudget budget = new MemoryBudget(100);
+        budget.take(60);
+        budget.give(60);
+        budget.take(10);
+        assertEquals(60, budget.peak());
+        assertEquals(70, budget.total());
+    }
+
+    @Test
+    void moreGivenBackThanTakenIsRefusedAndChangesNothing() {
+        MemoryBudget budget = new MemoryBudget(100);
+        budget.take(10);
+        assertEquals(
+                "more given back than was taken: bytes=11 used=10 limit=100",
+                assertThrows(IllegalStateException.class, () -> budget.give(11)).getMessage());
+        assertEquals(10, budget.used());
+    }
+
+    @Test
     void negativeBytesWouldRaiseTheLimitAndAreRefused() {
         MemoryBudget budget = new MemoryBudget(100);
         for (Runnable wrong :

@@ -17,8 +17,11 @@ import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.IoVecCursor;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.GatheringByteChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -149,6 +152,86 @@ class SlabSourceTest {
         assertThrows(IllegalStateException.class, () -> raw.get(ValueLayout.JAVA_BYTE, 0));
         assertEquals(0, memory.figures().quarantinedBytes());
         assertEquals(0, budget.used());
+    }
+
+    @Test
+    void regionThatIsBeingWrittenIsUsedAgainAfterwards() throws IOException {
+        SealedBuffer old = sealed(7, 64);
+        IoVec view = old.iovec();
+        long address = view.lent().region(0).address();
+        List<Region> meanwhile = new ArrayList<>();
+        view.writeTo(new Closing(() -> {
+            old.close();
+            Region other = memory.allocate(256);
+            assertNotEquals(address, other.segment().address());
+            meanwhile.add(other);
+        }));
+        meanwhile.add(memory.allocate(256));
+        assertEquals(address, meanwhile.getLast().segment().address());
+        meanwhile.forEach(Region::release);
+    }
+
+    /// Takes all bytes, after something else.
+    private record Closing(Runnable first) implements GatheringByteChannel {
+
+        @Override
+        public long write(ByteBuffer[] views, int offset, int length) {
+            first.run();
+            long written = 0;
+            for (int i = offset; i < offset + length; i++) {
+                written += views[i].remaining();
+                views[i].position(views[i].limit());
+            }
+            return written;
+        }
+
+        @Override
+        public long write(ByteBuffer[] views) {
+            return write(views, 0, views.length);
+        }
+
+        @Override
+        public int write(ByteBuffer view) {
+            return (int) write(new ByteBuffer[] {view});
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void slabThatIsMostlyInQuarantineIsUsedNoMore() {
+        List<Region> rest = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            rest.add(memory.allocate(SizeClasses.LARGEST));
+        }
+        for (int i = 0; i < 5; i++) {
+            try (SealedBuffer seen = BufferBuilder.ofCapacity(memory, SizeClasses.LARGEST)
+                    .putInt(i)
+                    .seal()) {
+                seen.iovec().region(0);
+            }
+        }
+        assertEquals(5L * SizeClasses.LARGEST, memory.figures().quarantinedBytes());
+        rest.forEach(Region::release);
+        // takes the place of the slab that is carved to its end
+        memory.allocate(1000).release();
+        assertEquals(0, memory.figures().quarantinedBytes());
+        assertEquals(1, memory.figures().slabs());
+    }
+
+    /// The thread that takes over an empty slab looks at what is in quarantine.
+    @Test
+    void quarantineIsCountedBeforeTheSlabIsLeft() {
+        Slab slab = new Slab(null, SlabSupplier.arenas().take(SLAB));
+        assertThrows(NullPointerException.class, () -> slab.quarantine(256), "it has no source to tell");
+        assertEquals(256, slab.quarantined());
+        slab.memory.end();
     }
 
     @Test

@@ -21,6 +21,42 @@ class LeaseLedgerTest {
 
     private final BlockingQueue<LeaseLedger.Holder> leaks = new LinkedBlockingQueue<>();
 
+    /// The healer has its reference already when the lease is closed.
+    @Test
+    void closedLeaseIsNotHealed() {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(leaks::add);
+        Counted thing = new Counted();
+        Claim claim = Claim.first(thing, null);
+        Reference<? extends Lease> held = held(ledger, claim, thing);
+        ledger.closed(claim, held);
+        LeaseLedger.heal(held);
+        assertEquals(0, ledger.healed());
+        assertEquals(1, thing.holders());
+        assertTrue(leaks.isEmpty());
+        claim.close();
+    }
+
+    /// Another listener on the count hides the ledger, and tells it of no loss.
+    @Test
+    void healedLeaseIsListedNoMoreThoughItIsNotTold() {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(leaks::add);
+        Counted thing = new Counted();
+        Claim claim = Claim.first(thing, null);
+        Reference<? extends Lease> held = held(ledger, claim, thing);
+        assertEquals(1, ledger.open().size());
+        LeaseLedger.heal(held);
+        assertEquals(List.of(), ledger.open());
+        assertEquals(1, ledger.healed());
+        assertEquals(1, thing.frees.get());
+        LeaseLedger.heal(held);
+        assertEquals(1, ledger.healed());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Reference<? extends Lease> held(LeaseLedger ledger, Claim claim, RefCount count) {
+        return (Reference<? extends Lease>) ledger.opened(claim, count, "peer");
+    }
+
     @Test
     void listsOpenLeasesOldestFirstWithTagAgeAndSize() throws InterruptedException {
         LeaseLedger ledger = LeaseLedger.full();

@@ -102,24 +102,50 @@ class RefCountTest {
             if (others) {
                 others = false;
                 stripe();
-                cells().fold(this);
+                cellsOf(this).fold(this);
             }
             return Counted.CELLS;
-        }
-
-        private Stripes cells() {
-            try {
-                Field cells = RefCount.class.getDeclaredField("stripes");
-                cells.setAccessible(true);
-                return (Stripes) cells.get(this);
-            } catch (ReflectiveOperationException e) {
-                throw new AssertionError(e);
-            }
         }
 
         @Override
         protected void free() {
             frees.incrementAndGet();
+        }
+    }
+
+    private static Stripes cellsOf(RefCount count) {
+        try {
+            Field cells = RefCount.class.getDeclaredField("stripes");
+            cells.setAccessible(true);
+            return (Stripes) cells.get(count);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void foldersAtOnceCarryEachCellOverOnce() throws InterruptedException {
+        for (int round = 0; round < 2_000; round++) {
+            Counted count = new Counted();
+            count.retain(9);
+            count.stripe();
+            Stripes cells = cellsOf(count);
+            AtomicInteger there = new AtomicInteger();
+            Runnable folds = () -> {
+                there.incrementAndGet();
+                while (there.get() < 2) {
+                    Thread.yield();
+                }
+                cells.fold(count);
+            };
+            Thread other = Thread.ofPlatform().start(folds);
+            folds.run();
+            other.join();
+            cells.drop();
+            assertFalse(count.isStriped());
+            assertEquals(10, count.holders());
+            count.release(10);
+            assertEquals(1, count.frees.get());
         }
     }
 
