@@ -14,7 +14,8 @@ import java.util.stream.Stream;
 /// @param name  in small letters, one of its kind
 /// @param source  below the root
 /// @param edits  all of them are made
-/// @param tests  JUnit classes, or stress programs as `stress:<package>.<Class>`
+/// @param tests  JUnit classes, `<package>.<Class>` or `<package>.<Class>#<method>`, or stress programs as
+///     `stress:<package>.<Class>`; the one that is known to kill it comes first
 /// @param twins  litmus twins, if x86 hides it: then the ledger must tell it as well
 record Mutant(String name, Path source, List<Edit> edits, List<String> tests, List<String> twins) {
 
@@ -50,11 +51,15 @@ record Mutant(String name, Path source, List<Edit> edits, List<String> tests, Li
                         fields.text("mutant"),
                         source,
                         fields.edits(),
-                        fields.has("tests") ? fields.words("tests") : tests,
+                        killerFirst(fields.words("killer"), fields.has("tests") ? fields.words("tests") : tests),
                         fields.words("hidden")));
             }
         }
         return mutants;
+    }
+
+    private static List<String> killerFirst(List<String> killer, List<String> tests) {
+        return Stream.concat(killer.stream(), tests.stream()).distinct().toList();
     }
 
     /// The source with the change in it.

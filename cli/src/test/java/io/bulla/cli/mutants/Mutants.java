@@ -6,6 +6,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -19,8 +20,10 @@ import java.util.Map;
 /// threads that never end or a heap that is full, must not judge the next one: exit status 75 asks for a new process,
 /// which goes on after the results that are there.
 ///
-/// `Mutants ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is named;
-/// ROOT/stress/mutants holds them.
+/// `Mutants run|tell ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is
+/// named; ROOT/stress/mutants holds them. Several processes may run on the same results: each mutant is one
+/// process's, which claims it by a file of its name. `tell` prints what they came to, and its exit status says
+/// whether one is alive.
 public final class Mutants {
 
     private static final int AGAIN = 75;
@@ -28,12 +31,14 @@ public final class Mutants {
 
     private final Path root;
     private final Path results;
+    private final Path claims;
     private final PrintStream out;
     private final Tests tests;
 
     private Mutants(Path root, Path results) throws IOException {
         this.root = root;
         this.results = results;
+        this.claims = Files.createDirectories(results.resolveSibling("claims"));
         // what tests print is of no use
         this.out = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
@@ -41,16 +46,17 @@ public final class Mutants {
     }
 
     public static void main(String[] args) throws Exception {
-        var all = Mutant.all(Path.of(args[0], "stress", "mutants"));
+        var all = Mutant.all(Path.of(args[1], "stress", "mutants"));
         checkNames(all);
         var mine = part(
                 all,
-                Integer.parseInt(args[2]),
                 Integer.parseInt(args[3]),
-                List.of(args).subList(4, args.length));
+                Integer.parseInt(args[4]),
+                List.of(args).subList(5, args.length));
         int status = 1;
         try {
-            status = new Mutants(Path.of(args[0]), Path.of(args[1])).run(mine);
+            var mutants = new Mutants(Path.of(args[1]), Path.of(args[2]));
+            status = args[0].equals("tell") ? mutants.summary(mine) : mutants.run(mine);
         } finally {
             // threads that tests left behind must not keep this process
             Runtime.getRuntime().halt(status);
@@ -81,15 +87,15 @@ public final class Mutants {
     }
 
     private int run(List<Mutant> mutants) throws Exception {
-        Map<String, String> seen = seen();
         int done = 0;
         for (Mutant mutant : mutants) {
-            if (seen.containsKey(mutant.name())) {
+            if (!claim(mutant)) {
                 continue;
             }
             long begun = System.nanoTime();
             Trial.Verdict verdict = new Trial(root, mutant, tests).verdict();
             if (verdict.isDoubtful() && done > 0) {
+                Files.delete(claims.resolve(mutant.name()));
                 return AGAIN;
             }
             note(mutant, verdict, (System.nanoTime() - begun) / 1_000_000);
@@ -98,7 +104,16 @@ public final class Mutants {
                 return AGAIN;
             }
         }
-        return summary(mutants);
+        return 0;
+    }
+
+    private boolean claim(Mutant mutant) throws IOException {
+        try {
+            Files.createFile(claims.resolve(mutant.name()));
+            return true;
+        } catch (FileAlreadyExistsException another) {
+            return false;
+        }
     }
 
     private int summary(List<Mutant> mutants) throws IOException {

@@ -63,14 +63,21 @@ class MutantsTest {
         assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
     }
 
-    private static boolean isThere(String test) {
+    private static boolean isThere(String test) throws IOException {
         boolean stress = test.startsWith("stress:");
-        String type = (stress ? test.substring(7) : test.replaceFirst("#.*", "")).replace('.', '/') + ".java";
+        String[] parts = (stress ? test.substring(7) : test).split("#");
+        String type = parts[0].replace('.', '/') + ".java";
         Stream<String> folders = stress
                 ? Stream.of("stress/src/main/java")
                 : Stream.of("refcount", "iovec", "buffer-core", "pool", "interop/posix", "runtime/oob")
                         .map(module -> module + "/src/test/java");
-        return folders.anyMatch(folder -> Files.exists(ROOT.resolve(folder).resolve("io/bulla/" + type)));
+        for (String folder : folders.toList()) {
+            Path source = ROOT.resolve(folder).resolve("io/bulla/" + type);
+            if (Files.exists(source)) {
+                return parts.length == 1 || Files.readString(source).contains(" " + parts[1] + "(");
+            }
+        }
+        return false;
     }
 
     private static List<Mutant> mutants() throws IOException {

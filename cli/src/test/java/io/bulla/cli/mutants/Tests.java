@@ -3,6 +3,7 @@ package io.bulla.cli.mutants;
 
 import io.bulla.cli.LedgerCheck;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -19,7 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
+import org.junit.platform.launcher.TestPlan;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -30,9 +35,10 @@ final class Tests {
 
     private static final long STRESS_MILLIS = 8_000;
     private static final long STRESS_GREEN_MILLIS = 1_000;
-    private static final long PATIENCE_MILLIS = 30_000;
+    // a test of a mutant that hangs waits for more than this itself; one that does not takes a fraction of it
+    private static final long PATIENCE_MILLIS = 10_000;
     private static final long GREEN_PATIENCE_MILLIS = 1_800_000;
-    private static final int PATIENCE_TIMES = 10;
+    private static final int PATIENCE_TIMES = 3;
 
     /// A test that does not end.
     static final class NoEnd extends Exception {
@@ -40,7 +46,7 @@ final class Tests {
         private static final long serialVersionUID = 1;
 
         NoEnd(String test, long millis) {
-            super("no end within " + millis + " ms: " + test, null, false, false);
+            super(test + ": no end within " + millis + " ms", null, false, false);
         }
     }
 
@@ -104,7 +110,7 @@ final class Tests {
         } catch (ExecutionException e) {
             throw e.getCause() instanceof Exception cause ? cause : e;
         } catch (TimeoutException e) {
-            throw new NoEnd(test, patienceMillis);
+            throw new NoEnd(test.contains("#") || isStress(test) ? test : test + Running.method, patienceMillis);
         }
     }
 
@@ -115,21 +121,57 @@ final class Tests {
                 .selectors(
                         hash < 0
                                 ? DiscoverySelectors.selectClass(type)
-                                : DiscoverySelectors.selectMethod(type, test.substring(hash + 1)))
+                                : DiscoverySelectors.selectMethod(type, method(type, test.substring(hash + 1))))
                 .configurationParameter("junit.jupiter.extensions.autodetection.enabled", "true")
                 .configurationParameter("jqwik.database", "")
                 .build();
         var listener = new SummaryGeneratingListener();
         SkipAfterFailure.begin();
-        LauncherFactory.create().execute(request, listener);
+        LauncherFactory.create().execute(request, listener, new Running());
         var summary = listener.getSummary();
         if (summary.getTestsFoundCount() == 0) {
             throw new IllegalStateException("no test in " + test);
         }
         return summary.getFailures().stream()
-                .map(f -> f.getTestIdentifier().getDisplayName() + " " + f.getException())
+                .map(f -> methodOf(f.getTestIdentifier()) + ": " + f.getException())
                 .findFirst()
                 .orElse(null);
+    }
+
+    // of any parameters, and perhaps a contract's
+    private static Method method(Class<?> type, String name) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            for (Method method : each.getDeclaredMethods()) {
+                if (method.getName().equals(name)) {
+                    return method;
+                }
+            }
+        }
+        throw new IllegalStateException("no such method: " + type.getName() + "#" + name);
+    }
+
+    private static String methodOf(TestIdentifier test) {
+        return test.getSource().orElse(null) instanceof MethodSource source
+                ? "#" + source.getMethodName()
+                : " " + test.getDisplayName();
+    }
+
+    /// Knows which method a test that does not end is in.
+    private static final class Running implements TestExecutionListener {
+
+        private static volatile String method = "";
+
+        @Override
+        public void testPlanExecutionStarted(TestPlan plan) {
+            method = "";
+        }
+
+        @Override
+        public void executionStarted(TestIdentifier test) {
+            if (test.isTest()) {
+                method = methodOf(test);
+            }
+        }
     }
 
     private URL[] urls(String test, Path mutated) throws IOException {

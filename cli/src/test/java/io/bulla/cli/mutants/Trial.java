@@ -113,7 +113,7 @@ final class Trial {
             return failure == null
                     ? null
                     : new Verdict(
-                            "killed: " + test + ": "
+                            "killed: " + killer(test)
                                     + failure.lines().findFirst().orElse(""),
                             full,
                             full);
@@ -124,6 +124,11 @@ final class Trial {
             boolean full = failure.toString().contains("OutOfMemoryError");
             return new Verdict("killed: " + test + ": " + failure, full, full);
         }
+    }
+
+    // the failure of a JUnit test begins with its method
+    private static String killer(String test) {
+        return Tests.isStress(test) ? test + ": " : test.replaceFirst("#.*", "");
     }
 
     private String classPath() {
