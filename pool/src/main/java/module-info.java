@@ -6,4 +6,5 @@ module io.bulla.pool {
     requires static transitive org.jspecify;
 
     exports io.bulla.pool;
+    exports io.bulla.pool.device;
 }

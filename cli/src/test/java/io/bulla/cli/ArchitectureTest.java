@@ -39,11 +39,13 @@ class ArchitectureTest {
             "pack.text",
             "pack.value",
             "pool",
+            "pool.device",
             "interop.netty",
             "interop.posix",
             "interop.agrona",
             "interop.aeron",
             "interop.micrometer",
+            "runtime.registration",
             "runtime.oob",
             "runtime.pmix",
             "runtime.oob.pmix",
@@ -123,6 +125,24 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
+                .check(CLASSES);
+    }
+
+    @Test
+    void whatDevicesMayDoIsKnownAboveThePoolAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.runtime.registration")
+                .should()
+                .dependOnClassesThat()
+                .resideOutsideOfPackages(
+                        "java..",
+                        "org.jspecify.annotations",
+                        "io.bulla.refcount",
+                        "io.bulla.iovec",
+                        "io.bulla.buffer",
+                        "io.bulla.pool..",
+                        "io.bulla.runtime.registration")
                 .check(CLASSES);
     }
 

@@ -22,6 +22,7 @@ public final class LedgerCheck {
         "interop/agrona",
         "interop/aeron",
         "interop/micrometer",
+        "runtime/registration",
         "runtime/oob",
         "runtime/pmix",
         "runtime/oob-pmix",

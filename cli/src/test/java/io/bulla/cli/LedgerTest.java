@@ -18,6 +18,7 @@ import io.bulla.refcount.RefCount;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.pmix.PmixNodes;
 import io.bulla.runtime.pmix.PmixClient;
+import io.bulla.runtime.registration.Registrations;
 import io.bulla.testkit.StingySource;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -51,6 +52,7 @@ class LedgerTest {
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
             Map.entry("interop/micrometer", OobMetrics.class),
+            Map.entry("runtime/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),
             Map.entry("runtime/pmix", PmixClient.class),
             Map.entry("runtime/oob-pmix", PmixNodes.class),

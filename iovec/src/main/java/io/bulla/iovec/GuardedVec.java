@@ -8,6 +8,7 @@ import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the
@@ -74,6 +75,16 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
     @Override
     public boolean isStamped() {
         return stamps.length > 0;
+    }
+
+    @Override
+    public int stampCount() {
+        return stamps.length;
+    }
+
+    @Override
+    public Generation stamp(int index) {
+        return stamps[Objects.checkIndex(index, stamps.length)];
     }
 
     @Override

@@ -122,6 +122,22 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, Stampe
         return false;
     }
 
+    /// Number of stamps that reads look at: in a concatenation each part brings its own.
+    ///
+    /// @return at least 0
+    default int stampCount() {
+        return 0;
+    }
+
+    /// The `index`-th stamp: for a source that finds its own memory again behind a buffer.
+    ///
+    /// @param index 0 to `stampCount() - 1`
+    /// @return a stamp, which may have ended
+    /// @throws IndexOutOfBoundsException if there is no such stamp
+    default Generation stamp(int index) {
+        throw new IndexOutOfBoundsException("no such stamp: index=" + index + " stamps=0");
+    }
+
     /// The same bytes without stamp and without keeper, for one of two callers: one that reads at once and calls
     /// [#verify()] on this vector before it uses what it read, or one that keeps a handle open until it has let
     /// go of every view, as a send does. Views of it do not count as given out: the memory is reused after them.

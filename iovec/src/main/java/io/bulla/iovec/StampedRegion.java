@@ -26,6 +26,17 @@ record StampedRegion(OneRegion bytes, Generation stamp) implements IoVec {
     }
 
     @Override
+    public int stampCount() {
+        return 1;
+    }
+
+    @Override
+    public Generation stamp(int index) {
+        Objects.checkIndex(index, 1);
+        return stamp;
+    }
+
+    @Override
     public IoVec lent() {
         verify();
         return bytes;

@@ -103,6 +103,22 @@ class GenerationTest {
     }
 
     @Test
+    void stampsOfAVectorAreFound() {
+        Generation other = new Generation();
+        IoVec bare = IoVec.of(MemorySegment.ofArray(new byte[8]));
+        IoVec both = IoVec.concat(vec, bare, bare.stamped(other));
+        assertEquals(0, bare.stampCount());
+        assertEquals(1, vec.stampCount());
+        assertSame(stamp, vec.slice(1, 2).stamp(0));
+        assertEquals(2, both.stampCount());
+        assertSame(stamp, both.stamp(0));
+        assertSame(other, both.keeping(this).stamp(1));
+        assertThrows(IndexOutOfBoundsException.class, () -> bare.stamp(0));
+        assertThrows(IndexOutOfBoundsException.class, () -> vec.stamp(1));
+        assertThrows(IndexOutOfBoundsException.class, () -> both.stamp(2));
+    }
+
+    @Test
     void memoryRestsWhileItIsWritten() throws IOException {
         vec.writeTo(new During(() -> {
             assertEquals(End.RESTS, stamp.end());

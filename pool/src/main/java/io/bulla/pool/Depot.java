@@ -69,6 +69,17 @@ final class Depot {
         return first;
     }
 
+    /// Bytes in all chains: a guess.
+    long bytes() {
+        long bytes = 0;
+        for (Chain chain = top.get(); chain != null; chain = chain.next) {
+            for (Slot slot = chain.first; slot != null; slot = slot.next) {
+                bytes += slot.byteSize();
+            }
+        }
+        return bytes;
+    }
+
     /// How many chains were not needed since the last call.
     int spare() {
         int now = Math.max(0, chains.get());

@@ -36,6 +36,16 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         return slot;
     }
 
+    /// For one that holds a handle: the slot of a sealed region does not change.
+    Slab slab() {
+        return slot.slab;
+    }
+
+    boolean holds(MemorySegment part) {
+        long offset = part.address() - slot.memory.address();
+        return offset >= 0 && offset + part.byteSize() <= slot.byteSize();
+    }
+
     @Override
     public MemorySegment segment() {
         checkHeld();

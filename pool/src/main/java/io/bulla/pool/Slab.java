@@ -1,17 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import io.bulla.buffer.MemorySource;
+import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /// One life of a slab's memory: from the first carve until everything that was carved has come home.
 ///
-/// Its holders are its slots, in a buffer's hands or in a cache, and its source while it carves. The memory may
-/// have another life after that, which is another slab: an id is never used again in the process.
-final class Slab extends RefCount {
+/// Its holders are its slots, in a buffer's hands or in a cache, its source while it carves, and what devices
+/// know of it: each [Holder]. So its memory is neither used for another slab, nor given back, while a device may
+/// touch it.
+/// The memory may have another life after that, which is another slab: an id is never used again in the process.
+public final class Slab extends RefCount {
+
+    /// What keeps a slab beside its regions: a registration with a device, or what a peer may write to.
+    public interface Holder {
+
+        /// For whom it holds: at most one holder of an owner holds a slab.
+        ///
+        /// @return the same object each time
+        Object owner();
+
+        /// Only holders hold the slab now, and its memory is wanted. Called by the source's thread, or by one
+        /// that trims or needs memory, under no lock of the source's, and more than once. A holder that can let
+        /// go does so, soon.
+        void wanted();
+    }
+
+    private static final Holder[] NONE = {};
 
     private static final AtomicLong IDS = new AtomicLong();
     private static final VarHandle QUARANTINED;
@@ -37,6 +60,10 @@ final class Slab extends RefCount {
     Slab next;
     // through QUARANTINED only
     private long quarantined;
+    // volatile: a look without a lock; the array is not changed once it is shown; written under this monitor
+    private volatile Holder[] held = NONE;
+    // since when holders alone hold it, 0 while something else does; under the source's lock
+    long aloneSince;
 
     /// A slab whose one holder is the caller.
     Slab(SlabSource source, SlabSupplier.Memory memory) {
@@ -46,8 +73,137 @@ final class Slab extends RefCount {
         this.byteSize = memory.segment().byteSize();
     }
 
-    long id() {
+    /// The slab that a region of a buffer lies in: found by the stamp that the bytes carry, not by their
+    /// address.
+    ///
+    /// @param bytes of a buffer with an open handle
+    /// @param region 0 to `bytes.regionCount() - 1`
+    /// @return `null` if the memory is not a [SlabSource]'s
+    /// @throws IndexOutOfBoundsException if there is no such region
+    /// @throws IllegalStateException if a stamp has ended
+    public static @Nullable Slab of(IoVec bytes, int region) {
+        int stamps = bytes.stampCount();
+        if (stamps == 1 && bytes.regionCount() == 1) {
+            Objects.checkIndex(region, 1);
+            return bytes.stamp(0) instanceof PooledRegion pooled ? pooled.slab() : null;
+        }
+        MemorySegment segment = bytes.lent().region(region);
+        for (int i = 0; i < stamps; i++) {
+            // several stamps: the one whose own memory has these bytes
+            if (bytes.stamp(i) instanceof PooledRegion pooled && pooled.holds(segment)) {
+                return pooled.slab();
+            }
+        }
+        return null;
+    }
+
+    /// The slab that a region was carved from.
+    ///
+    /// @param region not given back
+    /// @return `null` if the region is not a [SlabSource]'s, or its source does not use memory again
+    public static @Nullable Slab of(MemorySource.Region region) {
+        return region instanceof PooledRegion pooled ? pooled.slot().slab : null;
+    }
+
+    /// Number of the slab.
+    ///
+    /// @return one that no other slab of this process has, before or after
+    public long id() {
         return id;
+    }
+
+    /// Where the slab's memory begins: for a device. It is no name for the slab, for another one may have it
+    /// later.
+    ///
+    /// @return an address, a multiple of [SlabSource#SLAB]
+    public long address() {
+        return memory.segment().address();
+    }
+
+    /// Size of the slab.
+    ///
+    /// @return bytes, a multiple of [SlabSource#SLAB]
+    public long byteSize() {
+        return byteSize;
+    }
+
+    /// Adds a holder.
+    ///
+    /// @param holder lets go later
+    /// @return false if a holder of the same owner is there, or the slab's life is over
+    public boolean hold(Holder holder) {
+        synchronized (this) {
+            if (holder(holder.owner()) != null) {
+                return false;
+            }
+            Holder[] before = held;
+            Holder[] after = Arrays.copyOf(before, before.length + 1);
+            after[before.length] = holder;
+            if (!retain(1)) {
+                return false;
+            }
+            held = after;
+            return true;
+        }
+    }
+
+    /// Ends a holder's hold, once.
+    ///
+    /// @param holder that holds
+    /// @throws IllegalStateException if it does not hold this slab, or not any more
+    public void letGo(Holder holder) {
+        synchronized (this) {
+            Holder[] before = held;
+            int at = Arrays.asList(before).indexOf(holder);
+            if (at < 0) {
+                throw new IllegalStateException("does not hold this slab: slab=" + id + " holder=" + holder);
+            }
+            Holder[] after = before.length == 1 ? NONE : new Holder[before.length - 1];
+            System.arraycopy(before, 0, after, 0, at);
+            System.arraycopy(before, at + 1, after, at, after.length - at);
+            held = after;
+        }
+        release();
+    }
+
+    /// The holder of an owner.
+    ///
+    /// @param owner compared by identity
+    /// @return `null` if it has none here
+    public @Nullable Holder holder(Object owner) {
+        for (Holder each : held) {
+            if (each.owner() == owner) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /// How many devices, or peers of them, may touch the memory.
+    ///
+    /// @return at least 0
+    public int holderCount() {
+        return held.length;
+    }
+
+    boolean isHeldByDevices() {
+        return held.length > 0;
+    }
+
+    /// Nothing but devices keeps the slab.
+    boolean isAlone() {
+        int devices = held.length;
+        return devices > 0 && holders() == devices;
+    }
+
+    void askHolders() {
+        for (Holder each : held) {
+            try {
+                each.wanted();
+            } catch (Throwable unheard) {
+                // it still holds, and is asked again
+            }
+        }
     }
 
     /// More holders, for slots that leave for a cache.
@@ -77,6 +233,11 @@ final class Slab extends RefCount {
     /// Whether slots that come back should go home rather than to a cache.
     boolean drains() {
         return quarantined() > byteSize / 2;
+    }
+
+    @Override
+    public String toString() {
+        return "Slab[id=" + id + " bytes=" + byteSize + " holders=" + holders() + " devices=" + held.length + "]";
     }
 
     @Override

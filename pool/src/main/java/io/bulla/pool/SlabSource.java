@@ -3,7 +3,9 @@ package io.bulla.pool;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
@@ -252,6 +254,21 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return plain == null ? region.segment().asSlice(0, used).asReadOnly() : plain.seal(region, used);
     }
 
+    /// Makes a buffer of a region that something else than a builder has filled, as a device does.
+    ///
+    /// @param region of this source, not given back; it is the buffer's now, or was given back if this fails
+    /// @param used bytes from its start that count, 0 to the region's size
+    /// @return the first handle
+    /// @throws IllegalArgumentException if the region has no such bytes
+    /// @throws IllegalStateException if the region was given back
+    public SealedBuffer sealFilled(Region region, long used) {
+        if (used < 0 || used > region.byteSize()) {
+            throw new IllegalArgumentException(
+                    "more used than the region has: used=" + used + " byteSize=" + region.byteSize());
+        }
+        return Filled.seal(this, region, used);
+    }
+
     /// Gives back what is free: what threads keep at hand, what lies between them, and every empty slab.
     public void trim() {
         if (plain == null) {
@@ -308,6 +325,18 @@ public final class SlabSource implements MemorySource, AutoCloseable {
     }
 
     private Slot take(long byteSize) {
+        try {
+            return takeOnce(byteSize);
+        } catch (MemoryLimitException | OutOfMemoryError full) {
+            // outside of the lock: a holder calls its device
+            if (!slabs.askHolders()) {
+                throw full;
+            }
+            return takeOnce(byteSize);
+        }
+    }
+
+    private Slot takeOnce(long byteSize) {
         return byteSize > SizeClasses.LARGEST ? slabs.whole(byteSize) : takeOf(SizeClasses.of(byteSize));
     }
 
@@ -381,7 +410,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
     void giveBack(Slot slot) {
         int sizeClass = slot.sizeClass;
         if (sizeClass == Slot.WHOLE || slot.slab.drains()) {
-            slot.slab.leave();
+            giveHome(slot);
             return;
         }
         Magazine mine = entered();
@@ -394,6 +423,15 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             mine.exit();
         } else {
             spill(mine, slot);
+        }
+    }
+
+    private void giveHome(Slot slot) {
+        if (slot.sizeClass == Slot.WHOLE && slot.slab.isHeldByDevices() && !slabs.isClosed()) {
+            slot.next = null;
+            slabs.keepWhole(slot);
+        } else {
+            slot.slab.leave();
         }
     }
 

@@ -4,8 +4,11 @@ package io.bulla.pool;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.pool.Depot.Chain;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
@@ -33,6 +36,8 @@ final class Slabs {
     private final SlabSupplier supplier;
     private final MemoryBudget budget;
     private final Depot[] depots;
+    // whole slabs that a device knows: registered already
+    private final Depot wholes = new Depot();
     private final Magazine[] stripes;
     private final long idleNanos;
     private final Sweeper sweeper;
@@ -93,6 +98,10 @@ final class Slabs {
             throw new IllegalArgumentException("region is too large: byteSize=" + byteSize);
         }
         long bytes = (byteSize + SlabSource.SLAB - 1) / SlabSource.SLAB * SlabSource.SLAB;
+        Slot known = takeWhole(bytes);
+        if (known != null) {
+            return known;
+        }
         Slab slab = newSlab(bytes);
         try {
             Slot slot = new Slot(slab, slab.memory.segment(), Slot.WHOLE);
@@ -101,6 +110,76 @@ final class Slabs {
         } catch (Throwable failure) {
             slab.leave();
             throw failure;
+        }
+    }
+
+    /// One that a device knows already. Those of another size go back behind it.
+    private @Nullable Slot takeWhole(long bytes) {
+        Slot others = null;
+        Slot found = null;
+        for (Chain chain = wholes.poll(); chain != null; chain = wholes.poll()) {
+            Slot slot = Objects.requireNonNull(chain.first);
+            if (slot.byteSize() == bytes) {
+                found = slot;
+                break;
+            }
+            slot.next = others;
+            others = slot;
+        }
+        while (others != null) {
+            Slot next = others.next;
+            others.next = null;
+            keepWhole(others);
+            others = next;
+        }
+        return found;
+    }
+
+    /// A whole slab that a device knows, for the next one who wants its size; home if there is no heap for that.
+    void keepWhole(Slot slot) {
+        try {
+            // a fresh one: Depot 2
+            wholes.put(new Chain().of(slot, 1));
+        } catch (OutOfMemoryError noChain) {
+            slot.slab.leave();
+        }
+    }
+
+    /// Asks the devices that alone keep a slab to let go of it. Under no lock.
+    ///
+    /// @return false if there is no such slab
+    boolean askHolders() {
+        List<Slab> alone;
+        synchronized (this) {
+            collectWholes();
+            alone = alone(Long.MAX_VALUE);
+        }
+        alone.forEach(Slab::askHolders);
+        return !alone.isEmpty();
+    }
+
+    /// Those that devices alone have kept since `before`, or longer.
+    private List<Slab> alone(long before) {
+        List<Slab> alone = new ArrayList<>();
+        long now = System.nanoTime();
+        for (Slab each : open) {
+            if (!each.isAlone()) {
+                each.aloneSince = 0;
+                continue;
+            }
+            if (each.aloneSince == 0) {
+                each.aloneSince = now | 1;
+            }
+            if (before == Long.MAX_VALUE || each.aloneSince - before <= 0) {
+                alone.add(each);
+            }
+        }
+        return alone;
+    }
+
+    private void collectWholes() {
+        for (Chain chain = wholes.poll(); chain != null; chain = wholes.poll()) {
+            Objects.requireNonNull(chain.first).slab.leave();
         }
     }
 
@@ -158,6 +237,10 @@ final class Slabs {
         revokeAll();
         synchronized (this) {
             collect();
+        }
+        askHolders();
+        synchronized (this) {
+            collect();
             endIdle(System.nanoTime());
         }
     }
@@ -174,6 +257,10 @@ final class Slabs {
             }
         }
         revokeAll();
+        synchronized (this) {
+            collect();
+        }
+        askHolders();
         synchronized (this) {
             collect();
             endIdle(System.nanoTime());
@@ -224,6 +311,8 @@ final class Slabs {
                 live -= slot.slab.holders() == 0 ? 0 : slot.byteSize();
             }
         }
+        cached += wholes.bytes();
+        live -= wholes.bytes();
         long empty = 0;
         for (Slab each = idle; each != null; each = each.next) {
             empty += each.byteSize;
@@ -375,6 +464,10 @@ final class Slabs {
         while (each != null) {
             Slab next = each.next;
             open.remove(each);
+            if (each.holderCount() > 0) {
+                // cannot be: each of them is one of the count; memory that a device may touch is not used again
+                throw new AssertionError("slab came to its end with devices: " + each);
+            }
             each.emptySince = now;
             if (each.quarantined() > 0) {
                 // a raw view may be left: these addresses are not for another buffer
@@ -504,17 +597,23 @@ final class Slabs {
     /// Everything that is free goes home.
     private void collect() {
         takeOver();
+        collectWholes();
         for (int i = 0; i < depots.length; i++) {
             for (Chain chain = depots[i].poll(); chain != null; chain = depots[i].poll()) {
                 bringHome(i, chain.first);
             }
         }
         Slab carving = current;
-        if (carving != null && carving.holders() == 1) {
+        if (carving != null && isOnlyCarved(carving)) {
             current = null;
             carving.leave();
         }
         absorb();
+    }
+
+    /// Held by its source, and by devices if any.
+    private static boolean isOnlyCarved(Slab carving) {
+        return carving.holders() == 1 + carving.holderCount();
     }
 
     private void bringHome(int sizeClass, @Nullable Slot first) {
@@ -622,6 +721,11 @@ final class Slabs {
         if (handshake) {
             Magazine.handshake();
         }
+        List<Slab> wanted;
+        synchronized (this) {
+            wanted = alone(closed ? Long.MAX_VALUE : System.nanoTime() - idleNanos);
+        }
+        wanted.forEach(Slab::askHolders);
         synchronized (this) {
             endQuarantined();
             takeOver();
@@ -637,8 +741,14 @@ final class Slabs {
                         }
                     }
                 }
+                for (int spare = wholes.spare(); spare > 0; spare--) {
+                    Chain chain = wholes.poll();
+                    if (chain != null) {
+                        Objects.requireNonNull(chain.first).slab.leave();
+                    }
+                }
                 Slab carving = current;
-                if (carving != null && carving.carved == currentCarved && carving.holders() == 1) {
+                if (carving != null && carving.carved == currentCarved && isOnlyCarved(carving)) {
                     current = null;
                     carving.leave();
                 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.buffer.internal.BuilderAccess;
+import io.bulla.refcount.LeaseTrace;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/// Hands out one region that is filled already, to a builder that only seals it.
+final class Filled implements MemorySource {
+
+    private static final BuilderAccess<BufferBuilder> ACCESS = BuilderAccess.of(BufferBuilder.class);
+
+    private final SlabSource source;
+    private @Nullable Region region;
+
+    private Filled(SlabSource source, Region region) {
+        this.source = source;
+        this.region = region;
+    }
+
+    static SealedBuffer seal(SlabSource source, Region region, long used) {
+        byte first = used == 0 ? 0 : region.segment().get(ValueLayout.JAVA_BYTE, 0);
+        Filled filled = new Filled(source, region);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(filled, Math.max(1, used))) {
+            if (used > 0) {
+                // takes the region, and leaves its bytes as they are
+                builder.putByte(first);
+                ACCESS.advance(builder, used - 1);
+            }
+            return builder.seal();
+        } finally {
+            filled.giveBackIfUnused();
+        }
+    }
+
+    @Override
+    public @Nullable LeaseTrace trace() {
+        return source.trace();
+    }
+
+    @Override
+    public Region allocate(long byteSize) {
+        Region filled = region;
+        if (filled == null) {
+            throw new IllegalStateException("filled region handed out already: requested=" + byteSize);
+        }
+        region = null;
+        return filled;
+    }
+
+    @Override
+    public MemorySegment seal(Region filled, long used) {
+        return source.seal(filled, used);
+    }
+
+    private void giveBackIfUnused() {
+        Region left = region;
+        if (left != null) {
+            region = null;
+            left.release();
+        }
+    }
+}

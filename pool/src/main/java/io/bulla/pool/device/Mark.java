@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool.device;
+
+/// One registration with a device, as the device knows it. Made by its [Registrar], retired once.
+public interface Mark {
+
+    /// What an operation names the memory by.
+    ///
+    /// @return with [Traits#choosesKeys()] the device's own, else the one that was wanted
+    long key();
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a device has to say to be allowed at the memory of slabs: a network card, a ring of the kernel's, a
+/// fabric.
+///
+/// - [Registrar][io.bulla.pool.device.Registrar] is the device: it makes a [Mark][io.bulla.pool.device.Mark] on
+///   a slab, and retires it.
+/// - [Traits][io.bulla.pool.device.Traits] is what it can do, and above all its
+///   [Fence][io.bulla.pool.device.Fence]: what it takes until it has stopped.
+///
+/// Two events end a device's access: *no new access*, and *the memory is yours*. Only the second one ends the
+/// hold on the slab. What keeps the marks, and decides when to retire them, is `runtime/registration`.
+@NullMarked
+package io.bulla.pool.device;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemoryLimitException;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/// What keeps a slab beside its regions.
+class SlabTest {
+
+    private static final long SLAB = SlabSource.SLAB;
+
+    private final MemoryBudget budget = new MemoryBudget(4 * SLAB);
+    private final SlabSource memory =
+            SlabSource.builder().budget(budget).idle(Duration.ofHours(1)).build();
+
+    /// Lets go when it is asked, or throws.
+    private static final class Device implements Slab.Holder {
+
+        private final Slab slab;
+        private final boolean throwing;
+        private int asked;
+        private boolean stays;
+
+        Device(Slab slab, boolean throwing) {
+            this.slab = slab;
+            this.throwing = throwing;
+        }
+
+        @Override
+        public Object owner() {
+            return this;
+        }
+
+        @Override
+        public void wanted() {
+            asked++;
+            if (throwing) {
+                throw new IllegalStateException("thrown by the test");
+            }
+            if (!stays) {
+                slab.letGo(this);
+            }
+        }
+    }
+
+    @AfterEach
+    void allIsGivenBack() throws InterruptedException {
+        memory.close(Duration.ofSeconds(30));
+        assertEquals(0, budget.used());
+    }
+
+    @Test
+    void bufferAndRegionLeadToTheirSlab() {
+        Region region = memory.allocate(1000);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        assertEquals(0, slab.address() % SLAB);
+        assertEquals(SLAB, slab.byteSize());
+        try (BufferBuilder builder = BufferBuilder.create(memory);
+                SealedBuffer buffer = builder.putInt(7).seal();
+                SealedBuffer slice = buffer.slice(1, 2)) {
+            assertSame(slab, Slab.of(buffer.iovec(), 0));
+            assertSame(slab, Slab.of(slice.iovec(), 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> Slab.of(buffer.iovec(), 1));
+        }
+        region.release();
+    }
+
+    @Test
+    void slabWithADeviceIsNotUsedForAnotherOne() {
+        Region region = memory.allocate(SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        device.stays = true;
+        assertTrue(slab.hold(device));
+        assertFalse(slab.hold(device), "an owner holds once");
+        assertSame(device, slab.holder(device));
+        region.release();
+        Region larger = memory.allocate(2 * SLAB);
+        assertEquals(3 * SLAB, budget.used());
+        memory.trim();
+        assertEquals(1, device.asked);
+        assertEquals(3 * SLAB, budget.used());
+        larger.release();
+        memory.trim();
+        assertEquals(SLAB, budget.used());
+        slab.letGo(device);
+        memory.trim();
+        assertEquals(0, budget.used());
+        assertFalse(slab.hold(device), "its life is over");
+        assertEquals(0, slab.holderCount());
+    }
+
+    @Test
+    void wholeSlabThatADeviceKnowsIsHandedOutAgain() {
+        Region region = memory.allocate(SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        slab.hold(device);
+        region.release();
+        assertEquals(SLAB, memory.figures().cachedBytes());
+        assertEquals(0, memory.figures().liveBytes());
+        Region twice = memory.allocate(2 * SLAB);
+        Region again = memory.allocate(SLAB);
+        assertSame(slab, Slab.of(again));
+        assertEquals(3 * SLAB, budget.used());
+        again.release();
+        twice.release();
+    }
+
+    @Test
+    void memoryThatIsWantedIsAskedFor() {
+        Region region = memory.allocate(3 * SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        slab.hold(device);
+        region.release();
+        Region other = memory.allocate(2 * SLAB);
+        assertEquals(1, device.asked);
+        assertEquals(2 * SLAB, budget.used());
+        other.release();
+    }
+
+    @Test
+    void deviceThatThrowsIsAskedAgainAndHidesNoError() {
+        Region region = memory.allocate(3 * SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, true);
+        slab.hold(device);
+        region.release();
+        assertThrows(MemoryLimitException.class, () -> memory.allocate(2 * SLAB));
+        memory.trim();
+        assertTrue(device.asked >= 2, () -> "asked=" + device.asked);
+        slab.letGo(device);
+        assertNotNull(slab.toString());
+    }
+
+    @Test
+    void holdEndsOnce() {
+        Region region = memory.allocate(1000);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device one = new Device(slab, false);
+        Device other = new Device(slab, false);
+        slab.hold(one);
+        slab.hold(other);
+        slab.letGo(one);
+        assertThrows(IllegalStateException.class, () -> slab.letGo(one));
+        assertNull(slab.holder(one));
+        assertSame(other, slab.holder(other));
+        slab.letGo(other);
+        region.release();
+    }
+
+    @Test
+    void filledRegionIsSealedAsItIs() {
+        Region region = memory.allocate(300);
+        region.segment().fill((byte) 9);
+        long address = region.segment().address();
+        try (SealedBuffer buffer = memory.sealFilled(region, 3)) {
+            assertArrayEquals(new byte[] {9, 9, 9}, buffer.toByteArray());
+            assertEquals(address, buffer.iovec().lent().region(0).address());
+            assertEquals(1, buffer.iovec().stampCount());
+        }
+        assertThrows(IllegalStateException.class, () -> memory.sealFilled(region, 3));
+        Region empty = memory.allocate(300);
+        memory.sealFilled(empty, 0).close();
+        assertThrows(IllegalStateException.class, empty::segment, "given back");
+        Region small = memory.allocate(300);
+        assertThrows(IllegalArgumentException.class, () -> memory.sealFilled(small, small.byteSize() + 1));
+        small.release();
+    }
+}

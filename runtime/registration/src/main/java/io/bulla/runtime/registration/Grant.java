@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.registration;
+
+import io.bulla.pool.Slab;
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import io.bulla.runtime.registration.Revocation.Clean;
+import io.bulla.runtime.registration.Revocation.Quarantined;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/// What one peer may write to: an exact range of a [Landing], by a key that no one else ever had or will have.
+///
+/// ```
+/// granted --complete--> over                          the peer said so, in order, or the device counted all
+/// bytes
+/// granted --revoke----> over, no new access --fenced--> the memory is the program's
+///                                           --patience ended--> in quarantine --fenced--> the program's
+/// ```
+///
+/// Any thread may end it; the first one decides how.
+public final class Grant extends Marked {
+
+    private final Landing landing;
+    private final Peer peer;
+    private final CompletableFuture<Void> fence = new CompletableFuture<>();
+    // under this monitor, as all below; no device is called under it
+    private @Nullable Ending ending;
+    private boolean shown;
+    private boolean quarantined;
+    private boolean fenced;
+
+    Grant(Registrations registrations, Landing landing, Slab slab, long offset, long length, Peer peer) {
+        super(registrations, slab, offset, length);
+        this.landing = landing;
+        this.peer = peer;
+    }
+
+    /// What the peer names the memory by.
+    ///
+    /// @return a key that is this grant's alone, for the life of the process
+    public long key() {
+        return made().key();
+    }
+
+    /// What the device knows the range by: for an operation of this process that waits for the peer, as a
+    /// receive does.
+    ///
+    /// @return the mark of this range alone
+    public Mark mark() {
+        return made();
+    }
+
+    /// Where the peer's range begins: a device whose keys go with addresses wants it.
+    ///
+    /// @return an address
+    public long address() {
+        return slab().address() + offset();
+    }
+
+    /// How much the peer may write.
+    ///
+    /// @return bytes
+    public long byteSize() {
+        return length();
+    }
+
+    /// Who may write.
+    ///
+    /// @return the peer that it was granted to
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    /// Ends it because the peer has written everything, and all of it has arrived. The key is void.
+    ///
+    /// @param patience how long to wait for the device
+    /// @return clean, or what is left
+    public Revocation complete(Duration patience) {
+        return end(Ending.COMPLETE, patience);
+    }
+
+    /// Ends it whatever the peer does: it may be dead, late or hostile. The key is void when this returns. To be
+    /// called before a listener hears that the peer has failed.
+    ///
+    /// @param patience how long to wait until the device has stopped; with zero only what is so at once is clean
+    /// @return clean, or what is left. An interrupt ends the waiting, and stays set
+    public Revocation revoke(Duration patience) {
+        return end(Ending.REVOKED, patience);
+    }
+
+    /// Whether the memory is the program's again.
+    ///
+    /// @return false while the device, or the peer through it, may write
+    public boolean isFenced() {
+        synchronized (this) {
+            return fenced;
+        }
+    }
+
+    /// For whom it holds: for itself.
+    @Override
+    public Object owner() {
+        return this;
+    }
+
+    /// Does nothing: a grant ends when its landing does.
+    @Override
+    public void wanted() {}
+
+    @Override
+    public String toString() {
+        return "Grant[peer=" + peer + " key=" + (isMarked() ? Long.toHexString(key()) : "-") + " bytes=" + length()
+                + " " + phase() + "]";
+    }
+
+    boolean isQuarantined() {
+        synchronized (this) {
+            return quarantined && !fenced;
+        }
+    }
+
+    boolean overlaps(long from, long to) {
+        return offset() < to && from < offset() + length();
+    }
+
+    @Override
+    boolean shown() {
+        Ending how;
+        synchronized (this) {
+            shown = true;
+            how = ending;
+        }
+        if (how != null) {
+            registrations().retire(this, how);
+        }
+        return how == null;
+    }
+
+    @Override
+    void abandon() {
+        synchronized (this) {
+            ending = Ending.REVOKED;
+        }
+        shown();
+    }
+
+    @Override
+    void refused() {
+        synchronized (this) {
+            fenced = true;
+        }
+        landing.fenced(this);
+        fence.complete(null);
+    }
+
+    @Override
+    Access access() {
+        return Access.REMOTE_WRITE;
+    }
+
+    @Override
+    String phase() {
+        synchronized (this) {
+            return fenced ? "fenced" : quarantined ? "quarantined" : ending == null ? "granted" : "ending";
+        }
+    }
+
+    @Override
+    void memoryIsFree() {
+        boolean first;
+        synchronized (this) {
+            first = ending != null && !fenced;
+            fenced = fenced || first;
+        }
+        if (!first) {
+            registrations().surprised();
+            return;
+        }
+        registrations().gone(this);
+        landing.fenced(this);
+        // last: what waits for it may use the memory
+        fence.complete(null);
+    }
+
+    @Override
+    void deviceEnded() {
+        boolean left;
+        synchronized (this) {
+            left = !fenced;
+            ending = ending == null ? Ending.REVOKED : ending;
+        }
+        if (left) {
+            memoryIsFree();
+        }
+    }
+
+    private Revocation end(Ending how, Duration patience) {
+        boolean mine;
+        synchronized (this) {
+            // one that is being registered is retired by the thread that does so
+            mine = ending == null && shown;
+            ending = ending == null ? how : ending;
+        }
+        if (mine) {
+            registrations().retire(this, how);
+        }
+        return await(patience);
+    }
+
+    private Revocation await(Duration patience) {
+        String why = "device has not stopped: fence=" + registrations().traits().fence();
+        try {
+            fence.get(Math.max(0, patience.toNanos()), TimeUnit.NANOSECONDS);
+            return new Clean();
+        } catch (TimeoutException notYet) {
+            // below
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            why = "interrupted while waiting for the device";
+        } catch (ExecutionException completedByACaller) {
+            why = "fence was completed by a caller";
+        }
+        synchronized (this) {
+            if (fenced) {
+                return new Clean();
+            }
+            quarantined = true;
+        }
+        return new Quarantined(peer, isMarked() ? key() : 0, length(), patience, why, fence.copy());
+    }
+}

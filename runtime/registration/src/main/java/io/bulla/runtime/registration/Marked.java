@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.registration;
+
+import io.bulla.pool.Slab;
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// Memory that a device knows of: a holder of its slab.
+abstract class Marked implements Slab.Holder {
+
+    private final Registrations registrations;
+    private final Slab slab;
+    private final long offset;
+    private final long length;
+    private final long since;
+    // before it is shown by the state of the subclass
+    private @Nullable Mark mark;
+    private boolean ownsKey;
+
+    Marked(Registrations registrations, Slab slab, long offset, long length) {
+        this.registrations = registrations;
+        this.slab = slab;
+        this.offset = offset;
+        this.length = length;
+        this.since = registrations.now();
+    }
+
+    final Registrations registrations() {
+        return registrations;
+    }
+
+    final Slab slab() {
+        return slab;
+    }
+
+    final long offset() {
+        return offset;
+    }
+
+    final long length() {
+        return length;
+    }
+
+    final long since() {
+        return since;
+    }
+
+    final Mark made() {
+        return Objects.requireNonNull(mark, "mark");
+    }
+
+    final boolean isMarked() {
+        return mark != null;
+    }
+
+    /// @param alone false if the device gave it the key of another mark
+    final void mark(Mark made, boolean alone) {
+        mark = made;
+        ownsKey = alone;
+    }
+
+    /// Whether its key is no other mark's.
+    final boolean ownsKey() {
+        return ownsKey;
+    }
+
+    abstract Access access();
+
+    abstract @Nullable Peer peer();
+
+    /// What a report says of it.
+    abstract String phase();
+
+    /// The device knows the memory: it is shown, or retired at once if it was ended meanwhile.
+    ///
+    /// @return false if it was
+    abstract boolean shown();
+
+    /// The device has made a mark that is not to be trusted: it is retired.
+    abstract void abandon();
+
+    /// The device knows nothing of it.
+    abstract void refused();
+
+    /// The device can no longer touch the memory. Called by the device, which may be wrong about how often.
+    abstract void memoryIsFree();
+
+    /// The registrar is closed: every mark is gone.
+    abstract void deviceEnded();
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What devices and peers may do with memory, and when it is the program's again.
+module io.bulla.runtime.registration {
+    requires transitive io.bulla.pool;
+    // annotations alone
+    requires static transitive org.jspecify;
+
+    exports io.bulla.runtime.registration;
+}

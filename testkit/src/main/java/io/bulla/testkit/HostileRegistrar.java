@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.testkit;
+
+import io.bulla.pool.Slab;
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.Fence;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.Registrar;
+import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.pool.device.Traits;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// A device that keeps its word, or does not: it refuses, gives a key twice, and says late, twice, unasked or
+/// never that memory is free. It looks at what its caller does, too: [#complaints()].
+public final class HostileRegistrar implements Registrar {
+
+    /// When it says that the memory of a retired mark is free.
+    public enum Freeing {
+        /// Within the retirement.
+        AT_ONCE,
+        /// When the test calls [HostileRegistrar#freeLate()].
+        LATE,
+        /// Within the retirement, two times.
+        TWICE,
+        /// Not before it is closed.
+        NEVER,
+        /// It throws in place of it.
+        THROWS
+    }
+
+    private record Made(Slab slab, @Nullable Peer peer, long key, boolean[] retired) implements Mark {}
+
+    private final Traits traits;
+    // under this monitor, as all below
+    private final Queue<Runnable> late = new ArrayDeque<>();
+    private final List<Mark> marks = new ArrayList<>();
+    private final List<Ending> endings = new ArrayList<>();
+    private final Set<Long> keys = new HashSet<>();
+    private final List<String> complaints = new ArrayList<>();
+    private Freeing freeing = Freeing.AT_ONCE;
+    private long calls;
+    private long refuseAt;
+    private boolean sameKey;
+    private boolean closed;
+
+    /// A device.
+    ///
+    /// @param mostMarks as in [Traits]
+    /// @param pins as in [Traits]
+    /// @param fence as in [Traits]
+    public HostileRegistrar(long mostMarks, boolean pins, Fence fence) {
+        this.traits = new Traits("hostile", EnumSet.allOf(Access.class), pins, false, mostMarks, Long.MAX_VALUE, fence);
+    }
+
+    /// Sets when it says that memory is free.
+    ///
+    /// @param when for marks that are retired from now on
+    /// @return this
+    public synchronized HostileRegistrar freeing(Freeing when) {
+        freeing = when;
+        return this;
+    }
+
+    /// Refuses a registration.
+    ///
+    /// @param nth counted from now, at least 1
+    /// @return this
+    public synchronized HostileRegistrar refuse(long nth) {
+        refuseAt = calls + nth;
+        return this;
+    }
+
+    /// Gives each mark the key of the first one.
+    ///
+    /// @return this
+    public synchronized HostileRegistrar sameKey() {
+        sameKey = true;
+        return this;
+    }
+
+    /// Says that the memory of every mark that waits for it is free.
+    public void freeLate() {
+        for (Runnable each = nextLate(); each != null; each = nextLate()) {
+            each.run();
+        }
+    }
+
+    /// Marks that were made and not retired.
+    ///
+    /// @return at least 0
+    public synchronized int open() {
+        return (int) marks.stream().filter(mark -> !((Made) mark).retired[0]).count();
+    }
+
+    /// How often it was asked for a mark.
+    ///
+    /// @return at least 0
+    public synchronized long calls() {
+        return calls;
+    }
+
+    /// Why marks were retired.
+    ///
+    /// @return in order
+    public synchronized List<Ending> endings() {
+        return List.copyOf(endings);
+    }
+
+    /// What its caller did wrong: a mark retired twice, a slab that it does not hold, a key that was wanted
+    /// before.
+    ///
+    /// @return a line each
+    public synchronized List<String> complaints() {
+        return List.copyOf(complaints);
+    }
+
+    @Override
+    public Traits traits() {
+        return traits;
+    }
+
+    @Override
+    public synchronized Mark register(
+            Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+            throws RegistrationRefusedException {
+        calls++;
+        if (closed) {
+            complaints.add("registers with a closed device: slab=" + slab.id());
+        }
+        if (slab.holderCount() == 0 || slab.holders() == 0) {
+            complaints.add("does not hold the slab: slab=" + slab.id());
+        }
+        if (offset < 0 || length < 1 || offset + length > slab.byteSize()) {
+            complaints.add("not in the slab: offset=" + offset + " length=" + length + " slab=" + slab.byteSize());
+        }
+        if (!keys.add(wantedKey)) {
+            complaints.add("key wanted twice: key=" + Long.toHexString(wantedKey));
+        }
+        if (calls == refuseAt) {
+            throw new RegistrationRefusedException("refused by the test: call=" + calls);
+        }
+        long key = sameKey && !marks.isEmpty() ? marks.getFirst().key() : wantedKey;
+        Mark mark = new Made(slab, peer, key, new boolean[1]);
+        marks.add(mark);
+        return mark;
+    }
+
+    @Override
+    public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        Freeing how;
+        synchronized (this) {
+            Made made = (Made) mark;
+            if (made.retired[0] || marks.stream().noneMatch(each -> each == mark)) {
+                complaints.add("retired twice, or never made: key=" + Long.toHexString(mark.key()));
+            }
+            if (made.slab.holderCount() == 0) {
+                complaints.add("slab not held until the memory is free: slab=" + made.slab.id());
+            }
+            made.retired[0] = true;
+            endings.add(ending);
+            how = freeing;
+            if (how == Freeing.LATE) {
+                late.add(memoryIsFree);
+            }
+        }
+        if (how == Freeing.AT_ONCE || how == Freeing.TWICE) {
+            memoryIsFree.run();
+        }
+        if (how == Freeing.TWICE) {
+            memoryIsFree.run();
+        }
+        if (how == Freeing.THROWS) {
+            throw new IllegalStateException("thrown by the test: key=" + Long.toHexString(mark.key()));
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+    }
+
+    private synchronized @Nullable Runnable nextLate() {
+        return late.poll();
+    }
+}
