@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 final class Ring implements AutoCloseable {
 
     static final byte OP_WRITEV = 2;
+    static final byte OP_READ_FIXED = 4;
+    static final byte OP_WRITE_FIXED = 5;
     static final byte OP_POLL_ADD = 6;
     static final byte OP_ASYNC_CANCEL = 14;
     static final byte OP_SENDMSG_ZC = 48;
@@ -45,6 +47,7 @@ final class Ring implements AutoCloseable {
     static final long SQE_LENGTH = 24;
     static final long SQE_OP_FLAGS = 28;
     static final long SQE_USER_DATA = 32;
+    static final long SQE_BUFFER = 40;
 
     private static final long SETUP = 425;
     private static final long ENTER = 426;
@@ -206,14 +209,26 @@ final class Ring implements AutoCloseable {
     }
 
     private void probe(int ring) throws PosixException {
-        long result;
+        check("io_uring_register", register(ring, REGISTER_PROBE, probe, PROBE_OPS), "opcode=PROBE");
+    }
+
+    /// Tells the kernel about resources.
+    ///
+    /// @param opcode of `io_uring_register`
+    /// @param argument in the kernel's layout
+    /// @param count of what the argument has, or its size
+    /// @return the negative error number, if it failed
+    long register(long opcode, MemorySegment argument, long count) {
+        return register(fd, opcode, argument, count);
+    }
+
+    private long register(int ring, long opcode, MemorySegment argument, long count) {
         try {
-            result = (long)
-                    SYSCALL_REGISTER.invokeExact(errno, REGISTER, (long) ring, REGISTER_PROBE, probe, (long) PROBE_OPS);
+            long result = (long) SYSCALL_REGISTER.invokeExact(errno, REGISTER, (long) ring, opcode, argument, count);
+            return result < 0 ? -errno.get(JAVA_INT, 0) : result;
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }
-        check("io_uring_register", result < 0 ? -errno.get(JAVA_INT, 0) : result, "opcode=PROBE");
     }
 
     private long syscall(MethodHandle handle, long number, long entries) {

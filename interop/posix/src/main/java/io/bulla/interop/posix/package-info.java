@@ -14,6 +14,8 @@
 ///   where the kernel has it. Both keep each send's handle until the kernel has done with the memory, which is
 ///   later than the last accepted byte: a [SocketSend][io.bulla.interop.posix.SocketSend] tells the two apart,
 ///   and which [SendPath][io.bulla.interop.posix.SendPath] was taken.
+/// - [FixedTable][io.bulla.interop.posix.FixedTable] is an io_uring as a device that knows memory: each of its
+///   reads and writes is a [FixedTransfer][io.bulla.interop.posix.FixedTransfer].
 /// - [PosixException][io.bulla.interop.posix.PosixException] carries the kernel's error number.
 ///
 /// The program is started with `--enable-native-access=io.bulla.interop.posix` (or `ALL-UNNAMED` on the class
