@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.registration;
+
+import io.bulla.interop.posix.FixedTable;
+import io.bulla.interop.posix.PosixException;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Peer;
+import io.bulla.runtime.registration.Landing;
+import io.bulla.runtime.registration.PinBudget;
+import io.bulla.runtime.registration.Registrations;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/// Registered memory as it is used elsewhere, and as it is used here: docs/registration.md. Arguments:
+/// `--rounds N`,
+/// `--keys N`, `--reads N`, `--seed N`.
+public final class RegistrationCheck {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int OLD_ROUNDS = 300;
+
+    private RegistrationCheck() {}
+
+    /// Ends with a line of figures, and with status 1 if one of them is wrong: ours must lose nothing, and the
+    /// old way must be seen to.
+    ///
+    /// @param args see above
+    /// @throws Exception if the system refuses
+    public static void main(String... args) throws Exception {
+        List<String> words = List.of(args);
+        long rounds = number(words, "--rounds", 1_000_000);
+        int keys = (int) number(words, "--keys", 10_000_000);
+        int reads = (int) number(words, "--reads", 100);
+        long seed = number(words, "--seed", System.nanoTime());
+        System.out.println("registration: rounds=" + rounds + " keys=" + keys + " reads=" + reads + " seed=" + seed);
+        List<String> skipped = new ArrayList<>(List.of("fabric: no registrar for libfabric"));
+        long twice = keysGivenTwice(keys);
+        System.out.println("keys: granted=" + keys + " twice=" + twice);
+        String kernel = "stale-sends-old=- stale-sends=- dead-bytes-old=- dead-bytes=-";
+        boolean wrong = twice > 0;
+        if (hasTables()) {
+            Ring ring = new Ring(seed);
+            long staleOld = ring.oldSends(OLD_ROUNDS);
+            System.out.println("old sends: rounds=" + OLD_ROUNDS + " stale=" + staleOld);
+            long stale = ring.sends(rounds);
+            System.out.println("sends: " + ring.figures());
+            long deadOld = ring.oldReads(reads);
+            long dead = ring.reads(reads);
+            System.out.println("reads: old=" + reads + " ours=" + reads + " clean=" + ring.clean());
+            wrong |= staleOld == 0 || stale > 0 || deadOld == 0 || dead > 0 || ring.clean() < reads;
+            kernel = "stale-sends-old=" + staleOld + " stale-sends=" + stale + " dead-bytes-old=" + deadOld
+                    + " dead-bytes=" + dead;
+        } else {
+            skipped.add("io_uring: not here");
+        }
+        System.out.println("registration: keys-twice=" + twice + " " + kernel + " skipped=" + skipped);
+        System.exit(wrong ? 1 : 0);
+    }
+
+    /// Grants on one landing, each revoked.
+    private static long keysGivenTwice(int count) throws Exception {
+        long[] keys = new long[count];
+        try (SlabSource memory = SlabSource.create();
+                Registrations registrations = Registrations.of(new AtOnce(), new PinBudget(0));
+                Landing landing = registrations.landing(memory, 64)) {
+            for (int i = 0; i < count; i++) {
+                var grant = landing.grant(new Peer(i, "peer"));
+                keys[i] = grant.key();
+                grant.revoke(PATIENCE);
+            }
+        }
+        Arrays.sort(keys);
+        long twice = 0;
+        for (int i = 1; i < count; i++) {
+            twice += keys[i] == keys[i - 1] ? 1 : 0;
+        }
+        return twice;
+    }
+
+    private static boolean hasTables() {
+        try (FixedTable any = FixedTable.open(1)) {
+            return any.filled() == 0;
+        } catch (PosixException none) {
+            return false;
+        }
+    }
+
+    private static long number(List<String> words, String name, long otherwise) {
+        return words.contains(name) ? Long.parseLong(words.get(words.indexOf(name) + 1)) : otherwise;
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.registration;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.FixedTable;
+import io.bulla.interop.posix.FixedTransfer;
+import io.bulla.interop.posix.HugePages;
+import io.bulla.interop.posix.PosixException;
+import io.bulla.interop.posix.PosixSocket;
+import io.bulla.pool.Slab;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import io.bulla.runtime.registration.Grant;
+import io.bulla.runtime.registration.Landing;
+import io.bulla.runtime.registration.PinBudget;
+import io.bulla.runtime.registration.Registrations;
+import io.bulla.runtime.registration.Revocation;
+import io.bulla.runtime.registration.Use;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Random;
+
+/// Sends and reads of an io_uring with registered memory. The old way uses the same table without the hold: the
+/// mark is kept, and the memory goes.
+final class Ring {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Peer PEER = new Peer(1, "peer");
+    private static final int[] SIZES = {512, 4096, 64 << 10};
+    private static final int READ = 4096;
+
+    private final Random random;
+    private String figures = "";
+    private long clean;
+
+    Ring(long seed) {
+        random = new Random(seed);
+    }
+
+    String figures() {
+        return figures;
+    }
+
+    /// Revocations after which the memory was the program's.
+    long clean() {
+        return clean;
+    }
+
+    /// Sends of memory that was given back and taken again under a mark that stayed.
+    ///
+    /// @return how many sent what stood there before
+    long oldSends(int rounds) throws Exception {
+        long stale = 0;
+        try (Line line = new Line()) {
+            for (int i = 0; i < rounds; i++) {
+                int size = SIZES[random.nextInt(SIZES.length)];
+                Region first = line.memory.allocate(size);
+                Slab slab = Objects.requireNonNull(Slab.of(first));
+                long address = first.segment().address();
+                first.segment().fill((byte) 'o');
+                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                first.release();
+                line.memory.trim();
+                Region again = line.memory.allocate(size);
+                again.segment().fill((byte) 'n');
+                if (again.segment().address() == address) {
+                    line.send(mark, address, size);
+                    stale += line.received(size)[0] == 'o' ? 1 : 0;
+                }
+                again.release();
+                line.retire(mark);
+            }
+        }
+        return stale;
+    }
+
+    /// Buffers of random sizes that are made, sent and given back, beside trims.
+    ///
+    /// @return how many bytes arrived that were not the buffer's
+    long sends(long rounds) throws Exception {
+        long stale = 0;
+        try (Line line = new Line();
+                Registrations registrations = Registrations.of(line.table, new PinBudget(64 << 20))) {
+            for (long i = 0; i < rounds; i++) {
+                byte value = (byte) i;
+                int size = SIZES[random.nextInt(100) < 98 ? random.nextInt(2) : 2];
+                try (SealedBuffer buffer = line.buffer(value, size);
+                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                    line.send(use.mark(), buffer.iovec().lent().region(0).address(), size);
+                    for (byte each : line.received(size)) {
+                        stale += each == value ? 0 : 1;
+                    }
+                }
+                if (random.nextInt(1000) == 0) {
+                    line.memory.trim();
+                }
+            }
+            figures = registrations.figures().toString();
+        }
+        return stale;
+    }
+
+    /// Reads that wait for a peer while the memory gets another owner.
+    ///
+    /// @return bytes of the peer in the other owner's memory
+    long oldReads(int rounds) throws Exception {
+        long dead = 0;
+        for (int i = 0; i < rounds; i++) {
+            try (Line line = new Line()) {
+                Region region = line.memory.allocate(READ);
+                Slab slab = Objects.requireNonNull(Slab.of(region));
+                long address = region.segment().address();
+                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
+                FixedTransfer waiting = line.table.receive(line.here, mark, address, READ);
+                region.release();
+                try (SealedBuffer next = line.buffer((byte) 'n', READ)) {
+                    line.peerSends();
+                    line.until(waiting);
+                    dead += othersIn(next, address);
+                }
+                line.retire(mark);
+            }
+        }
+        return dead;
+    }
+
+    /// The same, with a grant that is revoked first.
+    long reads(int rounds) throws Exception {
+        long dead = 0;
+        for (int i = 0; i < rounds; i++) {
+            try (Line line = new Line();
+                    Registrations registrations = Registrations.of(line.table, new PinBudget(64 << 20))) {
+                Landing landing = registrations.landing(line.memory, READ);
+                Grant grant = landing.grant(PEER);
+                long address = grant.address();
+                line.table.receive(line.here, grant.mark(), address, READ);
+                registrations.revoke(PEER, Duration.ZERO);
+                long end = System.nanoTime() + PATIENCE.toNanos();
+                while (!grant.isFenced() && System.nanoTime() - end < 0) {
+                    line.table.progress(10);
+                }
+                clean += grant.revoke(Duration.ZERO) instanceof Revocation.Clean ? 1 : 0;
+                landing.close();
+                try (SealedBuffer next = line.buffer((byte) 'n', READ)) {
+                    line.peerSends();
+                    line.table.progress(0);
+                    dead += othersIn(next, address);
+                }
+            }
+        }
+        return dead;
+    }
+
+    private static long othersIn(SealedBuffer next, long address) {
+        if (next.iovec().lent().region(0).address() != address) {
+            throw new IllegalStateException("memory was not used again: address=" + address);
+        }
+        long others = 0;
+        for (byte each : next.toByteArray()) {
+            others += each == 'n' ? 0 : 1;
+        }
+        return others;
+    }
+
+    /// A table, a pool and two ends of a socket.
+    private static final class Line implements AutoCloseable {
+
+        final SlabSource memory = SlabSource.builder()
+                .supplier(new HugePages())
+                .idle(Duration.ofHours(1))
+                .build();
+        final FixedTable table;
+        final PosixSocket here;
+        private final PosixSocket there;
+        private final Arena arena = Arena.ofConfined();
+        private final MemorySegment into = arena.allocate(SIZES[2]);
+
+        Line() throws PosixException {
+            table = FixedTable.open(64);
+            PosixSocket[] pair = PosixSocket.unixPair();
+            here = pair[0];
+            there = pair[1];
+        }
+
+        SealedBuffer buffer(byte value, int size) {
+            byte[] bytes = new byte[size];
+            Arrays.fill(bytes, value);
+            try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, size)) {
+                return builder.put(bytes).seal();
+            }
+        }
+
+        void send(Mark mark, long address, int size) throws PosixException {
+            FixedTransfer sent = table.send(here, mark, address, size);
+            until(sent);
+            if (sent.byteCount() != size) {
+                throw new IllegalStateException("sent in part: bytes=" + sent.byteCount() + " of=" + size);
+            }
+        }
+
+        byte[] received(int size) throws PosixException {
+            for (long at = 0; at < size; ) {
+                at += there.receive(into.asSlice(at, size - at));
+            }
+            return into.asSlice(0, size).toArray(JAVA_BYTE);
+        }
+
+        void peerSends() throws PosixException {
+            try (SealedBuffer late = buffer((byte) 'd', READ)) {
+                there.send(late);
+            }
+        }
+
+        void until(FixedTransfer transfer) throws PosixException {
+            long end = System.nanoTime() + PATIENCE.toNanos();
+            while (!transfer.isDone()) {
+                if (System.nanoTime() - end > 0) {
+                    throw new IllegalStateException("no answer of the kernel: " + transfer);
+                }
+                table.progress(100);
+            }
+        }
+
+        void retire(Mark mark) throws PosixException {
+            table.retire(mark, Ending.IDLE, () -> {});
+            table.progress(0);
+        }
+
+        @Override
+        public void close() {
+            table.close();
+            here.close();
+            there.close();
+            arena.close();
+            try {
+                memory.close(PATIENCE);
+            } catch (InterruptedException stop) {
+                throw new IllegalStateException(stop);
+            }
+        }
+    }
+}
