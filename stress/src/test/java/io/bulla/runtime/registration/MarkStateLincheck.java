@@ -66,10 +66,11 @@ public class MarkStateLincheck {
         };
     }
 
+    // no results: an eviction beside a use fails, which in no order of whole operations it does
     @Operation
-    public boolean use() {
+    public void use() {
         if (!state.tryUse()) {
-            return false;
+            return;
         }
         using.incrementAndGet();
         if (retired.get() > 0) {
@@ -77,12 +78,11 @@ public class MarkStateLincheck {
         }
         using.decrementAndGet();
         retireIf(state.endUse());
-        return true;
     }
 
     @Operation
-    public boolean evict() {
-        return retireIf(state.tryEvict());
+    public void evict() {
+        retireIf(state.tryEvict());
     }
 
     @Operation
@@ -98,14 +98,13 @@ public class MarkStateLincheck {
         }
     }
 
-    private boolean retireIf(boolean mine) {
+    private void retireIf(boolean mine) {
         if (mine) {
             if (using.get() > 0) {
                 usedLate.incrementAndGet();
             }
             retired.incrementAndGet();
         }
-        return mine;
     }
 
     /// Whatever came before: once it is stopped, it was retired once, and is free once.
