@@ -467,8 +467,9 @@ final class Session {
         answer(call, head.length());
     }
 
-    /// Acknowledges what was read at once. A server writes each answer for itself and waits for that with the next one,
-    /// which TCP puts off for 40 ms where there is nothing to send; and it forgets the option, so it is set each time.
+    /// Acknowledges what was read at once. A server writes each answer for itself, and waits for that with the next
+    /// one; TCP puts it off for 40 ms where there is nothing to send. It forgets the option, so it is set each
+    time.
     private void acknowledge() throws IOException {
         if (hasQuickAck) {
             channel.setOption(ExtendedSocketOptions.TCP_QUICKACK, true);
