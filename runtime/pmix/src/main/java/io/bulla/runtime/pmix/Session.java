@@ -468,8 +468,7 @@ final class Session {
     }
 
     /// Acknowledges what was read at once. A server writes each answer for itself, and waits for that with the next
-    /// one; TCP puts it off for 40 ms where there is nothing to send. It forgets the option, so it is set each
-    time.
+    /// one; TCP puts it off for 40 ms where there is nothing to send. It forgets the option: set it each time.
     private void acknowledge() throws IOException {
         if (hasQuickAck) {
             channel.setOption(ExtendedSocketOptions.TCP_QUICKACK, true);
