@@ -44,6 +44,7 @@ class ArchitectureTest {
             "interop.posix",
             "interop.agrona",
             "interop.aeron",
+            "interop.grpc",
             "interop.micrometer",
             "runtime.registration",
             "runtime.oob",
@@ -72,6 +73,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.netty",
         "0, io.bulla.interop.agrona",
         "0, io.bulla.interop.aeron",
+        "0, io.bulla.interop.grpc",
         "20, io.bulla.runtime.oob",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
@@ -213,6 +215,20 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.micrometer..")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.bulla.interop.grpc", "io.bulla.bench..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.grpc..")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.interop.grpc")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("com.google..", "io.netty..")
                 .check(CLASSES);
         noClasses()
                 .should()

@@ -21,6 +21,7 @@ public final class LedgerCheck {
         "interop/netty",
         "interop/agrona",
         "interop/aeron",
+        "interop/grpc",
         "interop/micrometer",
         "runtime/registration",
         "runtime/oob",

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
+import io.bulla.interop.grpc.SealedMarshaller;
 import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
 import io.bulla.interop.posix.PosixSocket;
@@ -51,6 +52,7 @@ class LedgerTest {
             Map.entry("interop/netty", FrameReader.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
+            Map.entry("interop/grpc", SealedMarshaller.class),
             Map.entry("interop/micrometer", OobMetrics.class),
             Map.entry("runtime/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),

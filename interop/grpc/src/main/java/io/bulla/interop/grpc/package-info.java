@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Sealed buffers as gRPC messages: packed once, sent to many streams, received without a copy.
+///
+/// - [SealedMarshaller][io.bulla.interop.grpc.SealedMarshaller] stands in a method's descriptor where protobuf's
+///   marshaller stands: what is sent and what is received is a sealed buffer of the same bytes.
+/// - [Broadcast][io.bulla.interop.grpc.Broadcast] sends one message to every stream that is subscribed, and bounds
+///   what waits for each of them. [BroadcastStream][io.bulla.interop.grpc.BroadcastStream] is one of these streams,
+///   [SlowStream][io.bulla.interop.grpc.SlowStream] says what becomes of one that does not keep up, and
+///   [BroadcastFigures][io.bulla.interop.grpc.BroadcastFigures] counts.
+///
+/// gRPC copies each message into a buffer of its transport, once for each stream: that copy is what its design
+/// costs. What is saved is the second serialization, and the heap it needs.
+@NullMarked
+package io.bulla.interop.grpc;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One sealed message for many gRPC streams.
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module io.bulla.interop.grpc {
+    requires transitive io.bulla.buffer;
+    requires io.bulla.iovec;
+    requires transitive io.grpc;
+    requires transitive io.grpc.stub;
+    // annotations alone
+    requires static transitive org.jspecify;
+
+    exports io.bulla.interop.grpc;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.StringValue;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.ReleasedBufferException;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.PoisoningSource;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToLongFunction;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+/// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, while the server is shut down
+/// and started again: every message that arrives is looked at byte by byte, and comes once.
+///
+/// `./check grpc` lets a million messages arrive, by `-Dbulla.messages`; `-Dbulla.seed` is the seed of all choices.
+class ChaosTest {
+
+    private static final int STREAMS = 100;
+    private static final long MESSAGES = Long.getLong("bulla.messages", 30_000);
+    private static final long SEED = Long.getLong("bulla.seed", System.nanoTime());
+    private static final int CHANNELS = 8;
+    private static final int PACKED = 64;
+    private static final int SERVERS = 5;
+
+    // gRPC reports each stream that is reset, with its stack; the field keeps the setting
+    private static final Logger QUIET = Logger.getLogger("io.grpc");
+
+    private final LeaseTally handles = new LeaseTally();
+    private final MemorySource memory = new PoisoningSource(handles);
+    private final SealedMarshaller sending = SealedMarshaller.of(memory);
+    private final SealedMarshaller receiving = SealedMarshaller.of(memory);
+    private final LongAdder arrived = new LongAdder();
+    private final LongAdder ended = new LongAdder();
+    private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
+    private final Random random = new Random(SEED);
+    private final AtomicInteger running = new AtomicInteger();
+
+    @Test
+    void everyByteIsRightAndEveryHandleIsClosed() throws Exception {
+        QUIET.setLevel(Level.OFF);
+        System.out.println("grpc: streams=" + STREAMS + " seed=" + SEED);
+        long number = 0;
+        for (int i = 0; i < SERVERS; i++) {
+            number = serverWithClients(number, MESSAGES * (i + 1) / SERVERS, i % 2 == 0 ? Wire.NETTY : Wire.TLS);
+        }
+        serverWithClients(number, arrived.sum() + MESSAGES / SERVERS, Wire.IN_PROCESS);
+        BroadcastTest.await(() -> handles.open() == 0 && running.get() == 0);
+        BroadcastTest.await(() -> receiving.figures().pinned() == 0);
+        System.out.println("grpc: calls=" + ended.sum() + " received=" + receiving.figures());
+        System.out.println(
+                "grpc: messages=" + arrived.sum() + " wrong=" + wrong.size() + " handles-open=" + handles.open());
+        assertEquals(List.of(), List.copyOf(wrong));
+        assertEquals(List.of(), LeakRecorder.reports(5));
+        assertTrue(arrived.sum() >= MESSAGES);
+    }
+
+    /// @return the number of the next message
+    private long serverWithClients(long first, long until, Wire wire) throws Exception {
+        long number = first;
+        // the publisher keeps the pace of the streams, but not that of one that stands still
+        try (Broadcast gapless = Broadcast.builder()
+                        .slow(SlowStream.WAIT)
+                        .queueMessages(8)
+                        .patience(Duration.ofMillis(50))
+                        .build();
+                Broadcast newest = Broadcast.builder()
+                        .slow(SlowStream.DROP_OLDEST)
+                        .queueMessages(8)
+                        .build();
+                Wire.Ends ends = wire.open(service(gapless, newest))) {
+            List<ManagedChannel> channels = new ArrayList<>();
+            for (int i = 0; i < CHANNELS; i++) {
+                channels.add(ends.newChannel());
+            }
+            while (arrived.sum() < until && wrong.isEmpty()) {
+                while (running.get() < STREAMS) {
+                    subscribe(channels.get(random.nextInt(CHANNELS)), wire == Wire.TLS);
+                }
+                number = publish(gapless, newest, number);
+                if (random.nextInt(500) == 0) {
+                    ManagedChannel reset = channels.set(random.nextInt(CHANNELS), ends.newChannel());
+                    reset.shutdownNow();
+                }
+            }
+            // in the middle: messages wait, some are half-way
+            ends.server.shutdownNow();
+            for (int i = 0; i < PACKED; i++) {
+                number = publish(gapless, newest, number);
+            }
+            channels.forEach(ManagedChannel::shutdownNow);
+        }
+        BroadcastTest.await(() -> running.get() == 0);
+        return number;
+    }
+
+    private long publish(Broadcast gapless, Broadcast newest, long number) throws InterruptedException {
+        int size = Long.BYTES + (random.nextInt(20) == 0 ? random.nextInt(70_000) : random.nextInt(2_000));
+        try (SealedBuffer message = sending.pack(Feed.SUBSCRIBE.getResponseMarshaller(), Feed.message(number, size))) {
+            gapless.publish(message);
+            newest.publish(message);
+        }
+        return number + 1;
+    }
+
+    private void subscribe(ManagedChannel channel, boolean compressed) {
+        CallOptions options = CallOptions.DEFAULT;
+        if (random.nextInt(4) == 0) {
+            options = options.withDeadlineAfter(random.nextInt(200), TimeUnit.MILLISECONDS);
+        }
+        boolean gapless = random.nextBoolean();
+        if (random.nextBoolean()) {
+            start(channel, GAPLESS_OR_NEWEST[gapless ? 0 : 1], options, Feed::check, gapless);
+        } else {
+            start(
+                    channel,
+                    receiving.responses(GAPLESS_OR_NEWEST[gapless ? 0 : 1]),
+                    options,
+                    this::checkAndClose,
+                    gapless);
+        }
+    }
+
+    private static final MethodDescriptor<StringValue, com.google.protobuf.BytesValue>[] GAPLESS_OR_NEWEST = methods();
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static MethodDescriptor<StringValue, com.google.protobuf.BytesValue>[] methods() {
+        return new MethodDescriptor[] {
+            Feed.SUBSCRIBE,
+            Feed.SUBSCRIBE.toBuilder()
+                    .setFullMethodName(MethodDescriptor.generateFullMethodName(Feed.SERVICE, "Newest"))
+                    .build()
+        };
+    }
+
+    private ServerServiceDefinition service(Broadcast gapless, Broadcast newest) {
+        return ServerServiceDefinition.builder(Feed.SERVICE)
+                .addMethod(sending.responses(GAPLESS_OR_NEWEST[0]), gapless.asHandler())
+                .addMethod(sending.responses(GAPLESS_OR_NEWEST[1]), newest.asHandler())
+                .build();
+    }
+
+    private long checkAndClose(SealedBuffer message) {
+        long number;
+        try (message) {
+            number = Feed.check(receiving.unpack(Feed.SUBSCRIBE.getResponseMarshaller(), message));
+        }
+        try {
+            message.iovec();
+            wrong.add("read after close: number=" + number);
+        } catch (ReleasedBufferException expected) {
+            // as it should be
+        }
+        return number;
+    }
+
+    private <T> void start(
+            ManagedChannel channel,
+            MethodDescriptor<StringValue, T> method,
+            CallOptions options,
+            ToLongFunction<T> check,
+            boolean gapless) {
+        ClientCall<StringValue, T> call = channel.newCall(method, options);
+        running.incrementAndGet();
+        call.start(
+                new Subscriber<>(call, check, gapless, random.nextInt(2_000), random.nextInt(10) == 0), new Metadata());
+        call.sendMessage(StringValue.of("topic"));
+        call.halfClose();
+        call.request(1 + random.nextInt(4));
+    }
+
+    private final class Subscriber<T> extends ClientCall.Listener<T> {
+
+        private final ClientCall<StringValue, T> call;
+        private final ToLongFunction<T> check;
+        private final boolean gapless;
+        private final boolean slow;
+        private int left;
+        private long last = -1;
+
+        Subscriber(
+                ClientCall<StringValue, T> call, ToLongFunction<T> check, boolean gapless, int messages, boolean slow) {
+            this.call = call;
+            this.check = check;
+            this.gapless = gapless;
+            this.left = messages;
+            this.slow = slow;
+        }
+
+        @Override
+        public void onMessage(T message) {
+            try {
+                long number = check.applyAsLong(message);
+                if (last >= 0 && (gapless ? number != last + 1 : number <= last)) {
+                    wrong.add("out of order: last=" + last + " number=" + number + " gapless=" + gapless);
+                }
+                last = number;
+                arrived.increment();
+                if (slow) {
+                    Thread.sleep(1);
+                }
+            } catch (Throwable failure) {
+                wrong.add(failure.toString());
+            }
+            if (--left < 0) {
+                call.cancel("enough", null);
+            } else {
+                call.request(1);
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            ended.increment();
+            running.decrementAndGet();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.grpc;
+
+import io.grpc.ManagedChannel;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.netty.GrpcSslContexts;
+import io.grpc.netty.NegotiationType;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.NettyServerBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import io.netty.handler.ssl.util.SelfSignedCertificate;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/// What gRPC's messages go through, and a server with a channel to it.
+enum Wire {
+    IN_PROCESS,
+    NETTY,
+    TLS;
+
+    private static final int WINDOW = 64 * 1024;
+
+    static final class Ends implements AutoCloseable {
+
+        private final Wire wire;
+        private final String name;
+        final Server server;
+        final ManagedChannel channel;
+
+        Ends(Wire wire, String name, Server server) {
+            this.wire = wire;
+            this.name = name;
+            this.server = server;
+            this.channel = newChannel();
+        }
+
+        ManagedChannel newChannel() {
+            return wire.channel(name, server.getPort())
+                    .disableRetry()
+                    .maxInboundMessageSize(16 << 20)
+                    .build();
+        }
+
+        @Override
+        public void close() {
+            channel.shutdownNow();
+            server.shutdownNow();
+            try {
+                // without a limit: a test that hangs says so
+                while (!server.awaitTermination(1, TimeUnit.MINUTES)
+                        || !channel.awaitTermination(1, TimeUnit.MINUTES)) {
+                    System.err.println("gRPC does not end: " + name);
+                }
+            } catch (InterruptedException failure) {
+                throw new AssertionError(failure);
+            }
+        }
+    }
+
+    Ends open(ServerServiceDefinition service) throws Exception {
+        return open(service, server -> {});
+    }
+
+    Ends open(ServerServiceDefinition service, Consumer<ServerBuilder<?>> settings) throws Exception {
+        String name = UUID.randomUUID().toString();
+        ServerBuilder<?> builder = server(name).addService(service).maxInboundMessageSize(16 << 20);
+        settings.accept(builder);
+        return new Ends(this, name, builder.build().start());
+    }
+
+    @SuppressWarnings("deprecation") // good enough for a test
+    private ServerBuilder<?> server(String name) throws Exception {
+        if (this == IN_PROCESS) {
+            return InProcessServerBuilder.forName(name);
+        }
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .flowControlWindow(WINDOW);
+        if (this == TLS) {
+            SelfSignedCertificate certificate = new SelfSignedCertificate();
+            builder.sslContext(GrpcSslContexts.configure(
+                            GrpcSslContexts.forServer(certificate.certificate(), certificate.privateKey()),
+                            SslProvider.JDK)
+                    .build());
+        }
+        return builder;
+    }
+
+    private ManagedChannelBuilder<?> channel(String name, int port) {
+        if (this == IN_PROCESS) {
+            return InProcessChannelBuilder.forName(name);
+        }
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .flowControlWindow(WINDOW);
+        return this == TLS ? builder.sslContext(trusting()) : builder.negotiationType(NegotiationType.PLAINTEXT);
+    }
+
+    private static io.netty.handler.ssl.SslContext trusting() {
+        try {
+            return GrpcSslContexts.configure(GrpcSslContexts.forClient(), SslProvider.JDK)
+                    .trustManager(InsecureTrustManagerFactory.INSTANCE)
+                    .endpointIdentificationAlgorithm(null)
+                    .build();
+        } catch (IOException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+}
