@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
             NodeCommand.class,
             ShareCommand.class,
             ExplainCommand.class,
+            FabricCommand.class,
             CertCommand.class
         })
 public final class Bulla implements Runnable {

@@ -42,6 +42,7 @@ class ArchitectureTest {
             "pool.device",
             "interop.netty",
             "interop.posix",
+            "interop.fabric",
             "interop.agrona",
             "interop.aeron",
             "interop.grpc",
@@ -175,10 +176,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void restrictedMethodsAreCalledInOneRoom() {
+    void restrictedMethodsAreCalledInTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage("io.bulla.interop.posix")
+                .resideOutsideOfPackages("io.bulla.interop.posix", "io.bulla.interop.fabric")
                 .should()
                 .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("reinterpret")
                         .or(HasName.Predicates.name("downcallHandle"))

@@ -18,6 +18,7 @@ public final class LedgerCheck {
         "pack-unpack",
         "pool",
         "interop/posix",
+        "interop/fabric",
         "interop/netty",
         "interop/agrona",
         "interop/aeron",

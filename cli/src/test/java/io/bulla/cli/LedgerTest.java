@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
+import io.bulla.interop.fabric.FabricDomain;
 import io.bulla.interop.grpc.SealedMarshaller;
 import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
@@ -49,6 +50,7 @@ class LedgerTest {
             Map.entry("pack-unpack", Packer.class),
             Map.entry("pool", SlabSource.class),
             Map.entry("interop/posix", PosixSocket.class),
+            Map.entry("interop/fabric", FabricDomain.class),
             Map.entry("interop/netty", FrameReader.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.registration;
 
+import io.bulla.interop.fabric.FabricException;
+import io.bulla.interop.fabric.FabricProvider;
 import io.bulla.interop.posix.FixedTable;
 import io.bulla.interop.posix.PosixException;
 import io.bulla.pool.SlabSource;
@@ -12,14 +14,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// Registered memory as it is used elsewhere, and as it is used here: docs/registration.md. Arguments:
 /// `--rounds N`,
-/// `--keys N`, `--reads N`, `--seed N`.
+/// `--keys N`, `--reads N`, `--kills N`, `--seed N`.
 public final class RegistrationCheck {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int OLD_ROUNDS = 300;
+    private static final int OLD_KILLS = 10;
 
     private RegistrationCheck() {}
 
@@ -35,10 +39,12 @@ public final class RegistrationCheck {
         int reads = (int) number(words, "--reads", 100);
         long seed = number(words, "--seed", System.nanoTime());
         System.out.println("registration: rounds=" + rounds + " keys=" + keys + " reads=" + reads + " seed=" + seed);
-        List<String> skipped = new ArrayList<>(List.of("fabric: no registrar for libfabric"));
+        int kills = (int) number(words, "--kills", 100);
+        List<String> skipped = new ArrayList<>();
         long twice = keysGivenTwice(keys);
         System.out.println("keys: granted=" + keys + " twice=" + twice);
-        String kernel = "stale-sends-old=- stale-sends=- dead-bytes-old=- dead-bytes=-";
+        String fabric = "kills=- old-dead-bytes=- dead-bytes=-";
+        String kernel = "stale-sends-old=- stale-sends=- late-bytes-old=- late-bytes=-";
         boolean wrong = twice > 0;
         if (hasTables()) {
             Ring ring = new Ring(seed);
@@ -50,12 +56,29 @@ public final class RegistrationCheck {
             long dead = ring.reads(reads);
             System.out.println("reads: old=" + reads + " ours=" + reads + " clean=" + ring.clean());
             wrong |= staleOld == 0 || stale > 0 || deadOld == 0 || dead > 0 || ring.clean() < reads;
-            kernel = "stale-sends-old=" + staleOld + " stale-sends=" + stale + " dead-bytes-old=" + deadOld
-                    + " dead-bytes=" + dead;
+            kernel = "stale-sends-old=" + staleOld + " stale-sends=" + stale + " late-bytes-old=" + deadOld
+                    + " late-bytes=" + dead;
         } else {
             skipped.add("io_uring: not here");
         }
-        System.out.println("registration: keys-twice=" + twice + " " + kernel + " skipped=" + skipped);
+        String lacks = lacksFabric();
+        if (lacks == null) {
+            for (String provider : List.of("net", "tcp;ofi_rxm")) {
+                Kills run = new Kills(provider);
+                int old = Math.min(kills, OLD_KILLS);
+                long deadOld = run.old(old);
+                long dead = run.ours(kills);
+                long[] millis = run.millis();
+                System.out.println("kills: provider=" + provider + " old=" + old + " ours=" + kills + " clean="
+                        + run.clean() + " third-writes=" + run.thirdWrites() + " death-to-usable-p99-ms="
+                        + millis[millis.length * 99 / 100] + " old-dead-bytes=" + deadOld + " dead-bytes=" + dead);
+                wrong |= deadOld == 0 || dead > 0 || run.clean() < kills || run.thirdWrites() < kills;
+                fabric = "kills=" + kills + " old-dead-bytes=" + deadOld + " dead-bytes=" + dead;
+            }
+        } else {
+            skipped.add(lacks);
+        }
+        System.out.println("registration: " + fabric + " keys-twice=" + twice + " " + kernel + " skipped=" + skipped);
         System.exit(wrong ? 1 : 0);
     }
 
@@ -77,6 +100,16 @@ public final class RegistrationCheck {
             twice += keys[i] == keys[i - 1] ? 1 : 0;
         }
         return twice;
+    }
+
+    private static @Nullable String lacksFabric() {
+        try {
+            List<String> names =
+                    FabricProvider.all().stream().map(FabricProvider::name).toList();
+            return names.contains("net") && names.contains("tcp;ofi_rxm") ? null : "fabric: providers=" + names;
+        } catch (FabricException missing) {
+            return "fabric: " + missing.getMessage();
+        }
     }
 
     private static boolean hasTables() {
