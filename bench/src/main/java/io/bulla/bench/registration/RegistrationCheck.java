@@ -46,6 +46,9 @@ public final class RegistrationCheck {
         String fabric = "kills=- old-dead-bytes=- dead-bytes=-";
         String kernel = "stale-sends-old=- stale-sends=- late-bytes-old=- late-bytes=-";
         boolean wrong = twice > 0;
+        long killed = 0;
+        long allDeadOld = 0;
+        long allDead = 0;
         if (hasTables()) {
             Ring ring = new Ring(seed);
             long staleOld = ring.oldSends(OLD_ROUNDS);
@@ -70,10 +73,13 @@ public final class RegistrationCheck {
                 long dead = run.ours(kills);
                 long[] millis = run.millis();
                 System.out.println("kills: provider=" + provider + " old=" + old + " ours=" + kills + " clean="
-                        + run.clean() + " third-writes=" + run.thirdWrites() + " death-to-usable-p99-ms="
-                        + millis[millis.length * 99 / 100] + " old-dead-bytes=" + deadOld + " dead-bytes=" + dead);
+                        + run.clean() + " third-writes=" + run.thirdWrites() + " death-to-usable-longest-ms="
+                        + millis[millis.length - 1] + " old-dead-bytes=" + deadOld + " dead-bytes=" + dead);
                 wrong |= deadOld == 0 || dead > 0 || run.clean() < kills || run.thirdWrites() < kills;
-                fabric = "kills=" + kills + " old-dead-bytes=" + deadOld + " dead-bytes=" + dead;
+                killed += kills;
+                allDeadOld += deadOld;
+                allDead += dead;
+                fabric = "kills=" + killed + " old-dead-bytes=" + allDeadOld + " dead-bytes=" + allDead;
             }
         } else {
             skipped.add(lacks);
