@@ -110,9 +110,13 @@ final class Lane {
         return false;
     }
 
-    /// When the first message of a depth was queued that has no number yet.
+    /// When the first message of a depth was queued that is still to be written. What is written again comes before
+    /// all: it is in the order of its numbers, which is not that of the queue where what is deeper has gone first.
     long firstOrder(int depth) {
-        PendingSend first = begun.isEmpty() ? fresh[depth].first() : begun.first();
+        if (!begun.isEmpty()) {
+            return Long.MIN_VALUE;
+        }
+        PendingSend first = fresh[depth].first();
         return first == null ? Long.MAX_VALUE : first.order;
     }
 
