@@ -38,8 +38,8 @@ final class PeerSuites {
             Thread.sleep(10);
             open = GrpcsInteropTests.HANDLES.open().size();
         }
-        System.out.println("peers: handles-open=" + open + " healed=" + GrpcsInteropTests.HANDLES.healed() + " received="
-                + GrpcsInteropTests.SEALED.figures());
+        System.out.println("peers: handles-open=" + open + " healed=" + GrpcsInteropTests.HANDLES.healed()
+                + " received=" + GrpcsInteropTests.SEALED.figures());
         return open == 0;
     }
 

@@ -235,10 +235,7 @@ class BroadcastTest {
             Reader.plain(reset);
             ManagedChannel third = ends.newChannel();
             Reader<BytesValue> late = Reader.start(
-                    third,
-                    Feed.SUBSCRIBE,
-                    CallOptions.DEFAULT.withDeadlineAfter(Duration.ofSeconds(2)),
-                    Feed::check);
+                    third, Feed.SUBSCRIBE, CallOptions.DEFAULT.withDeadlineAfter(Duration.ofSeconds(2)), Feed::check);
             awaitStreams(3);
             for (int i = 0; i < 30; i++) {
                 publish(sealed, feed, i, LARGE);
