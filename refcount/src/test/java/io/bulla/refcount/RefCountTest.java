@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -121,6 +122,18 @@ class RefCountTest {
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
+    }
+
+    /// Another thread shares between the last holder's look and its step.
+    @Test
+    void lastStepIsNotTakenFromTwoHolders() throws ReflectiveOperationException {
+        Method isLast = RefCount.class.getDeclaredMethod("isLast");
+        isLast.setAccessible(true);
+        assertTrue(thing.retain(1));
+        assertEquals(false, isLast.invoke(thing));
+        assertEquals(2, thing.holders());
+        thing.release(2);
+        assertEquals(1, thing.frees.get());
     }
 
     @Test
