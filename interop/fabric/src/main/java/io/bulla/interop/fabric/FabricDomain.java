@@ -208,7 +208,7 @@ public final class FabricDomain implements Registrar {
             regions.add(region);
             return region;
         } catch (FabricException refused) {
-            throw new RegistrationRefusedException(refused.getMessage(), refused);
+            throw new RegistrationRefusedException(String.valueOf(refused.getMessage()), refused);
         } catch (Throwable thrown) {
             throw Libfabric.impossible(thrown);
         }

@@ -26,8 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, while the server is shut down
@@ -43,9 +41,6 @@ class ChaosTest {
     private static final int PACKED = 64;
     private static final int SERVERS = 5;
 
-    // gRPC reports each stream that is reset, with its stack; the field keeps the setting
-    private static final Logger QUIET = Logger.getLogger("io.grpc");
-
     private final LeaseTally handles = new LeaseTally();
     private final MemorySource memory = new PoisoningSource(handles);
     private final SealedMarshaller sending = SealedMarshaller.of(memory);
@@ -58,7 +53,6 @@ class ChaosTest {
 
     @Test
     void everyByteIsRightAndEveryHandleIsClosed() throws Exception {
-        QUIET.setLevel(Level.OFF);
         System.out.println("grpc: streams=" + STREAMS + " seed=" + SEED);
         long number = 0;
         for (int i = 0; i < SERVERS; i++) {
