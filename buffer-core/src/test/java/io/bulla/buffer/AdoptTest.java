@@ -81,7 +81,7 @@ class AdoptTest {
     }
 
     @Test
-    void nobodyToTellIsRefused() {
+    void noOneToTellIsRefused() {
         assertEquals(
                 "onRelease",
                 assertThrows(

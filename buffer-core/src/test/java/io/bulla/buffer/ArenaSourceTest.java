@@ -43,7 +43,7 @@ class ArenaSourceTest {
     }
 
     @Test
-    void closeWithPatienceSaysSoWhenNobodyTraces() throws InterruptedException {
+    void closeWithPatienceSaysSoWithoutATrace() throws InterruptedException {
         ArenaSource source = ArenaSource.create(budget, null);
         SealedBuffer forgotten = Bytes.sealed(source, 1000);
         assertEquals(

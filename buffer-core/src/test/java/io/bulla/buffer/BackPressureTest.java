@@ -30,7 +30,7 @@ class BackPressureTest {
     }
 
     @Test
-    void aBlockThatNobodyUsesMakesRoomForALargeBuffer() {
+    void anUnusedBlockMakesRoomForALargeBuffer() {
         MemoryBudget budget = new MemoryBudget(1 << 20);
         try (ArenaSource source = ArenaSource.builder().budget(budget).build()) {
             BufferBuilder.create(source).putInt(1).seal().close();

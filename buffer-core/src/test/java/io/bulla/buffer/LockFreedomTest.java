@@ -90,7 +90,7 @@ class LockFreedomTest {
     private static final Set<String> WHILE_BUILDING = Set.of(COUNT + "RefCount.release(I)V");
 
     private static final long PATIENCE_MILLIS = 30_000;
-    // the undoing of a lost race is not walked through by a thread that meets nobody
+    // the undoing of a lost race is not walked through by a thread that meets no other
     private static final int UNREACHED_MILLIS = 60;
     private static final int ENOUGH = 140;
     private static final long ALL_MILLIS = 300_000;
@@ -133,7 +133,7 @@ class LockFreedomTest {
     }
 
     @Test
-    void threadSuspendedAnywhereBlocksNobody() throws Exception {
+    void threadSuspendedAnywhereBlocksNoOther() throws Exception {
         Set<String> methods = new TreeSet<>();
         List<Location> unreached = new ArrayList<>();
         int points = 0;

@@ -34,7 +34,7 @@ class LeaseTest {
     }
 
     @Test
-    void closingTwiceRobsNobody() {
+    void closingTwiceRobsNoHolder() {
         Claim first = Claim.first(thing, null);
         Claim second = first.share();
         first.close();
@@ -243,7 +243,7 @@ class LeaseTest {
         Claim first = Claim.first(thing, null);
         Claim tagged = first.share("peer-17");
         tagged.close();
-        assertNull(tagged.tag(), "nobody holds it");
+        assertNull(tagged.tag(), "it has no holder");
         assertEquals(
                 "lease already closed: type=Claim holders=1 tag=peer-17",
                 assertThrows(IllegalStateException.class, tagged::share).getMessage());

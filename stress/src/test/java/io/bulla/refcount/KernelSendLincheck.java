@@ -58,7 +58,7 @@ public class KernelSendLincheck extends KernelSendOperations {
         threeThreads().check(KernelSendLincheck.class);
     }
 
-    /// Bytes and notifications counted, and closed by whoever finds that none is left.
+    /// Bytes and notifications counted, and closed by the one that finds that none is left.
     private abstract static class Broken implements Events {
 
         final Lease lease;

@@ -47,7 +47,7 @@ public class RefCountLincheck extends LeaseOperations {
     }
 
     /// Lacks the look after the cells are shown: the last own holder may have looked for them too early, and
-    /// then nobody folds them.
+    /// then no thread folds them.
     public static class WithoutSecondLook extends LeaseOperations {
 
         @Override

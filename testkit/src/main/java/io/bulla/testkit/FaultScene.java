@@ -216,7 +216,7 @@ public final class FaultScene {
 
     /// A fault point that has to be called exactly once before the scene ends: for adopted memory.
     ///
-    /// @return to be handed to whoever owns memory
+    /// @return to be handed to the owner of memory
     public Runnable onRelease() {
         Release release = new Release(new AtomicInteger());
         releases.add(release);

@@ -15,7 +15,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.List;
 
-/// `PMIx_Data_pack` and `PMIx_Data_unpack` of PMIx 4.2, as a tool that is connected to nobody.
+/// `PMIx_Data_pack` and `PMIx_Data_unpack` of PMIx 4.2, as a tool without a connection.
 ///
 /// The library takes its wire module, the width of its numbers and whether it describes items from the environment,
 /// once: `PMIX_MCA_bfrops`, `PMIX_MCA_psquash`, `PMIX_BFROP_BUFFER_TYPE`.

@@ -75,7 +75,7 @@ class WhoReleasesTest {
         }
 
         @Test
-        void secondCloseOfAHandleIsNobodysBusiness(MemorySource source) {
+        void secondCloseOfAHandleChangesNothing(MemorySource source) {
             SealedBuffer buffer = Bytes.seal(source, MESSAGE);
             try (SealedBuffer other = buffer.share()) {
                 buffer.close();
@@ -144,7 +144,7 @@ class WhoReleasesTest {
                     Compiler.errors("new io.bulla.buffer.SealedBuffer(null, null);")
                             .toString()
                             .contains("is not public in io.bulla.buffer.SealedBuffer"),
-                    "a buffer that nobody counts does not compile");
+                    "a buffer without a count does not compile");
             assertTrue(Compiler.errors("class Mine extends io.bulla.buffer.SealedBuffer {}")
                     .toString()
                     .contains("cannot inherit from final"));

@@ -234,7 +234,7 @@ final class RandomUser implements Runnable {
         }
     }
 
-    /// Nobody closes this one: the ledger does. Only of a source that has one.
+    /// No caller closes this one: the ledger does. Only of a source that has one.
     private void forget() {
         if (random.nextInt(20) == 0) {
             BufferBuilder builder = BufferBuilder.create(world.tracedSource(random.nextInt(2)));

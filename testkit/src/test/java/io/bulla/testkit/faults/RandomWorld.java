@@ -124,7 +124,7 @@ final class RandomWorld {
             System.gc();
             Thread.sleep(10);
         }
-        expect("handles that nobody heals", 0, seen.open());
+        expect("handles that were not healed", 0, seen.open());
         try {
             fresh.close(PATIENCE);
         } catch (IllegalStateException stuck) {

@@ -23,7 +23,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/// A sum of sizes overflows, the check passes, and memory is touched that is nobody's.
+/// A sum of sizes overflows, the check passes, and memory is touched that belongs to no buffer.
 ///
 /// RUSTSEC-2026-0007, CVE-2021-24036, CVE-2022-35647.
 ///

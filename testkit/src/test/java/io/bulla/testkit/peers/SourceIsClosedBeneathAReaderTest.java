@@ -18,7 +18,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/// Whoever handed the memory out takes it back by the clock, or when it is closed, and a reader is not done.
+/// The one who handed the memory out takes it back by the clock, or when it is closed, and a reader is not done.
 ///
 /// aeron#1675, aeron#520: a log is unmapped some seconds after its last use. arrow#33744: an allocator that
 /// closes what is open hides the leak. Arrow 15f50796b: a leak check must wait for releases on other threads.

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/// Fails a class of tests after which Netty's detector knows of a buffer that nobody released.
+/// Fails a class of tests after which Netty's detector knows of a buffer that was not released.
 final class NoLeaks implements AfterAllCallback {
 
     @Override

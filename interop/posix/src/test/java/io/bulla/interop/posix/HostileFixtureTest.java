@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.function.Executable;
 
-/// Vectors that nobody would write, and memory that is not there any more.
+/// Vectors that no program would write, and memory that is not there any more.
 @ExtendWith(NothingStays.class)
 class HostileFixtureTest {
 

@@ -24,7 +24,7 @@ final class Pieces {
         MemorySegment[] regions = new MemorySegment[lengths.length];
         int at = 0;
         for (int i = 0; i < lengths.length; i++) {
-            // between its neighbours lies a byte that belongs to nobody
+            // between its neighbours lies a byte that belongs to none of them
             regions[i] = arena.allocate(lengths[i] + 1, 2).asSlice(1);
             MemorySegment.copy(bytes, at, regions[i], JAVA_BYTE, 0, lengths[i]);
             at += lengths[i];

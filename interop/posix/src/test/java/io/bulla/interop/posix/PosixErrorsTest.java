@@ -136,7 +136,7 @@ class PosixErrorsTest {
     }
 
     @Test
-    void refusedWhereNobodyListens() throws PosixException {
+    void refusedWhereNoSocketListens() throws PosixException {
         int port;
         Path path = directory.resolve("gone");
         try (PosixSocket tcp = PosixSocket.listen(0);

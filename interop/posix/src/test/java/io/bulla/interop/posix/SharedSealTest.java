@@ -119,7 +119,7 @@ class SharedSealTest {
     }
 
     @Test
-    void receiverHasTheBytesAndNobodyCopied() throws IOException, InterruptedException {
+    void receiverHasTheBytesWithoutACopy() throws IOException, InterruptedException {
         byte[] bytes = random(3 << 20);
         SealedBuffer buffer = sealed(guarded, bytes);
         CopyTally before = CopyTally.snapshot();

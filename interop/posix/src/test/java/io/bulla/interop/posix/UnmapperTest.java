@@ -24,7 +24,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
-/// The thread that frees does so whatever happens to it, and to whoever hands over.
+/// The thread that frees does so whatever happens to it, and to the thread that hands over.
 class UnmapperTest {
 
     private static final int PATIENCE_SECONDS = 30;
@@ -110,7 +110,7 @@ class UnmapperTest {
             }
             thread.start();
         });
-        // fails in the caller's hands, and nobody is there to ask again
+        // fails in the caller's hands, and no thread is there to ask again
         unmapper.later(new One(1));
         assertEquals(1, unmapper.waiting());
         unmapper.later(new One(0));

@@ -162,7 +162,7 @@ final class Peer {
         heard(nodeLoop.awake());
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
-            beginAnew();
+            startSession();
             answer = session.greet(hello);
         }
         switch (answer) {
@@ -200,7 +200,7 @@ final class Peer {
             case LATE -> throw new IOException("hello is not a new one: number=" + hello.number());
             default -> {
                 // it answered a hello of the session that ends here; the next one is of the new one
-                beginAnew();
+                startSession();
                 throw new IOException("peer was restarted: rank=" + rank);
             }
         }
@@ -213,7 +213,7 @@ final class Peer {
         switch (reason) {
             case SESSION_OVER -> {
                 heard(nodeLoop.awake());
-                beginAnew();
+                startSession();
             }
             case CLOSING -> giveUp("it is closing");
             default -> nodeLoop.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
@@ -542,7 +542,7 @@ final class Peer {
     }
 
     /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
-    private void beginAnew() {
+    private void startSession() {
         PeerFailedException failure = new PeerFailedException(rank, "it was restarted", null);
         dialer.calm();
         Connection last = end(failure, false);

@@ -27,7 +27,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// A broadcast reaches everybody alive once, whoever dies on the way.
+/// A broadcast reaches all living nodes once, whichever node dies on the way.
 class BroadcastTest {
 
     private static final int TAG = Cluster.TAG;
@@ -148,7 +148,7 @@ class BroadcastTest {
     }
 
     @Test
-    void relayThatDiesInTheMiddleOfAMessageCutsNobodyOff() throws Exception {
+    void relayThatDiesInTheMiddleOfAMessageCutsNoNodeOff() throws Exception {
         start(5, new Radix(1), setup -> setup);
         result(xcast(0, 1, 100));
         heard(4, 0, 1);

@@ -44,7 +44,7 @@ class HolderTagsTest {
     }
 
     @Test
-    void nobodyListensSoNothingIsTagged() {
+    void noListenerSoNothingIsTagged() {
         try (ArenaSource memory = ArenaSource.create()) {
             assertNull(HolderTags.of(3, memory).to());
             assertNull(HolderTags.of(3, memory).from());

@@ -47,7 +47,7 @@ class PeersFileTest {
         refused("rank or port is outside: rank=999999999 port=1: file=p line=1", "999999999 127.0.0.1:1");
         refused("rank is there twice: rank=0: file=p line=3", "0 127.0.0.1:1", "", "0 127.0.0.1:2");
         refused("rank is missing: file=p rank=1 nodes=3", "0 127.0.0.1:1", "2 127.0.0.1:2");
-        refused("no node in the peers file: file=p", "# nobody");
+        refused("no node in the peers file: file=p", "# no node");
         refused("unknown host: host=no-such-host.invalid: file=p line=1", "0 no-such-host.invalid:1");
     }
 

@@ -132,7 +132,7 @@ final class Proxy implements AutoCloseable {
                 Socket to = new Socket();
                 try {
                     to.connect(target.get());
-                } catch (IOException | RuntimeException nobody) {
+                } catch (IOException | RuntimeException notConnected) {
                     reset(from);
                     continue;
                 }

@@ -147,7 +147,7 @@ class ThousandChildrenTest {
             assertEquals(1, completed.get(rank), "completions of the send to " + rank);
             assertEquals(rank == 0 ? 0 : 1, broadcast.get(rank), "broadcasts handled at " + rank);
         }
-        assertTrue(slowest.get() > quickest.get(), "nobody was slow");
+        assertTrue(slowest.get() > quickest.get(), "no child was slow");
         assertTrue(unpacked.get() > 1, () -> "unpacked=" + unpacked);
         assertEquals(CAPACITY, own.total(), "one region was taken");
         assertEquals(0, own.used());

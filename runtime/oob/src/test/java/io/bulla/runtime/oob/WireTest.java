@@ -111,7 +111,7 @@ class WireTest {
     }
 
     @Test
-    void helloOfAnotherJobOrOfNobodyIsRefused() throws Exception {
+    void helloOfAnotherJobOrOfNoNodeIsRefused() throws Exception {
         say(hello(4, 4, 0, 5, 1, 77, 0));
         refused("not of this job: nodes=5 expected=2");
         again();
@@ -123,7 +123,7 @@ class WireTest {
     }
 
     @Test
-    void helloOfTheProvenPeerThatWasOvertakenIsNobodysFault() throws Exception {
+    void helloOfTheProvenPeerThatWasOvertakenIsNoFault() throws Exception {
         Security proving = new Security() {
             @Override
             public void secure(Channel channel, boolean connecting, int expectedPeer) {}

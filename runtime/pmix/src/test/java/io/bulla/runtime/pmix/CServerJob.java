@@ -101,7 +101,7 @@ final class CServerJob {
                 same(expected.getValue(), found, "key " + expected.getKey() + " of rank " + rank);
             }
         }
-        same(Optional.empty(), client.get(client.procOf(0), "never.put"), "what nobody put");
+        same(Optional.empty(), client.get(client.procOf(0), "never.put"), "what was never put");
         for (int i = 0; i < 100; i++) {
             client.fence(false, PATIENCE);
         }

@@ -84,7 +84,7 @@ class HostileServerTest {
     }
 
     @Test
-    void aJobThatNobodyCouldWalkThroughIsRefused() throws Exception {
+    void aJobTooLargeToWalkThroughIsRefused() throws Exception {
         for (int size : new int[] {-1, Integer.MAX_VALUE, (1 << 20) + 1}) {
             try (ScriptedServer server =
                     new ScriptedServer((request, peer) -> peer.send(request.tag(), job(size, "0")))) {
@@ -240,7 +240,7 @@ class HostileServerTest {
     }
 
     @Test
-    void aServerThatDoesNotReadHoldsNobody() throws Exception {
+    void aServerThatDoesNotReadHoldsNoCaller() throws Exception {
         CountDownLatch over = new CountDownLatch(1);
         try (ScriptedServer server = new ScriptedServer((request, peer) -> {
             if (request.command() == 3) {

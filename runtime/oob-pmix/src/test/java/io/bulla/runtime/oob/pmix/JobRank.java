@@ -118,7 +118,7 @@ final class JobRank {
             say("worked left=first");
             return;
         }
-        // the server has to know that it is gone: the order of what two connections say is nobody's
+        // the server has to know that it is gone: what two connections say has no order
         Thread.sleep(2_000);
         fenceInTime(FENCE);
     }

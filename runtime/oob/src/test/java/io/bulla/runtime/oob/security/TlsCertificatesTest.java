@@ -64,7 +64,7 @@ class TlsCertificatesTest {
     }
 
     @Test
-    void nobodyIsKnownBeforeTheHandshake() throws Exception {
+    void noPeerIsKnownBeforeTheHandshake() throws Exception {
         TlsCertificates one = trial.node(1);
         EmbeddedChannel fresh = new EmbeddedChannel();
         one.secure(fresh, false, Security.UNKNOWN);
