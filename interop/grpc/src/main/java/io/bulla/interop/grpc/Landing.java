@@ -32,11 +32,11 @@ final class Landing {
         this.source = source;
     }
 
-    SealedMarshaller.Figures figures() {
+    MarshallerFigures figures() {
         // first: never more given back than kept
         long givenBack = released.sum();
         long all = kept.sum();
-        return new SealedMarshaller.Figures(all, all - givenBack, copied.sum(), copiedBytes.sum(), shared.sum());
+        return new MarshallerFigures(all, all - givenBack, copied.sum(), copiedBytes.sum(), shared.sum());
     }
 
     SealedBuffer land(InputStream stream) throws IOException {

@@ -160,18 +160,9 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
     /// What became of the messages received.
     ///
     /// @return a snapshot, exact when no message is being received
-    public Figures figures() {
+    public MarshallerFigures figures() {
         return landing.figures();
     }
-
-    /// Messages received so far, by what became of their bytes.
-    ///
-    /// @param kept left in the transport's memory
-    /// @param pinned how many of these are still held
-    /// @param copied copied once
-    /// @param copiedBytes bytes of these copies
-    /// @param shared sent in the same process
-    public record Figures(long kept, long pinned, long copied, long copiedBytes, long shared) {}
 
     @Override
     public String toString() {

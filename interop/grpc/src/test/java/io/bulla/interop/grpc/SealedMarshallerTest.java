@@ -225,7 +225,7 @@ class SealedMarshallerTest {
                 unary(ends.channel, Feed.ECHO, Feed.message(i, 300_000));
             }
         }
-        assertEquals(new SealedMarshaller.Figures(1, 1, 0, 0, 0), client.figures());
+        assertEquals(new MarshallerFigures(1, 1, 0, 0, 0), client.figures());
         assertTrue(kept.iovec().regionCount() > 1, kept::toString);
         assertArrayEquals(message.toByteArray(), kept.toByteArray());
         SealedBuffer slice = kept.slice(100, 200_000);
@@ -261,7 +261,7 @@ class SealedMarshallerTest {
                     SealedBuffer response = ClientCalls.blockingUnaryCall(
                             ends.channel, method, CallOptions.DEFAULT.withCompression("gzip"), request)) {
                 assertTrue(request.contentEquals(response));
-                assertEquals(new SealedMarshaller.Figures(0, 0, 1, request.byteSize(), 0), server.figures());
+                assertEquals(new MarshallerFigures(0, 0, 1, request.byteSize(), 0), server.figures());
             }
         }
     }
@@ -275,7 +275,7 @@ class SealedMarshallerTest {
             assertEquals(
                     request.iovec().region(0).address(),
                     response.iovec().region(0).address());
-            assertEquals(new SealedMarshaller.Figures(0, 0, 0, 0, 2), sealed.figures());
+            assertEquals(new MarshallerFigures(0, 0, 0, 0, 2), sealed.figures());
         }
     }
 
