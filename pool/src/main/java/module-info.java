@@ -2,6 +2,8 @@
 /// Memory that is used again, without a reader ever seeing what is another buffer's.
 module io.bulla.pool {
     requires transitive io.bulla.buffer;
+    // used where it is present: the flight recorder
+    requires static jdk.jfr;
     // annotations alone
     requires static transitive org.jspecify;
 

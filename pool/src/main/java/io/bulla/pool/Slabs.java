@@ -234,7 +234,9 @@ final class Slabs {
     }
 
     void trim() {
+        FlightEvents.Trim event = FlightEvents.trimming(booked());
         revokeAll();
+        long left;
         synchronized (this) {
             collect();
         }
@@ -242,6 +244,10 @@ final class Slabs {
         synchronized (this) {
             collect();
             endIdle(System.nanoTime());
+            left = booked;
+        }
+        if (event != null) {
+            event.finish(left);
         }
     }
 
@@ -378,7 +384,7 @@ final class Slabs {
         } catch (Throwable failure) {
             // it was not used: gone at once, or with the budget's bytes kept if it cannot be
             memory.end();
-            unbook(bytes);
+            unbookGiven(bytes, false);
             throw failure;
         }
     }
@@ -401,10 +407,13 @@ final class Slabs {
         booked += bytes;
         known = takeDiscarded(bytes);
         if (known != null) {
+            FlightEvents.taken(bytes, true, booked);
             return known.memory;
         }
         try {
-            return checked(supplier.take(bytes), bytes);
+            SlabSupplier.Memory memory = checked(supplier.take(bytes), bytes);
+            FlightEvents.taken(bytes, false, booked);
+            return memory;
         } catch (Throwable failure) {
             unbook(bytes);
             throw failure;
@@ -508,7 +517,7 @@ final class Slabs {
             Slab next = each.next;
             if (each.memory.discard()) {
                 // its addresses stay, and read zeros
-                unbook(each.byteSize);
+                unbookGiven(each.byteSize, true);
                 each.next = retired;
                 retired = each;
             } else {
@@ -522,7 +531,7 @@ final class Slabs {
     private void end(Slab slab) {
         try {
             slab.memory.end();
-            unbook(slab.byteSize);
+            unbookGiven(slab.byteSize, slab.quarantined() > 0);
         } catch (IllegalStateException notNow) {
             slab.next = ending;
             ending = slab;
@@ -554,7 +563,7 @@ final class Slabs {
         while (oldest != null) {
             Slab next = oldest.next;
             if (!closed && oldest.memory.discard()) {
-                unbook(oldest.byteSize);
+                unbookGiven(oldest.byteSize, false);
                 oldest.next = discarded;
                 discarded = oldest;
             } else {
@@ -584,6 +593,11 @@ final class Slabs {
                 discarded = left;
             }
         }
+    }
+
+    private void unbookGiven(long bytes, boolean escaped) {
+        unbook(bytes);
+        FlightEvents.givenBack(bytes, escaped, booked);
     }
 
     private void unbook(long bytes) {
