@@ -2,6 +2,7 @@
 package io.bulla.pool;
 
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.MemoryLimitException;
 import io.bulla.pool.Depot.Chain;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -186,16 +187,33 @@ final class Slabs {
     /// Linked slots of a class, at least one.
     synchronized Chain supply(int sizeClass) {
         checkOpen(SizeClasses.bytes(sizeClass));
+        // those that had the lock before have left some: many that wait for it at once need no slab each
+        Chain left = depots[sizeClass].poll();
+        if (left != null) {
+            return left;
+        }
         Chain chain = new Chain();
         if (!takeHome(sizeClass, chain) && !carve(sizeClass, chain)) {
             // what threads that have ended left behind comes before another slab
             takeOver();
             if (!takeHome(sizeClass, chain)) {
-                replaceCurrent();
-                carve(sizeClass, chain);
+                carveAnother(sizeClass, chain);
             }
         }
         return chain;
+    }
+
+    private void carveAnother(int sizeClass, Chain into) {
+        try {
+            replaceCurrent();
+        } catch (MemoryLimitException full) {
+            // before the refusal all that other threads kept at hand came home
+            if (takeHome(sizeClass, into)) {
+                return;
+            }
+            throw full;
+        }
+        carve(sizeClass, into);
     }
 
     /// The magazine of a thread, or null if there can be none.

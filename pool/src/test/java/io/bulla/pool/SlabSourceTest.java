@@ -26,9 +26,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -311,6 +313,33 @@ class SlabSourceTest {
     }
 
     @Test
+    void regionsAtHandOfAnotherThreadComeBeforeARefusal() throws Exception {
+        MemoryBudget one = new MemoryBudget(SLAB);
+        try (SlabSource small = SlabSource.builder().budget(one).build()) {
+            CompletableFuture<Region> kept = new CompletableFuture<>();
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            Thread other = Thread.ofPlatform().start(() -> {
+                List<Region> all = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    all.add(small.allocate(SizeClasses.LARGEST));
+                }
+                all.subList(1, 8).forEach(Region::release);
+                kept.complete(all.getFirst());
+                end.join();
+            });
+            List<Region> here = new ArrayList<>(List.of(kept.get()));
+            for (int i = 1; i < 8; i++) {
+                here.add(small.allocate(SizeClasses.LARGEST));
+            }
+            assertThrows(MemoryLimitException.class, () -> small.allocate(SizeClasses.LARGEST));
+            here.forEach(Region::release);
+            end.complete(null);
+            other.join();
+        }
+        assertEquals(0, one.used());
+    }
+
+    @Test
     void slotsOfAThreadThatEndedGoHome() throws Exception {
         on(() -> {
             memory.allocate(1000).release();
@@ -406,20 +435,24 @@ class SlabSourceTest {
     @Test
     void virtualThreadsShareAFewStripes() throws Exception {
         List<Thread> all = new ArrayList<>();
+        Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         for (int i = 0; i < 1000; i++) {
-            all.add(Thread.ofVirtual().start(() -> {
-                for (int k = 0; k < 100; k++) {
-                    Region region = memory.allocate(512);
-                    region.segment().set(ValueLayout.JAVA_INT, 0, k);
-                    Thread.yield();
-                    assertEquals(k, region.segment().get(ValueLayout.JAVA_INT, 0));
-                    region.release();
-                }
-            }));
+            all.add(Thread.ofVirtual()
+                    .uncaughtExceptionHandler((_, failure) -> failures.add(failure))
+                    .start(() -> {
+                        for (int k = 0; k < 100; k++) {
+                            Region region = memory.allocate(512);
+                            region.segment().set(ValueLayout.JAVA_INT, 0, k);
+                            Thread.yield();
+                            assertEquals(k, region.segment().get(ValueLayout.JAVA_INT, 0));
+                            region.release();
+                        }
+                    }));
         }
         for (Thread each : all) {
             each.join();
         }
+        assertEquals(List.of(), List.copyOf(failures));
         assertEquals(0, memory.figures().magazines());
         memory.trim();
         assertEquals(0, memory.figures().liveBytes());
