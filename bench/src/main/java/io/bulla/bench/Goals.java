@@ -6,6 +6,7 @@ import io.bulla.bench.goals.FanOutGoals;
 import io.bulla.bench.goals.FootprintGoals;
 import io.bulla.bench.goals.FormatGoals;
 import io.bulla.bench.goals.Goal;
+import io.bulla.bench.goals.GrpcGoals;
 import io.bulla.bench.goals.LifetimeGoals;
 import io.bulla.bench.goals.OobGoals;
 import io.bulla.bench.goals.PoolGoals;
@@ -71,6 +72,7 @@ public final class Goals implements Callable<Integer> {
     /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
     private static final List<String> SLOW = List.of(
             "chunk-",
+            "grpc-",
             "hand-over-64-",
             "oob-chain-unpaced",
             "oob-plain-",
@@ -145,6 +147,7 @@ public final class Goals implements Callable<Integer> {
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());
         groups.put("footprint", FootprintGoals.all());
         groups.put("oob", OobGoals.all());
+        groups.put("grpc", GrpcGoals.all());
         return groups;
     }
 
