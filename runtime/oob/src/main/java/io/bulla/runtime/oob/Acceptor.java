@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
 final class Acceptor {
@@ -29,7 +30,7 @@ final class Acceptor {
     private final ChannelGroup channels;
     private final RefusalLog refusals;
     private final Admission admission;
-    private Channel listener;
+    private @Nullable Channel listener;
 
     Acceptor(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
@@ -122,7 +123,7 @@ final class Acceptor {
     }
 
     /// A hello has arrived.
-    void greeted(Connection connection, Peer dialed, Hello hello) throws IOException {
+    void greeted(Connection connection, @Nullable Peer dialed, Hello hello) throws IOException {
         if (nodeLoop.isClosed()) {
             connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
             return;
@@ -154,7 +155,7 @@ final class Acceptor {
         }
     }
 
-    private String wrongWith(Hello hello, int proven, Peer dialed) {
+    private @Nullable String wrongWith(Hello hello, int proven, @Nullable Peer dialed) {
         int claimed = hello.rank();
         if (hello.nodes() != settings.size()) {
             return "not of this job: nodes=" + hello.nodes() + " expected=" + settings.size();

@@ -10,6 +10,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Short messages that are written in one go: their headers and copies of their bytes, behind the header of a
 /// batch. The peer lands all of them at once. One alone goes without that header.
@@ -20,7 +22,7 @@ final class Batch {
     private final ByteBuf out;
     private final ByteBuffer view;
     private final MemorySegment memory;
-    private List<PendingSend> tell;
+    private @Nullable List<PendingSend> tell;
     private int end = Frame.BYTES;
     private int messages;
 
@@ -42,7 +44,9 @@ final class Batch {
         int body = end + Frame.BYTES;
         Writer.header(view, end, lane, send, (int) send.bytes);
         if (send.bytes > 0) {
-            send.handle.iovec().copyTo(0, memory.asSlice(body, send.bytes), send.bytes);
+            Objects.requireNonNull(send.handle, "handle")
+                    .iovec()
+                    .copyTo(0, memory.asSlice(body, send.bytes), send.bytes);
         }
         end = body + (int) send.bytes;
         messages++;

@@ -14,6 +14,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// One broadcast at one node: the bytes that have landed, whom it was handed on to, and who waits to hear that
 /// all below have it.
@@ -35,7 +36,7 @@ final class Broadcast {
     final SendOptions options;
     final long total;
     /// At the origin, else `null`.
-    final CompletableFuture<BroadcastResult> result;
+    final @Nullable CompletableFuture<BroadcastResult> result;
 
     final long started;
     /// Children that have not confirmed, with what is sent to them; nothing, if it gave way to others.
@@ -57,7 +58,7 @@ final class Broadcast {
             int tag,
             SendOptions options,
             long total,
-            CompletableFuture<BroadcastResult> result,
+            @Nullable CompletableFuture<BroadcastResult> result,
             long now) {
         this.started = now;
         this.key = key;

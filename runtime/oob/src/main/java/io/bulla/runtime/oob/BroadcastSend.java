@@ -4,32 +4,38 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.wire.Frame;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /// A broadcast on its way to one child, or its confirmation on its way to a parent; or, with a result, from the
 /// program to the loop.
 final class BroadcastSend extends PendingSend {
 
-    final CompletableFuture<BroadcastResult> result;
+    private static final int[] NONE = {};
+    // of this node's own, which is not written: it gets its key when it begins
+    private static final BroadcastKey NOT_BEGUN = new BroadcastKey(-1, 0, 0);
+
+    /// Of this node's own, on its way to the loop; else `null`.
+    final @Nullable CompletableFuture<BroadcastResult> result;
     /// Of which it is a part, if it goes to a child.
-    final Broadcast of;
+    final @Nullable Broadcast of;
+    /// Where its bytes still land, if there is no handle; else `null`.
+    final @Nullable Broadcast landing;
     /// Of this node's own, on its way to the loop: whom it goes to; each has its quota already.
     final int[] children;
     private boolean hasRooms;
     private final BroadcastKey key;
-    // the bytes are where they land, there is no handle
-    private final boolean landing;
 
     private BroadcastSend(
             Frame.Kind kind,
             int tag,
             SendOptions options,
             long bytes,
-            SealedBuffer handle,
+            @Nullable SealedBuffer handle,
             Peer peer,
             BroadcastKey key,
-            Broadcast of,
-            boolean landing,
-            CompletableFuture<BroadcastResult> result,
+            @Nullable Broadcast of,
+            @Nullable Broadcast landing,
+            @Nullable CompletableFuture<BroadcastResult> result,
             int[] children) {
         super(kind, tag, options, bytes, handle, peer);
         this.key = key;
@@ -37,7 +43,7 @@ final class BroadcastSend extends PendingSend {
         this.landing = landing;
         this.result = result;
         this.children = children;
-        this.hasRooms = children != null;
+        this.hasRooms = result != null;
     }
 
     /// Of this node's own, to itself: it begins.
@@ -49,26 +55,27 @@ final class BroadcastSend extends PendingSend {
                 handle.byteSize(),
                 handle,
                 self,
+                NOT_BEGUN,
                 null,
                 null,
-                false,
                 new CompletableFuture<>(),
                 children);
     }
 
     /// To a child, of bytes that are all here.
     static BroadcastSend whole(Broadcast of, SealedBuffer handle, Peer child) {
-        return toChild(of, handle.byteSize(), handle, child, false);
+        return toChild(of, handle.byteSize(), handle, child, null);
     }
 
     /// To a child, of bytes that are still landing.
     static BroadcastSend landing(Broadcast of, Peer child) {
-        return toChild(of, of.total, null, child, true);
+        return toChild(of, of.total, null, child, of);
     }
 
-    private static BroadcastSend toChild(Broadcast of, long bytes, SealedBuffer handle, Peer child, boolean landing) {
+    private static BroadcastSend toChild(
+            Broadcast of, long bytes, @Nullable SealedBuffer handle, Peer child, @Nullable Broadcast landing) {
         return new BroadcastSend(
-                Frame.Kind.BROADCAST, of.tag, of.options, bytes, handle, child, of.key, of, landing, null, null);
+                Frame.Kind.BROADCAST, of.tag, of.options, bytes, handle, child, of.key, of, landing, null, NONE);
     }
 
     /// Of the confirmation.
@@ -82,9 +89,9 @@ final class BroadcastSend extends PendingSend {
                 parent,
                 key,
                 null,
-                false,
                 null,
-                null);
+                null,
+                NONE);
     }
 
     /// The rooms are the sends' of the children from now on.
@@ -119,16 +126,16 @@ final class BroadcastSend extends PendingSend {
 
     @Override
     boolean isLanding() {
-        return landing;
+        return landing != null;
     }
 
     @Override
     boolean isReady(int fragment) {
-        return !landing || skipped || of.has(offset, fragment);
+        return landing == null || skipped || landing.has(offset, fragment);
     }
 
     @Override
     SealedBuffer piece(int fragment) {
-        return landing ? of.piece(offset, fragment) : super.piece(fragment);
+        return landing != null ? landing.piece(offset, fragment) : super.piece(fragment);
     }
 }

@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The broadcasts that pass through a node, its own and those of others.
@@ -75,14 +77,15 @@ final class Broadcasts {
 
     /// A broadcast of this node's own.
     void begin(BroadcastSend own) {
+        CompletableFuture<BroadcastResult> result = Objects.requireNonNull(own.result, "result");
         Broadcast broadcast = new Broadcast(
                 new BroadcastKey(settings.rank(), session, ++lastNumber),
                 own.tag,
                 own.options,
                 own.bytes,
-                own.result,
+                result,
                 nodeLoop.now());
-        broadcast.land(0, own.handle);
+        broadcast.land(0, Objects.requireNonNull(own.handle, "handle"));
         own.handle = null;
         active.put(broadcast.key, broadcast);
         own.rooms();
@@ -102,7 +105,7 @@ final class Broadcasts {
             }
             active.remove(broadcast.key);
             release(broadcast);
-            own.result.completeExceptionally(noHandle);
+            result.completeExceptionally(noHandle);
             return;
         }
         endIfDone(broadcast);
@@ -344,12 +347,13 @@ final class Broadcasts {
     /// A child has confirmed: all below it have the broadcast.
     void confirmed(Frame frame, SealedBuffer body, Peer from) throws IOException {
         Broadcast broadcast = active.get(new BroadcastKey(frame.origin(), frame.session(), frame.number()));
-        if (broadcast == null || !broadcast.waiting.containsKey(from.rank())) {
+        Optional<BroadcastSend> sent = broadcast == null ? null : broadcast.waiting.get(from.rank());
+        if (broadcast == null || sent == null) {
             return;
         }
         int reached = frame.tag();
         if (reached == AGAIN) {
-            settle(broadcast.waiting.get(from.rank()));
+            settle(sent);
             handAgain(broadcast, from);
             endIfDone(broadcast);
             return;
@@ -369,7 +373,8 @@ final class Broadcasts {
             throw new IOException("confirmed for nodes that there are not: reached=" + reached + " failed="
                     + failed.size() + " below=" + below);
         }
-        settle(broadcast.waiting.remove(from.rank()));
+        broadcast.waiting.remove(from.rank());
+        settle(sent);
         broadcast.confirmed(reached, failed);
         endIfDone(broadcast);
     }
@@ -403,8 +408,9 @@ final class Broadcasts {
         LOG.log(
                 Level.WARNING,
                 "broadcast is refused: rank=" + settings.rank() + " child=" + send.peer.rank() + " reason=" + why);
-        if (active.get(send.of.key) == send.of) {
-            pass(send.of, send.peer.rank());
+        Broadcast of = Objects.requireNonNull(send.of, "broadcast");
+        if (active.get(of.key) == of) {
+            pass(of, send.peer.rank());
         }
     }
 
@@ -420,8 +426,9 @@ final class Broadcasts {
 
     /// The head of a lane that waits for bytes to land, while others wait for it: it is sent when there is more.
     void giveWay(BroadcastSend send) {
-        if (send.of.waiting.getOrDefault(send.peer.rank(), Optional.empty()).orElse(null) == send) {
-            send.of.waiting.put(send.peer.rank(), Optional.empty());
+        Broadcast of = Objects.requireNonNull(send.landing, "broadcast");
+        if (of.waiting.getOrDefault(send.peer.rank(), Optional.empty()).orElse(null) == send) {
+            of.waiting.put(send.peer.rank(), Optional.empty());
         }
         send.peer.forget(send);
     }

@@ -19,8 +19,10 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// One channel to a peer, and whom it was found to belong to.
 ///
@@ -45,9 +47,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     private final long helloNanos;
     private Future<?> deadline;
     private Stage stage = Stage.GREETING;
-    private Peer peer;
-    private Throwable why;
-    private Frame frame;
+    private @Nullable Peer peer;
+    private @Nullable Throwable why;
+    private @Nullable Frame frame;
     private boolean ackDue;
     private boolean flushing;
     private boolean deaf;
@@ -57,7 +59,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     /// @param peer whom it was dialed to, or `null` if it was accepted
     /// @param helloNanos time for the other side to say hello
-    Connection(NodeLoop nodeLoop, Channel channel, Peer peer, long helloNanos) {
+    Connection(NodeLoop nodeLoop, Channel channel, @Nullable Peer peer, long helloNanos) {
         this.nodeLoop = nodeLoop;
         this.channel = channel;
         this.peer = peer;
@@ -170,7 +172,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             return false;
         }
         ackDue = false;
-        control(peer.acknowledgement());
+        control(peer().acknowledgement());
         return true;
     }
 
@@ -236,7 +238,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         }
         frame = read;
         if (!greeting && !(deaf && isOfLanes())) {
-            peer.check(read);
+            peer().check(read);
         }
         return read.length();
     }
@@ -252,26 +254,37 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         boolean skips = stage == Stage.OPEN && isOfLanes();
         if (skips) {
             deaf = true;
-            peer.shortOfMemory(frame, why);
+            peer().shortOfMemory(arriving(), why);
         }
         return skips;
     }
 
     /// Whether the frame that arrives is of what handlers get.
     boolean isMessage() {
-        return switch (frame.kind()) {
+        return switch (arriving().kind()) {
             case DIRECT, BROADCAST, BATCH -> true;
             default -> false;
         };
     }
 
     private boolean isOfLanes() {
-        return frame.kind().isSequenced() || frame.kind() == Frame.Kind.BATCH;
+        Frame.Kind kind = arriving().kind();
+        return kind.isSequenced() || kind == Frame.Kind.BATCH;
+    }
+
+    /// The frame of which the header was read last.
+    private Frame arriving() {
+        return Objects.requireNonNull(frame, "frame");
+    }
+
+    /// Whose it is: known once it was dialed, or is OPEN.
+    private Peer peer() {
+        return Objects.requireNonNull(peer, "peer");
     }
 
     @Override
     public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
-        Frame read = frame;
+        Frame read = arriving();
         if (stage == Stage.OVER) {
             body.close();
             return;
@@ -279,7 +292,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         try {
             if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.BROADCAST) {
                 ackDue = true;
-                peer.received(read, tagged(body));
+                peer().received(read, tagged(body));
                 return;
             }
             try (body) {
@@ -296,7 +309,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     /// A handle that says whose message it is, in the place of the given one.
     private SealedBuffer tagged(SealedBuffer body) {
-        Object tag = peer.tags.from();
+        Object tag = peer().tags.from();
         if (tag == null) {
             return body;
         }
@@ -317,8 +330,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             cut(batch, frames, bodies);
             while (taken < bodies.length && stage == Stage.OPEN) {
                 Frame inner = frames.get(taken);
-                peer.check(inner);
-                peer.received(inner, bodies[taken++]);
+                peer().check(inner);
+                peer().received(inner, bodies[taken++]);
             }
         } finally {
             for (; taken < bodies.length && bodies[taken] != null; taken++) {
@@ -361,14 +374,14 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         switch (read.kind()) {
             case HELLO -> nodeLoop.acceptor().greeted(this, peer, Hello.read(body));
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
-            case ACK -> peer.acknowledged(read);
-            case RETRY -> peer.retry();
+            case ACK -> peer().acknowledged(read);
+            case RETRY -> peer().retry();
             case RESUME -> deaf = false;
-            case REJECT -> peer.rejected(read, text(body));
-            case BYE -> peer.giveUp("it has closed");
+            case REJECT -> peer().rejected(read, text(body));
+            case BYE -> peer().giveUp("it has closed");
             case SKIP, CONFIRM -> {
                 ackDue = true;
-                peer.received(read, body.share());
+                peer().received(read, body.share());
             }
             default -> throw new IllegalStateException("not a control frame: kind=" + read.kind());
         }
@@ -376,7 +389,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
 
     private void refused(Refusal reason, String text) {
         if (dialed) {
-            peer.refused(this, reason, text);
+            peer().refused(this, reason, text);
         }
         fail(new IOException("refused: reason=" + reason + " " + text));
     }
@@ -398,7 +411,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     public void channelReadComplete(ChannelHandlerContext context) {
         heardAt = nodeLoop.awake();
         if (stage == Stage.OPEN) {
-            peer.heard(heardAt);
+            peer().heard(heardAt);
             if (writeAck()) {
                 flushNow();
             }
@@ -409,7 +422,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
         if (stage == Stage.OPEN && channel.isWritable()) {
-            peer.pump();
+            peer().pump();
         }
         context.fireChannelWritabilityChanged();
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// Tries to connect to one peer, again and again with growing pauses, until told to stop. A round takes each of the
 /// peer's addresses in turn, beginning with the one that worked last; pauses are between rounds.
@@ -30,9 +31,9 @@ final class Dialer {
 
     private final NodeLoop nodeLoop;
     private final Peer peer;
-    private Future<?> pause;
-    private ChannelFuture connecting;
-    private Connection attempt;
+    private @Nullable Future<?> pause;
+    private @Nullable ChannelFuture connecting;
+    private @Nullable Connection attempt;
     private int failures;
     private boolean failedSince;
     // which of the addresses is tried, and how many of them this round has, and has had

@@ -9,6 +9,7 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
+import org.jspecify.annotations.Nullable;
 
 /// What the JDK's flight recorder is told, when it records: `bulla.Send`, `bulla.Receive`, `bulla.PeerFailed`.
 ///
@@ -56,7 +57,7 @@ final class FlightEvents {
         }
     }
 
-    static void failed(int rank, int peer, String why) {
+    static void failed(int rank, int peer, @Nullable String why) {
         if (isOn()) {
             FailureEvent event = new FailureEvent();
             if (event.isEnabled()) {
@@ -94,6 +95,7 @@ final class FlightEvents {
         long micros;
 
         @Label("Outcome")
+        @Nullable
         String outcome;
     }
 
@@ -132,6 +134,7 @@ final class FlightEvents {
         int peer;
 
         @Label("Why")
+        @Nullable
         String why;
     }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
 /// of the library; and what waits for it.
@@ -21,7 +22,7 @@ final class HandlerExecutor {
     /// Something to be run, or dropped if the node closes first.
     abstract static class Item {
 
-        private Item next;
+        private @Nullable Item next;
 
         abstract void run();
 
@@ -32,12 +33,13 @@ final class HandlerExecutor {
 
     private final MpscQueue<Item> items = new MpscQueue<>() {
         @Override
+        @Nullable
         Item next(Item item) {
             return item.next;
         }
 
         @Override
-        void link(Item item, Item next) {
+        void link(Item item, @Nullable Item next) {
             item.next = next;
         }
     };
@@ -49,7 +51,7 @@ final class HandlerExecutor {
     // volatile: set after items were put, read by the thread that puts the next ones and by each tick
     private volatile boolean asleep;
     // volatile: compared with the reader's own thread, which wrote it if they are the same
-    private volatile Thread runner;
+    private volatile @Nullable Thread runner;
 
     HandlerExecutor(int rank, ThreadFactory threads) {
         this.rank = rank;

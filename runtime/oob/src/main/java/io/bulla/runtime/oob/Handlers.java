@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /// Who receives which tag, and the messages without a receiver: all are kept, in order. Up to a bound they cost
 /// their sender nothing; beyond it they hold its credit, so that it waits.
@@ -27,7 +28,7 @@ final class Handlers {
 
         private final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();
         private final Queue<Incoming> kept = new ArrayDeque<>();
-        private MessageHandler handler;
+        private @Nullable MessageHandler handler;
     }
 
     private final int rank;
@@ -170,7 +171,7 @@ final class Handlers {
     }
 
     /// @param handler that it is for, if it is still the tag's; or `null`
-    private synchronized Incoming nextKept(int tag, MessageHandler handler) {
+    private synchronized @Nullable Incoming nextKept(int tag, @Nullable MessageHandler handler) {
         Tag of = tags.get(tag);
         Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
         if (kept != null) {

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.limits.Credit;
+import org.jspecify.annotations.Nullable;
 
 /// A message on its way to its handler; owns the node's handle on it, and what it is charged to its sender.
 final class Incoming extends HandlerExecutor.Item {
@@ -10,12 +11,12 @@ final class Incoming extends HandlerExecutor.Item {
     final long bytes;
     private final Handlers handlers;
     // all null once it does not count any more
-    private Peer peer;
-    private Credit credit;
-    private BroadcastCharge charge;
+    private @Nullable Peer peer;
+    private @Nullable Credit credit;
+    private @Nullable BroadcastCharge charge;
 
     /// @param credit of the sender's lane, or `null` if it is this node's own
-    Incoming(Message message, Handlers handlers, Peer peer, Credit credit) {
+    Incoming(Message message, Handlers handlers, Peer peer, @Nullable Credit credit) {
         this(message, handlers, peer, credit, null);
     }
 
@@ -24,7 +25,12 @@ final class Incoming extends HandlerExecutor.Item {
         this(message, handlers, null, null, charge);
     }
 
-    private Incoming(Message message, Handlers handlers, Peer peer, Credit credit, BroadcastCharge charge) {
+    private Incoming(
+            Message message,
+            Handlers handlers,
+            @Nullable Peer peer,
+            @Nullable Credit credit,
+            @Nullable BroadcastCharge charge) {
         this.message = message;
         this.bytes = message.buffer().byteSize();
         this.handlers = handlers;

@@ -4,8 +4,10 @@ package io.bulla.runtime.oob;
 import io.bulla.runtime.oob.limits.Allowance;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /// The messages to one peer that share a sequence, from the queue to the acknowledgement.
 ///
@@ -80,6 +82,7 @@ final class Lane {
     }
 
     /// The message to be written now, or `null`: there is none, or none that may.
+    @Nullable
     PendingSend head(int fragment) {
         PendingSend first = begun.first();
         if (first != null) {
@@ -87,7 +90,8 @@ final class Lane {
         }
         PendingSend oldest = null;
         for (int left = depths; left != 0; left &= left - 1) {
-            PendingSend send = fresh[Integer.numberOfTrailingZeros(left)].first();
+            // its bit says that there is one
+            PendingSend send = Objects.requireNonNull(fresh[Integer.numberOfTrailingZeros(left)].first(), "fresh");
             if ((oldest == null || send.order < oldest.order)
                     && (code == CONTROL || allowance.admits(send.bytes, send.depth))
                     && send.isReady(fragment)) {
@@ -103,7 +107,8 @@ final class Lane {
             return false;
         }
         for (SendList list : fresh) {
-            if (!list.isEmpty() && !allowance.admits(list.first().bytes, list.first().depth)) {
+            PendingSend first = list.first();
+            if (first != null && !allowance.admits(first.bytes, first.depth)) {
                 return true;
             }
         }
@@ -131,6 +136,7 @@ final class Lane {
     }
 
     /// The oldest message, or `null`.
+    @Nullable
     PendingSend oldest() {
         PendingSend oldest = !unacked.isEmpty() ? unacked.first() : begun.first();
         for (int i = 0; i < fresh.length && oldest == null; i++) {
@@ -201,12 +207,13 @@ final class Lane {
     }
 
     /// The message with a number that was not acknowledged, or `null`.
+    @Nullable
     PendingSend numbered(long sequence) {
         PendingSend found = find(unacked, send -> send.sequence == sequence);
         return found != null ? found : find(begun, send -> send.sequence == sequence);
     }
 
-    private static PendingSend find(SendList list, Predicate<PendingSend> what) {
+    private static @Nullable PendingSend find(SendList list, Predicate<PendingSend> what) {
         PendingSend send = list.first();
         while (send != null && !what.test(send)) {
             send = send.next;
@@ -214,7 +221,8 @@ final class Lane {
         return send;
     }
 
-    /// All that was not skipped and is longer than a peer takes.
+    /// A message that was not skipped and is longer than a peer takes, or `null`.
+    @Nullable
     PendingSend over(long limit) {
         Predicate<PendingSend> over = send -> send.bytes > limit && !send.skipped;
         PendingSend found = find(begun, over);

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /// Hands items over from any number of threads to one, in order for each of them, without an object per item: the
 /// items are linked through themselves. Who hands over to an empty one wakes the taker up.
@@ -10,13 +11,13 @@ import java.util.concurrent.atomic.AtomicReference;
 /// that one, happens after.
 abstract class MpscQueue<T> {
 
-    private final AtomicReference<T> last = new AtomicReference<>();
+    private final AtomicReference<@Nullable T> last = new AtomicReference<>();
 
-    /// What was linked to an item.
-    abstract T next(T item);
+    /// What was linked to an item; `null` if nothing was.
+    abstract @Nullable T next(T item);
 
     /// Links `next` to an item.
-    abstract void link(T item, T next);
+    abstract void link(T item, @Nullable T next);
 
     /// Hands one over.
     ///
@@ -36,7 +37,7 @@ abstract class MpscQueue<T> {
     /// Takes all.
     ///
     /// @return the first of them, linked to the next one and so on; `null` if there are none
-    final T takeAll() {
+    final @Nullable T takeAll() {
         // volatile: the links of all items are seen
         T item = last.getAndSet(null);
         T first = null;

@@ -17,12 +17,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /// What a node's event loop runs: sends come in from all threads, peers and their connections live here.
 ///
@@ -46,16 +48,17 @@ final class NodeLoop {
     private final Runnable drain = this::drain;
     private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
         @Override
+        @Nullable
         PendingSend next(PendingSend send) {
             return send.next;
         }
 
         @Override
-        void link(PendingSend send, PendingSend next) {
+        void link(PendingSend send, @Nullable PendingSend next) {
             send.next = next;
         }
     };
-    private Future<?> ticks;
+    private @Nullable Future<?> ticks;
     private long lastTick;
     private long awake;
     private boolean closed;
@@ -298,7 +301,7 @@ final class NodeLoop {
     /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
     ///
     /// @param credit that the message holds, or `null` if it is this node's own
-    void dispatch(Message message, Peer from, Credit credit) {
+    void dispatch(Message message, Peer from, @Nullable Credit credit) {
         dispatch(new Incoming(message, handlers, from, credit), from.rank());
     }
 
@@ -400,7 +403,7 @@ final class NodeLoop {
         CompletableFuture<Void> over = new CompletableFuture<>();
         onLoop(() -> {
             closed = true;
-            ticks.cancel(false);
+            Objects.requireNonNull(ticks, "ticks").cancel(false);
             acceptor.close().thenRun(() -> {
                 failLate();
                 broadcasts.close();

@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /// One participant of the out-of-band channel.
 ///
@@ -42,16 +43,16 @@ public final class OobNode implements AutoCloseable {
 
     private final Settings settings;
     private final NodeLoop nodeLoop;
-    private final EventLoopGroup ownLoops;
+    private final @Nullable EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
     // set before anybody has the node
-    private Channel listener;
+    private @Nullable Channel listener;
     // volatile: a send that is too late to see it fails on the loop
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /// @param ownLoops to be shut down with the node, or `null`
-    private OobNode(Settings settings, EventLoopGroup loops, EventLoopGroup ownLoops) {
+    private OobNode(Settings settings, EventLoopGroup loops, @Nullable EventLoopGroup ownLoops) {
         this.settings = settings;
         this.ownLoops = ownLoops;
         this.nodeLoop = new NodeLoop(settings, loops.next());
@@ -62,7 +63,7 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return completes with a node that listens, or exceptionally: then nothing is left running
     static CompletableFuture<OobNode> start(
-            Settings settings, EventLoopGroup loops, EventLoopGroup ownLoops, InetSocketAddress bind) {
+            Settings settings, EventLoopGroup loops, @Nullable EventLoopGroup ownLoops, InetSocketAddress bind) {
         OobNode node = new OobNode(settings, loops, ownLoops);
         return node.nodeLoop.listen(bind).handle((listener, failure) -> {
             if (failure == null) {
@@ -95,7 +96,7 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return the bound address
     public InetSocketAddress address() {
-        return (InetSocketAddress) listener.localAddress();
+        return (InetSocketAddress) Objects.requireNonNull(listener, "listener").localAddress();
     }
 
     /// Connections that were closed as soon as they were accepted, because they were over the [ConnectionLimits].
@@ -265,7 +266,7 @@ public final class OobNode implements AutoCloseable {
 
     /// It has no room, so there is none to give back.
     private static void refuse(PendingSend send) {
-        send.handle.close();
+        Objects.requireNonNull(send.handle, "handle").close();
         send.handle = null;
     }
 
@@ -273,7 +274,7 @@ public final class OobNode implements AutoCloseable {
         if (closing.get()) {
             nodeLoop.fail(send);
         } else if (send.peer.rank() == settings.rank()) {
-            SealedBuffer handle = send.handle;
+            SealedBuffer handle = Objects.requireNonNull(send.handle, "handle");
             send.handle = null;
             // given back when it is handled
             send.hasRoom = false;
@@ -335,7 +336,7 @@ public final class OobNode implements AutoCloseable {
         } else {
             nodeLoop.submit(send);
         }
-        return send.result.minimalCompletionStage();
+        return Objects.requireNonNull(send.result, "result").minimalCompletionStage();
     }
 
     private void checkSize(SealedBuffer buffer) {

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// What a node is made of.
 public final class OobNodeBuilder {
@@ -30,19 +31,19 @@ public final class OobNodeBuilder {
 
     private final int rank;
     private final int size;
-    private MemorySource source;
-    private PeerDirectory directory;
-    private Security security;
+    private @Nullable MemorySource source;
+    private @Nullable PeerDirectory directory;
+    private @Nullable Security security;
     private ConnectionLimits connections = ConnectionLimits.DEFAULT;
     private Transport transport = Transport.NIO;
     private Routing routing = new Radix(4);
     private SendPolicy policy = SendPolicy.SHARED;
     private final Map<Integer, MessageHandler> handlers = new LinkedHashMap<>();
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    private ServerSocketChannel listener;
+    private @Nullable ServerSocketChannel listener;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
-    private EventLoopGroup loops;
+    private @Nullable EventLoopGroup loops;
     private long limit = 1L << 32;
     private int fragment = 512 << 10;
     private int coalesceBelow = 1 << 10;

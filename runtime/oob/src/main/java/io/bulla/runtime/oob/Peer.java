@@ -8,9 +8,11 @@ import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
 ///
@@ -46,20 +48,20 @@ final class Peer {
     private final AtomicBoolean telling = new AtomicBoolean();
     private long roomMessages;
     private long roomBytes;
-    private Connection connection;
-    private Writer writer;
+    private @Nullable Connection connection;
+    private @Nullable Writer writer;
     private long limit = Long.MAX_VALUE;
     private boolean seeking;
     private boolean givenUp;
     private long soughtAt;
     private long heardAt;
     // why it may be gone, as others say; null if they do not
-    private String hint;
+    private @Nullable String hint;
     private long hintedAt;
     // connections in a row on which no message got anywhere
     private int fruitless;
     private boolean advanced;
-    private PendingSend landing;
+    private @Nullable PendingSend landing;
     private long landed;
     private long lastOrder;
     private boolean dirty;
@@ -114,7 +116,7 @@ final class Peer {
                 writer.pump();
             } catch (Throwable broken) {
                 // what was half written cannot be gone on with
-                over.fail(broken);
+                Objects.requireNonNull(over, "connection").fail(broken);
             }
         }
     }
@@ -177,7 +179,8 @@ final class Peer {
     }
 
     private String claimedTwice(Connection fresh) {
-        return "rank " + rank + " is claimed by two processes: " + Connection.address(connection.channel()) + " and "
+        Connection known = Objects.requireNonNull(connection, "connection");
+        return "rank " + rank + " is claimed by two processes: " + Connection.address(known.channel()) + " and "
                 + Connection.address(fresh.channel());
     }
 
@@ -239,12 +242,13 @@ final class Peer {
         for (PendingSend over = session.over(limit); over != null; over = session.over(limit)) {
             refuse(over, overLimit(over));
         }
-        writer = new Writer(fresh, session, settings);
+        Writer out = new Writer(fresh, session, settings);
+        writer = out;
         counters.connections++;
         nodeLoop.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
         // what is granted
         fresh.oweAck();
-        writer.pump();
+        out.pump();
     }
 
     /// Before memory is taken for a frame's body.
@@ -292,7 +296,7 @@ final class Peer {
         }
     }
 
-    private void skipped(Frame skip, Frame begun, long landed) {
+    private void skipped(Frame skip, @Nullable Frame begun, long landed) {
         advance();
         if (skip.lane() == Lane.CONTROL) {
             return;
@@ -428,13 +432,13 @@ final class Peer {
 
     /// There was no memory for a frame of the peer's: from now on it drops all, until the peer begins again.
     void shortOfMemory(Frame frame, RuntimeException why) {
-        shortage.begins(connection, frame, why);
+        shortage.begins(Objects.requireNonNull(connection, "connection"), frame, why);
     }
 
     /// The peer had no memory: it drops all, until it is told that all begins again.
     void retry() {
-        Connection on = connection;
-        Writer paused = writer;
+        Connection on = Objects.requireNonNull(connection, "connection");
+        Writer paused = Objects.requireNonNull(writer, "writer");
         session.rewind();
         paused.pause(true);
         nodeLoop.eventLoop().schedule(() -> resume(on, paused), shortage.pauseNanos(), TimeUnit.NANOSECONDS);
@@ -551,7 +555,7 @@ final class Peer {
         }
     }
 
-    private Connection end(PeerFailedException failure, boolean all) {
+    private @Nullable Connection end(PeerFailedException failure, boolean all) {
         Connection last = connection;
         connection = null;
         writer = null;
@@ -599,21 +603,18 @@ final class Peer {
 
     /// A broadcast that still lands, and has not grown since the last look, holds up no other message.
     private void makeWay() {
-        PendingSend head = session.bulk.begun.first();
-        boolean waits = head instanceof BroadcastSend
-                && head.isLanding()
+        if (session.bulk.begun.first() instanceof BroadcastSend head
+                && head.landing instanceof Broadcast of
                 && !head.skipped
-                && !head.isReady(settings.fragment());
-        if (!waits) {
+                && !head.isReady(settings.fragment())) {
+            if (landing == head && landed == of.landed() && session.bulk.isWaitedFor()) {
+                nodeLoop.broadcasts().giveWay(head);
+            }
+            landing = head;
+            landed = of.landed();
+        } else {
             landing = null;
-            return;
         }
-        BroadcastSend stuck = (BroadcastSend) head;
-        if (landing == head && landed == stuck.of.landed() && session.bulk.isWaitedFor()) {
-            nodeLoop.broadcasts().giveWay(stuck);
-        }
-        landing = head;
-        landed = stuck.of.landed();
     }
 
     /// A message of this node to itself has left the queue of the handlers. Any thread.

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /// A peer could not be reached, or its connection ended.
 public final class PeerFailedException extends IOException {
@@ -10,7 +11,7 @@ public final class PeerFailedException extends IOException {
 
     private final int peer;
 
-    PeerFailedException(int peer, String why, Throwable cause) {
+    PeerFailedException(int peer, String why, @Nullable Throwable cause) {
         super("peer " + peer + " failed: " + why, cause);
         this.peer = peer;
     }

@@ -4,9 +4,11 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.wire.Frame;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /// The engine's side of a [Send]: where it stands in its lane, and what it holds. It completes at most once,
 /// whichever comes first: the acknowledgement, a failure, the deadline, a cancel, the close of the node.
@@ -21,11 +23,21 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     private final long started;
 
     // the event loop's, but for the links, which are the intake's before
+    @Nullable
     PendingSend next;
+
+    @Nullable
     PendingSend previous;
+    // until it needs none any more; a broadcast that still lands has none
+    @Nullable
     SealedBuffer handle;
+
+    @Nullable
     Lane lane;
+
+    @Nullable
     Future<?> deadline;
+
     long sequence = -1;
     long order;
     long offset;
@@ -35,7 +47,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     boolean skipped;
     boolean written;
 
-    PendingSend(Frame.Kind kind, int tag, SendOptions options, long bytes, SealedBuffer handle, Peer peer) {
+    PendingSend(Frame.Kind kind, int tag, SendOptions options, long bytes, @Nullable SealedBuffer handle, Peer peer) {
         this.kind = kind;
         this.tag = tag;
         this.options = options;
@@ -128,7 +140,8 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
 
     /// The next bytes to be written, in a handle of the caller's.
     SealedBuffer piece(int fragment) {
-        return bytes <= fragment ? handle.share() : handle.slice(offset, Math.min(fragment, bytes - offset));
+        SealedBuffer held = Objects.requireNonNull(handle, "handle");
+        return bytes <= fragment ? held.share() : held.slice(offset, Math.min(fragment, bytes - offset));
     }
 
     long ageNanos(long now) {

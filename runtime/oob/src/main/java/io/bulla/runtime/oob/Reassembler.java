@@ -6,6 +6,7 @@ import io.bulla.runtime.oob.wire.Frame;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// What arrives in one lane from one peer: drops what was there before, and puts fragments together.
 ///
@@ -15,7 +16,7 @@ final class Reassembler {
     private final List<SealedBuffer> parts = new ArrayList<>();
     private long expected;
     private long landed;
-    private Frame first;
+    private @Nullable Frame first;
     private long duplicates;
 
     /// Whether a frame is the first of the next message.
@@ -58,7 +59,7 @@ final class Reassembler {
     /// @return true if it was its message's last
     /// @throws IOException if it does not continue what is there
     boolean advance(Frame frame) throws IOException {
-        if (frame.offset() != landed || first != null && !continues(frame)) {
+        if (frame.offset() != landed || first != null && !continues(first, frame)) {
             throw new IOException("fragment out of place: offset=" + frame.offset() + " landed=" + landed + " total="
                     + frame.total() + " before=" + (first == null ? 0 : first.total()));
         }
@@ -73,17 +74,18 @@ final class Reassembler {
         return true;
     }
 
-    private boolean continues(Frame frame) {
-        return frame.total() == first.total()
-                && frame.kind() == first.kind()
-                && frame.session() == first.session()
-                && frame.number() == first.number();
+    private static boolean continues(Frame begun, Frame frame) {
+        return frame.total() == begun.total()
+                && frame.kind() == begun.kind()
+                && frame.session() == begun.session()
+                && frame.number() == begun.number();
     }
 
     /// Puts a message together, and takes ownership of its bytes.
     ///
     /// @param last as [#advance] said
     /// @return the whole message, if this was its last fragment; else `null`
+    @Nullable
     SealedBuffer land(SealedBuffer body, boolean last) {
         if (last && parts.isEmpty()) {
             return body;
@@ -101,6 +103,7 @@ final class Reassembler {
     ///
     /// @return its first frame, or `null` if nothing of it has arrived
     /// @throws IOException if it was announced with another length
+    @Nullable
     Frame skip(Frame frame) throws IOException {
         if (first != null && first.total() != frame.total()) {
             throw new IOException("skips another message: total=" + frame.total() + " before=" + first.total());

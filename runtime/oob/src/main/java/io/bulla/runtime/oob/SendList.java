@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import org.jspecify.annotations.Nullable;
+
 /// Sends in order, linked through themselves: putting in, taking out anywhere and moving allocate nothing. One
 /// event loop's.
 final class SendList {
 
-    private PendingSend first;
-    private PendingSend last;
+    private @Nullable PendingSend first;
+    private @Nullable PendingSend last;
     private int size;
 
+    @Nullable
     PendingSend first() {
         return first;
     }
@@ -25,6 +28,7 @@ final class SendList {
         link(send, last, null);
     }
 
+    @Nullable
     PendingSend poll() {
         PendingSend head = first;
         if (head != null) {
@@ -57,7 +61,7 @@ final class SendList {
         }
     }
 
-    private void link(PendingSend send, PendingSend before, PendingSend after) {
+    private void link(PendingSend send, @Nullable PendingSend before, @Nullable PendingSend after) {
         send.previous = before;
         send.next = after;
         if (before == null) {

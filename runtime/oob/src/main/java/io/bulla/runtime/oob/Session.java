@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// What two nodes have in common beyond a connection: three lanes in each direction, of which two have credit,
 /// known by a random number on either side.
@@ -214,6 +215,7 @@ final class Session {
     }
 
     /// A message that is longer than the peer takes, or `null`.
+    @Nullable
     PendingSend over(long limit) {
         PendingSend found = small.over(limit);
         return found != null ? found : bulk.over(limit);

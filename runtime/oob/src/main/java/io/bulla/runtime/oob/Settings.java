@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.channels.ServerSocketChannel;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// What a node was made of, checked.
 ///
@@ -20,7 +21,7 @@ record Settings(
         PeerDirectory directory,
         Security security,
         ConnectionLimits connections,
-        ServerSocketChannel listener,
+        @Nullable ServerSocketChannel listener,
         Transport transport,
         Routing routing,
         SendPolicy policy,

@@ -8,6 +8,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.nio.ByteBuffer;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Writes the messages of one session to one connection, as long as the channel takes them: the rest stays in the
 /// lanes.
@@ -28,21 +30,22 @@ final class Writer {
     private final Channel channel;
     private final Session session;
     private final Settings settings;
-    private Batch batch;
+    private @Nullable Batch batch;
     private long smallRun;
     // of the message that is written next
-    private SealedBuffer piece;
+    private @Nullable SealedBuffer piece;
     private boolean pumping;
     private boolean paused;
     private boolean asked;
-    // what [#choose] found
-    private PendingSend next;
+    // of which [#choose] found something
+    private Lane chosen;
 
     Writer(Connection connection, Session session, Settings settings) {
         this.connection = connection;
         this.channel = connection.channel();
         this.session = session;
         this.settings = settings;
+        this.chosen = session.control;
     }
 
     /// Nothing of a lane is written until this is undone.
@@ -91,9 +94,9 @@ final class Writer {
 
     private boolean writeSome() {
         boolean some = false;
-        for (Lane lane = choose(); lane != null && channel.isWritable(); lane = choose()) {
+        for (PendingSend send = choose(); send != null && channel.isWritable(); send = choose()) {
             some = true;
-            PendingSend send = next;
+            Lane lane = chosen;
             if (send.skipped) {
                 skip(lane, send);
             } else if (isPrepared(send)) {
@@ -104,10 +107,12 @@ final class Writer {
         return some;
     }
 
-    private Lane choose() {
-        next = session.control.head(settings.fragment());
-        if (next != null) {
-            return session.control;
+    /// What is written next, and its lane in [#chosen]; `null` if nothing can be.
+    private @Nullable PendingSend choose() {
+        PendingSend confirmation = session.control.head(settings.fragment());
+        if (confirmation != null) {
+            chosen = session.control;
+            return confirmation;
         }
         PendingSend small = session.small.head(settings.fragment());
         PendingSend bulk = session.bulk.head(settings.fragment());
@@ -116,11 +121,11 @@ final class Writer {
             bulk = null;
         }
         if (small == null || bulk != null && smallRun >= settings.fragment()) {
-            next = bulk;
-            return bulk == null ? null : session.bulk;
+            chosen = session.bulk;
+            return bulk;
         }
-        next = small;
-        return session.small;
+        chosen = session.small;
+        return small;
     }
 
     /// Takes the handle of what is written next, before anything of it is on the wire.
@@ -172,12 +177,13 @@ final class Writer {
             coalesce(lane, send);
         } else {
             endBatch();
-            length = piece.byteSize();
+            SealedBuffer taken = Objects.requireNonNull(piece, "piece");
+            length = taken.byteSize();
             ByteBuf header = header();
             ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
             header(bytes, bytes.position(), lane, send, (int) length);
             header.writerIndex(Frame.BYTES);
-            ChannelFuture written = SealedWrite.write(channel, header, piece);
+            ChannelFuture written = SealedWrite.write(channel, header, taken);
             if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
                     if (done.isSuccess()) {

@@ -9,12 +9,15 @@
 ///   gets: the sealed bytes themselves. The node closes its handle when the handler returns; keeping them is
 ///   `share()`.
 /// - [Routing][io.bulla.runtime.oob.topology.Routing] is the shape of a broadcast,
-/// [Radix][io.bulla.runtime.oob.topology.Radix] the
-///   usual one; [BroadcastResult][io.bulla.runtime.oob.BroadcastResult] says whom it reached.
+///   [Radix][io.bulla.runtime.oob.topology.Radix] the usual one;
+///   [BroadcastResult][io.bulla.runtime.oob.BroadcastResult] says whom it reached.
 /// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
 /// Inside, all on the one event loop of a node: a `NodeLoop` has `Peer`s, a peer has a `Session` and the
 /// `Connection` that carries it now, a session has three `Lane`s out, three `Reassembler`s in, and credit both ways;
 /// `Broadcasts` hand on; the `HandlerExecutor` is the thread of the handlers.
+@NullMarked
 package io.bulla.runtime.oob;
+
+import org.jspecify.annotations.NullMarked;

@@ -46,8 +46,8 @@ public final class RefusalLog {
         this.loop = loop;
     }
 
-    /// @param reason as errors are: what, then values behind a colon
-    public void refused(SocketAddress remote, String reason) {
+    /// @param reason as errors are: what, then values behind a colon; `null` if the failure says none
+    public void refused(SocketAddress remote, @Nullable String reason) {
         String why = printable(reason);
         String kind = kindOf(why);
         Unsaid unsaid = kinds.get(kind);
@@ -71,7 +71,7 @@ public final class RefusalLog {
     }
 
     /// What TLS says may quote an unauthenticated peer.
-    private static String printable(String reason) {
+    private static String printable(@Nullable String reason) {
         String all = String.valueOf(reason).replaceAll("\\p{Cntrl}", "?");
         return all.length() <= LONGEST ? all : all.substring(0, LONGEST) + "...";
     }
