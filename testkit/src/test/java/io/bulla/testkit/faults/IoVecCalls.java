@@ -28,6 +28,7 @@ final class IoVecCalls {
                 .receiver(Generation.class, scene -> new Generation())
                 .arguments("Generation.End.valueOf(String)", "FREE");
         all.on("IoVec.asSegment()", scene -> Call.on(scene.buffer(300).iovec()));
+        all.on("IoVec.stamp(int)", scene -> Call.on(scene.buffer(300).iovec().stamped(new Generation()), 0));
         all.arguments("IoVec.region(int)", 0);
         all.arguments("IoVec.regionStart(int)", 0);
         all.arguments("IoVec.checkRange(String, long, long, long)", "read", 4L, 4L, 8L);
