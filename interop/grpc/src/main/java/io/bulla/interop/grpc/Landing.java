@@ -59,6 +59,8 @@ final class Landing {
 
     private SealedBuffer keep(InputStream owned) throws IOException {
         List<ByteBuffer> parts;
+        MemorySegment first;
+        Runnable giveBack;
         try {
             // what is skipped stays the stream's: it might be asked to go back
             owned.mark(owned.available());
@@ -67,15 +69,15 @@ final class Landing {
                 owned.reset();
                 return copyThenClose(owned);
             }
+            // all that takes heap, before the stream is another's to close
+            first = MemorySegment.ofBuffer(parts.getFirst());
+            giveBack = () -> giveBack(owned);
+            kept.increment();
         } catch (Throwable failure) {
             closeAfter(failure, owned);
             throw failure;
         }
-        kept.increment();
-        Runnable giveBack = () -> giveBack(owned);
-        return parts.size() == 1
-                ? SealedBuffer.adopt(MemorySegment.ofBuffer(parts.getFirst()), giveBack)
-                : joined(parts, giveBack);
+        return parts.size() == 1 ? SealedBuffer.adopt(first, giveBack) : joined(parts, giveBack);
     }
 
     private static List<ByteBuffer> parts(InputStream owned) throws IOException {
