@@ -270,14 +270,14 @@ class HostileTest {
 
     private List<Attack> tlsAttacks(NodeFiles files) throws Exception {
         byte[] conversation = proxy.overheard();
-        SSLContext unknown = files.stranger(false);
+        SSLContext noCertificate = files.stranger(false);
         SSLContext somebodyElse = files.stranger(true);
         List<Attack> attacks = new ArrayList<>(anywhere(conversation));
         attacks.add(new Attack("replay", (socket, random) -> say(socket, conversation)));
         attacks.add(new Attack(
                 "plaintext",
                 (socket, random) -> say(socket, Wire.hello(4, 4, 0, 3, 1, 77, 0).array())));
-        attacks.add(new Attack("no certificate", (socket, random) -> handshake(unknown, "TLSv1.3", socket)));
+        attacks.add(new Attack("no certificate", (socket, random) -> handshake(noCertificate, "TLSv1.3", socket)));
         attacks.add(new Attack("wrong certificate", (socket, random) -> handshake(somebodyElse, "TLSv1.3", socket)));
         attacks.add(new Attack("old version", (socket, random) -> handshake(somebodyElse, "TLSv1.2", socket)));
         return attacks;
