@@ -18,6 +18,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ public final class OobNode implements AutoCloseable {
     private final NodeLoop nodeLoop;
     private final @Nullable EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
+    private final RoomWait roomWait;
     // set before anybody has the node
     private @Nullable Channel listener;
     // volatile: a send that is too late to see it fails on the loop
@@ -57,6 +59,7 @@ public final class OobNode implements AutoCloseable {
         this.ownLoops = ownLoops;
         this.nodeLoop = new NodeLoop(settings, loops.next());
         this.broadcasts = nodeLoop.broadcasts();
+        this.roomWait = new RoomWait(nodeLoop, this::isClosing);
     }
 
     /// Binds, without waiting for it.
@@ -246,6 +249,42 @@ public final class OobNode implements AutoCloseable {
         return Optional.of(send);
     }
 
+    /// Sends bytes to one peer as soon as there is room for them, and waits for that: the backpressure of a thread
+    /// that may wait, best a virtual one. It goes on when both the peer's queue and all queues together are at most
+    /// half full.
+    ///
+    /// A handler may call it, and holds up the messages behind it meanwhile, those of this node to itself among
+    /// them: it had better have a deadline.
+    ///
+    /// @param peer rank of the receiver
+    /// @param tag of the message
+    /// @param buffer stays the caller's
+    /// @param options as of [#send(int, int, SealedBuffer, SendOptions)]; the deadline counts from this call on
+    /// @return a send that is queued; it has failed with a [PeerFailedException] if this node is closed
+    /// @throws InterruptedException if the caller is interrupted before there is room: nothing was queued
+    /// @throws TimeoutException if the deadline passes before there is room: nothing was queued
+    /// @throws IllegalStateException if it is called on the event loop, or by a handler to its own node: who makes
+    ///     room cannot wait for it
+    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
+    /// @throws IndexOutOfBoundsException if there is no such peer
+    /// @throws IllegalArgumentException if the message is over the limit
+    public Send sendBlocking(int peer, int tag, SealedBuffer buffer, SendOptions options)
+            throws InterruptedException, TimeoutException {
+        roomWait.checkCaller(peer);
+        PendingSend send = prepare(peer, tag, buffer, options);
+        boolean goesOn = false;
+        try {
+            roomWait.take(send);
+            goesOn = true;
+        } finally {
+            if (!goesOn) {
+                refuse(send);
+            }
+        }
+        start(send);
+        return send;
+    }
+
     /// Waits for room after [#trySend] found none.
     ///
     /// @param peer rank of the receiver
@@ -253,7 +292,7 @@ public final class OobNode implements AutoCloseable {
     ///     closed; on the node's event loop, so what depends on it must not block
     /// @throws IndexOutOfBoundsException if there is no such peer
     public CompletionStage<Void> room(int peer) {
-        return nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota.await();
+        return nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota.await(0);
     }
 
     private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
@@ -264,6 +303,10 @@ public final class OobNode implements AutoCloseable {
         return new PendingSend(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
     }
 
+    private boolean isClosing() {
+        return closing.get();
+    }
+
     /// It has no room, so there is none to give back.
     private static void refuse(PendingSend send) {
         Objects.requireNonNull(send.handle, "handle").close();
@@ -271,7 +314,7 @@ public final class OobNode implements AutoCloseable {
     }
 
     private void start(PendingSend send) {
-        if (closing.get()) {
+        if (isClosing()) {
             nodeLoop.fail(send);
         } else if (send.peer.rank() == settings.rank()) {
             SealedBuffer handle = Objects.requireNonNull(send.handle, "handle");
@@ -331,7 +374,7 @@ public final class OobNode implements AutoCloseable {
             }
         }
         BroadcastSend send = BroadcastSend.begin(tag, options, handle, nodeLoop.peer(settings.rank()), children);
-        if (closing.get()) {
+        if (isClosing()) {
             nodeLoop.fail(send);
         } else {
             nodeLoop.submit(send);

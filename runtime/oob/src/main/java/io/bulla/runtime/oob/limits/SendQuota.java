@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /// What the program has on its way, messages and bytes, up to a bound: to one peer, which is part of what is on
 /// its way to all. A message that is larger than the bound is taken when there is nothing else.
 ///
-/// Ordering: who waits is in the queue before it looks once more, and what is over is given back before the
-/// queue is looked at, so that one of the two completes it.
+/// Ordering: a waiter is in the queue before it looks once more, and what is over is given back, or the end is
+/// noted, before the queue is looked at, so that one of the two completes it.
 public final class SendQuota {
 
     public static final long MOST_BYTES = 1L << 39;
@@ -21,7 +21,7 @@ public final class SendQuota {
     private static final int SHIFT = 40;
     private static final long BYTES = (1L << SHIFT) - 1;
 
-    private record Waiter(SendQuota peer, CompletableFuture<Void> stage) {}
+    private record Waiter(SendQuota peer, long size, CompletableFuture<Void> stage) {}
 
     private final @Nullable SendQuota all;
     private final int messages;
@@ -29,6 +29,8 @@ public final class SendQuota {
     private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
     // messages in the upper bits, bytes in the lower
     private final AtomicLong used = new AtomicLong();
+    // of all; volatile: see the ordering
+    private volatile boolean closed;
 
     private SendQuota(@Nullable SendQuota all, int messages, long bytes) {
         if (messages < 1 || messages > MOST_MESSAGES || bytes < 1 || bytes > MOST_BYTES) {
@@ -80,16 +82,19 @@ public final class SendQuota {
         }
     }
 
-    /// @return completes when both this and all are at most half full
-    public CompletableFuture<Void> await() {
+    /// @param size of a message, or 0
+    /// @return completes when both this and all are at most half full and the message has room in them, or at the
+    ///     end
+    public CompletableFuture<Void> await(long size) {
         CompletableFuture<Void> stage = new CompletableFuture<>();
-        all().waiters.add(new Waiter(this, stage));
+        all().waiters.add(new Waiter(this, size, stage));
         all().look();
         return stage;
     }
 
     /// Of all: there is no more waiting, the next send says why.
     public void close() {
+        closed = true;
         for (Waiter waiter = waiters.poll(); waiter != null; waiter = waiters.poll()) {
             waiter.stage.complete(null);
         }
@@ -97,7 +102,7 @@ public final class SendQuota {
 
     private void look() {
         waiters.removeIf(waiter -> {
-            boolean over = waiter.stage.isDone() || isHalfEmpty() && waiter.peer.isHalfEmpty();
+            boolean over = closed || waiter.stage.isDone() || hasRoom(waiter.size) && waiter.peer.hasRoom(waiter.size);
             if (over) {
                 waiter.stage.complete(null);
             }
@@ -124,8 +129,11 @@ public final class SendQuota {
         used.addAndGet(-(count << SHIFT) - size);
     }
 
-    private boolean isHalfEmpty() {
-        return usedMessages() <= messages / 2 && usedBytes() <= bytes / 2;
+    private boolean hasRoom(long size) {
+        long usedBytes = usedBytes();
+        return usedMessages() <= messages / 2
+                && usedBytes <= bytes / 2
+                && (usedBytes == 0 || usedBytes + size <= bytes);
     }
 
     public long usedMessages() {
