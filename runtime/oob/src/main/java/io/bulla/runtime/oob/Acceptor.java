@@ -6,19 +6,13 @@ import io.bulla.runtime.oob.limits.Admission;
 import io.bulla.runtime.oob.limits.RefusalLog;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
-import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.channels.ServerSocketChannel;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +24,7 @@ final class Acceptor {
     private final ChannelGroup channels;
     private final RefusalLog refusals;
     private final Admission admission;
-    private @Nullable Channel listener;
+    private @Nullable ListeningSocket listener;
 
     Acceptor(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
@@ -50,49 +44,10 @@ final class Acceptor {
         return admission;
     }
 
-    /// Binds, and from then on accepts.
-    CompletableFuture<Channel> listen(InetSocketAddress bind) {
-        ServerBootstrap server = new ServerBootstrap()
-                .group(nodeLoop.eventLoop(), nodeLoop.eventLoop())
-                .handler(admission)
-                .childOption(ChannelOption.ALLOCATOR, settings.allocator())
-                .childOption(ChannelOption.TCP_NODELAY, true)
-                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark())
-                .childHandler(new ChannelInitializer<>() {
-                    @Override
-                    protected void initChannel(Channel fresh) {
-                        accept(fresh);
-                    }
-                });
-        ServerSocketChannel given = settings.listener();
-        ChannelFuture bound =
-                given == null ? server.channel(settings.transport().server()).bind(bind) : adopt(server, given);
-        CompletableFuture<Channel> listening = new CompletableFuture<>();
-        bound.addListener(done -> {
-            listener = bound.channel();
-            if (bound.isSuccess()) {
-                listening.complete(listener);
-            } else {
-                listening.completeExceptionally(cannotListen(bind, bound.cause()));
-            }
-        });
-        return listening;
-    }
-
-    private static IOException cannotListen(InetSocketAddress bind, Throwable why) {
-        return new IOException(
-                "cannot listen on " + bind.getAddress().getHostAddress() + ":" + bind.getPort() + ": "
-                        + innermost(why).getMessage(),
-                why);
-    }
-
-    /// It is active already, and would accept before there is a handler for what it accepts.
-    private ChannelFuture adopt(ServerBootstrap server, ServerSocketChannel given) {
-        return server.channelFactory(() -> new NioServerSocketChannel(given))
-                .option(ChannelOption.AUTO_READ, false)
-                .register()
-                .addListener((ChannelFuture registered) -> nodeLoop.eventLoop()
-                        .execute(() -> registered.channel().config().setAutoRead(true)));
+    /// Accepts connections from now on.
+    void listen(ListeningSocket socket) {
+        listener = socket;
+        socket.accept(admission, this::accept);
     }
 
     private void accept(Channel fresh) {
@@ -106,17 +61,13 @@ final class Acceptor {
         }
     }
 
-    /// Netty wraps what the system said, more than once.
-    private static Throwable innermost(Throwable failure) {
-        return failure.getCause() == null ? failure : innermost(failure.getCause());
-    }
-
-    WriteBufferWaterMark waterMark() {
+    private WriteBufferWaterMark waterMark() {
         return new WriteBufferWaterMark(settings.fragment() / 2, settings.fragment());
     }
 
     void install(Channel channel, Connection connection, int expected) throws IOException {
         channels.add(channel);
+        channel.config().setOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark());
         settings.security().secure(channel, expected != Security.UNKNOWN, expected);
         FrameReader.install(channel, new LandingMemory(settings.source(), connection::isMessage), connection);
         channel.pipeline().addLast(connection);
@@ -185,11 +136,8 @@ final class Acceptor {
     CompletableFuture<Void> close() {
         refusals.close();
         CompletableFuture<Void> over = new CompletableFuture<>();
-        if (listener == null) {
-            channels.close().addListener(done -> over.complete(null));
-        } else {
-            listener.close().addListener(down -> channels.close().addListener(done -> over.complete(null)));
-        }
+        CompletableFuture<Void> down = listener == null ? CompletableFuture.completedFuture(null) : listener.close();
+        down.thenRun(() -> channels.close().addListener(done -> over.complete(null)));
         return over;
     }
 }

@@ -179,9 +179,6 @@ final class Dialer {
                 .channel(settings.transport().client())
                 .option(ChannelOption.ALLOCATOR, settings.allocator())
                 .option(ChannelOption.TCP_NODELAY, true)
-                .option(
-                        ChannelOption.WRITE_BUFFER_WATER_MARK,
-                        nodeLoop.acceptor().waterMark())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, patience / 1_000_000))
                 .handler(new ChannelInitializer<>() {
                     @Override

@@ -6,12 +6,10 @@ import io.bulla.runtime.oob.limits.Admission;
 import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
-import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -131,11 +129,10 @@ final class NodeLoop {
         return known != null ? known : peers.computeIfAbsent(rank, r -> new Peer(this, r));
     }
 
-    /// Binds, and from then on accepts.
-    CompletableFuture<Channel> listen(InetSocketAddress bind) {
-        CompletableFuture<Channel> listening = acceptor.listen(bind);
+    /// Accepts connections from now on.
+    void listen(ListeningSocket socket) {
+        acceptor.listen(socket);
         ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
-        return listening;
     }
 
     /// A stage, or that so much time has passed.

@@ -4,7 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.wire.Frame;
-import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -47,36 +46,41 @@ public final class OobNode implements AutoCloseable {
     private final @Nullable EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
     private final RoomWait roomWait;
-    // set before anybody has the node
-    private @Nullable Channel listener;
+    private final InetSocketAddress address;
     // volatile: a send that is too late to see it fails on the loop
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /// @param ownLoops to be shut down with the node, or `null`
-    private OobNode(Settings settings, EventLoopGroup loops, @Nullable EventLoopGroup ownLoops) {
+    private OobNode(Settings settings, EventLoop loop, @Nullable EventLoopGroup ownLoops, InetSocketAddress address) {
         this.settings = settings;
         this.ownLoops = ownLoops;
-        this.nodeLoop = new NodeLoop(settings, loops.next());
+        this.address = address;
+        this.nodeLoop = new NodeLoop(settings, loop);
         this.broadcasts = nodeLoop.broadcasts();
         this.roomWait = new RoomWait(nodeLoop, this::isClosing);
     }
 
-    /// Binds, without waiting for it.
-    ///
-    /// @return completes with a node that listens, or exceptionally: then nothing is left running
-    static CompletableFuture<OobNode> start(
-            Settings settings, EventLoopGroup loops, @Nullable EventLoopGroup ownLoops, InetSocketAddress bind) {
-        OobNode node = new OobNode(settings, loops, ownLoops);
-        return node.nodeLoop.listen(bind).handle((listener, failure) -> {
-            if (failure == null) {
-                node.listener = listener;
-                return node;
+    /// Accepts connections from now on.
+    static OobNode start(Settings settings, ListeningSocket socket, @Nullable EventLoopGroup ownLoops) {
+        OobNode node = new OobNode(settings, socket.loop(), ownLoops, socket.address());
+        boolean listens = false;
+        try {
+            node.nodeLoop.listen(socket);
+            listens = true;
+            return node;
+        } finally {
+            if (!listens) {
+                node.nodeLoop.handlerExecutor().close();
             }
-            node.nodeLoop.handlerExecutor().close();
-            node.shutDownLoops();
-            throw failure instanceof CompletionException same ? same : new CompletionException(failure);
-        });
+        }
+    }
+
+    /// Begins a node whose rank is not known yet, which [OobNodeBuilder#bind()] gives an address.
+    ///
+    /// @return a builder with defaults for all but memory and security
+    public static OobNodeBuilder builder() {
+        return new OobNodeBuilder();
     }
 
     /// Begins a node.
@@ -99,7 +103,7 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return the bound address
     public InetSocketAddress address() {
-        return (InetSocketAddress) Objects.requireNonNull(listener, "listener").localAddress();
+        return address;
     }
 
     /// Connections that were closed as soon as they were accepted, because they were over the [ConnectionLimits].

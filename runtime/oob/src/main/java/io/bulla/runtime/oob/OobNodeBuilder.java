@@ -29,6 +29,8 @@ public final class OobNodeBuilder {
 
     private static final Duration LONGEST = Duration.ofDays(1);
 
+    private static final int UNKNOWN = -1;
+
     private final int rank;
     private final int size;
     private @Nullable MemorySource source;
@@ -64,6 +66,11 @@ public final class OobNodeBuilder {
         Objects.checkIndex(rank, size);
         this.rank = rank;
         this.size = size;
+    }
+
+    OobNodeBuilder() {
+        this.rank = UNKNOWN;
+        this.size = UNKNOWN;
     }
 
     /// Where received messages land.
@@ -311,6 +318,27 @@ public final class OobNodeBuilder {
         return this;
     }
 
+    /// Binds, for a node whose address has to be known to others before its rank, the job's size and the directory
+    /// are, and which then starts. Who connects meanwhile waits in the system's queue.
+    ///
+    /// @return a port that is bound, to be started or closed
+    /// @throws IOException if the address cannot be bound, or is not one for the security; nothing is left running
+    ///     then
+    /// @throws NullPointerException if memory or security is missing
+    public BoundNode bind() throws IOException {
+        boolean bound = false;
+        try {
+            Objects.requireNonNull(source, "a node needs a memory source");
+            BoundNode node = waitFor(binding());
+            bound = true;
+            return node;
+        } finally {
+            if (!bound && listener != null) {
+                listener.close();
+            }
+        }
+    }
+
     /// Starts the node: it listens.
     ///
     /// @return a running node
@@ -318,17 +346,13 @@ public final class OobNodeBuilder {
     ///     another rank's; nothing is left running then
     /// @throws NullPointerException if memory, directory or security is missing
     /// @throws IllegalArgumentException if a bound is outside
+    /// @throws IllegalStateException if the rank is not known: [#bind()] is before it
     public OobNode start() throws IOException {
         boolean started = false;
         try {
-            OobNode node = starting().join();
+            OobNode node = waitFor(starting());
             started = true;
             return node;
-        } catch (CompletionException failed) {
-            if (failed.getCause() instanceof IOException cannotListen) {
-                throw cannotListen;
-            }
-            throw failed;
         } finally {
             if (!started && listener != null) {
                 listener.close();
@@ -336,24 +360,65 @@ public final class OobNodeBuilder {
         }
     }
 
+    private static <T> T waitFor(CompletableFuture<T> stage) throws IOException {
+        try {
+            return stage.join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof IOException cannotListen) {
+                throw cannotListen;
+            }
+            if (failed.getCause() instanceof RuntimeException wrong) {
+                throw wrong;
+            }
+            throw failed;
+        }
+    }
+
     /// As [#start], without waiting.
     CompletableFuture<OobNode> starting() throws IOException {
         Settings settings = settings();
-        InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
         settings.security().checkRank(rank);
-        settings.security().checkAddress(address);
-        if (loops != null) {
-            return OobNode.start(settings, loops, null, address);
-        }
-        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
-        return OobNode.start(settings, own, own, address);
+        return binding().thenApply(bound -> bound.begin(settings));
     }
 
-    Settings settings() {
+    /// As [#bind()], without waiting.
+    CompletableFuture<BoundNode> binding() throws IOException {
+        checkTransport();
+        InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
+        Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()")
+                .checkAddress(address);
+        if (loops != null) {
+            return bound(address, loops, null);
+        }
+        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
+        return bound(address, own, own);
+    }
+
+    private CompletableFuture<BoundNode> bound(
+            InetSocketAddress address, EventLoopGroup loops, @Nullable EventLoopGroup own) {
+        return ListeningSocket.open(transport, allocator, loops.next(), listener, address)
+                .thenApply(socket -> new BoundNode(this, socket, own))
+                .whenComplete((bound, failure) -> BoundNode.shutDown(failure == null ? null : own));
+    }
+
+    private void checkTransport() {
         if (listener != null && !transport.equals(Transport.NIO)) {
             throw new IllegalArgumentException(
                     "a socket that listens already is for Transport.NIO: transport=" + transport);
         }
+    }
+
+    Settings settings() {
+        if (rank == UNKNOWN) {
+            throw new IllegalStateException("rank is not known: bind() first, and start what is bound");
+        }
+        return settings(rank, size, directory);
+    }
+
+    /// @throws NullPointerException if memory, directory or security is missing
+    /// @throws IllegalArgumentException if a bound is outside
+    Settings settings(int rank, int size, @Nullable PeerDirectory directory) {
+        checkTransport();
         checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
         checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
         checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
@@ -365,7 +430,6 @@ public final class OobNodeBuilder {
                 Objects.requireNonNull(directory, "a node needs a peer directory"),
                 Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
                 connections,
-                listener,
                 transport,
                 routing,
                 policy,

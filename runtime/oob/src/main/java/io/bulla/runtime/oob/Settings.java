@@ -6,14 +6,11 @@ import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
-import java.nio.channels.ServerSocketChannel;
 import java.util.Map;
 import java.util.function.BiConsumer;
-import org.jspecify.annotations.Nullable;
 
 /// What a node was made of, checked.
 ///
-/// @param listener `null` if the node binds itself
 record Settings(
         int rank,
         int size,
@@ -21,7 +18,6 @@ record Settings(
         PeerDirectory directory,
         Security security,
         ConnectionLimits connections,
-        @Nullable ServerSocketChannel listener,
         Transport transport,
         Routing routing,
         SendPolicy policy,

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/// A port that is bound, of a node that starts when its rank, the number of nodes and the directory are known, such
+/// as after an exchange of addresses.
+///
+/// ```
+/// bind() --> bound --start(rank, size, directory)--> the node's        bound --close()--> free
+/// ```
+///
+/// Connections that come before the start wait in the system's queue. What else the builder says, such as handlers
+/// and bounds, is read at the start.
+public final class BoundNode implements AutoCloseable {
+
+    private final OobNodeBuilder builder;
+    private final ListeningSocket socket;
+    private final @Nullable EventLoopGroup ownLoops;
+    // volatile: one owner, of the calls that start and close
+    private final AtomicBoolean taken = new AtomicBoolean();
+
+    /// @param ownLoops to be shut down with the node, or `null`
+    BoundNode(OobNodeBuilder builder, ListeningSocket socket, @Nullable EventLoopGroup ownLoops) {
+        this.builder = builder;
+        this.socket = socket;
+        this.ownLoops = ownLoops;
+    }
+
+    /// Where this listens.
+    ///
+    /// @return the bound address, with its port
+    public InetSocketAddress address() {
+        return socket.address();
+    }
+
+    /// Starts the node, which has the port from now on.
+    ///
+    /// @param rank of the node, 0 to `size - 1`
+    /// @param size number of nodes
+    /// @param directory as of [OobNodeBuilder#directory]
+    /// @return a running node
+    /// @throws IOException if the security is another rank's; the port stays bound
+    /// @throws IndexOutOfBoundsException if the rank is not one of the job's; the port stays bound
+    /// @throws IllegalArgumentException if a bound is outside; the port stays bound
+    /// @throws IllegalStateException if this was started or closed already
+    public OobNode start(int rank, int size, PeerDirectory directory) throws IOException {
+        Objects.checkIndex(rank, size);
+        Settings settings = builder.settings(rank, size, directory);
+        settings.security().checkRank(rank);
+        return begin(settings);
+    }
+
+    OobNode begin(Settings settings) {
+        if (!taken.compareAndSet(false, true)) {
+            throw new IllegalStateException("started or closed already: address=" + address());
+        }
+        boolean started = false;
+        try {
+            OobNode node = OobNode.start(settings, socket, ownLoops);
+            started = true;
+            return node;
+        } finally {
+            if (!started) {
+                free();
+            }
+        }
+    }
+
+    /// Frees the port, if the node was not started; again is harmless.
+    @Override
+    public void close() {
+        if (taken.compareAndSet(false, true)) {
+            CompletableFuture<Void> freed = free();
+            if (!socket.loop().inEventLoop()) {
+                freed.join();
+            }
+        }
+    }
+
+    private CompletableFuture<Void> free() {
+        return socket.close().whenComplete((closed, failure) -> shutDown(ownLoops));
+    }
+
+    static void shutDown(@Nullable EventLoopGroup loops) {
+        if (loops != null) {
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        }
+    }
+}
