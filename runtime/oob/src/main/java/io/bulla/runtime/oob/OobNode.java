@@ -343,7 +343,8 @@ public final class OobNode implements AutoCloseable {
     /// @param tag of the message
     /// @param buffer stays the caller's
     /// @return completes when everybody alive has the message; fails at once with a [QueueFullException] if the
-    ///     queue of a child is full, and with a [PeerFailedException] if this node is closed before
+    ///     queue of a child is full, and with a [PeerFailedException] if this node is closed before. Who completes
+    ///     its `toCompletableFuture()` gives up waiting, and the broadcast goes on
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
     public CompletionStage<BroadcastResult> broadcast(int tag, SealedBuffer buffer) {
@@ -366,16 +367,11 @@ public final class OobNode implements AutoCloseable {
         checkSize(buffer);
         int[] children = broadcasts.tree().children(settings.rank(), settings.rank());
         SealedBuffer handle = buffer.share();
-        for (int taken = 0; taken < children.length; taken++) {
-            String full = nodeLoop.peer(children[taken]).quota.tryTake(buffer.byteSize());
-            if (full != null) {
-                while (--taken >= 0) {
-                    nodeLoop.peer(children[taken]).quota.give(1, buffer.byteSize());
-                }
-                handle.close();
-                return CompletableFuture.failedFuture(
-                        new QueueFullException(full + " rank=" + settings.rank() + " tag=" + tag));
-            }
+        String full = takeRooms(children, buffer.byteSize());
+        if (full != null) {
+            handle.close();
+            return CompletableFuture.failedFuture(
+                    new QueueFullException(full + " rank=" + settings.rank() + " tag=" + tag));
         }
         BroadcastSend send = BroadcastSend.begin(tag, options, handle, nodeLoop.peer(settings.rank()), children);
         if (isClosing()) {
@@ -383,7 +379,23 @@ public final class OobNode implements AutoCloseable {
         } else {
             nodeLoop.submit(send);
         }
-        return Objects.requireNonNull(send.result, "result").minimalCompletionStage();
+        return Objects.requireNonNull(send.result, "result");
+    }
+
+    /// For each child, or none.
+    ///
+    /// @return `null`, or what is full
+    private @Nullable String takeRooms(int[] children, long bytes) {
+        for (int taken = 0; taken < children.length; taken++) {
+            String full = nodeLoop.peer(children[taken]).quota.tryTake(bytes);
+            if (full != null) {
+                while (--taken >= 0) {
+                    nodeLoop.peer(children[taken]).quota.give(1, bytes);
+                }
+                return full;
+            }
+        }
+        return null;
     }
 
     private void checkSize(SealedBuffer buffer) {

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /// What was sent, what became of it, and what is wrong with that. A rule is looked at when what it is about
@@ -113,8 +112,7 @@ final class Ledger {
         }
     }
 
-    void completed(Sent sent, BroadcastResult result, Throwable thrown) {
-        Throwable failure = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+    void completed(Sent sent, BroadcastResult result, Throwable failure) {
         complete(sent, failure == null ? "CONFIRMED" : name(failure));
         if (failure != null) {
             failed(sent, failure);
