@@ -5,6 +5,8 @@ module io.bulla.interop.micrometer {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.refcount;
     requires transitive micrometer.core;
+    // for PoolMetrics alone
+    requires static transitive io.bulla.pool;
     // for OobMetrics alone
     requires static transitive io.bulla.runtime.oob;
     requires static transitive org.jspecify;

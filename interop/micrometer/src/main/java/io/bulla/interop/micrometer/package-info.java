@@ -3,6 +3,8 @@
 ///
 /// - [BudgetMetrics][io.bulla.interop.micrometer.BudgetMetrics]: bytes that a `MemoryBudget` has booked.
 /// - [SourceMetrics][io.bulla.interop.micrometer.SourceMetrics]: chunks of an `ArenaSource`.
+/// - [PoolMetrics][io.bulla.interop.micrometer.PoolMetrics]: slabs of a `SlabSource`, and what is in them. It alone
+/// needs `pool`.
 /// - [HandleMetrics][io.bulla.interop.micrometer.HandleMetrics]: open handles, from a `LeaseTally` or a `LeaseLedger`.
 /// - [OobMetrics][io.bulla.interop.micrometer.OobMetrics]: peers of an `OobNode`. It alone needs `runtime/oob`.
 ///
