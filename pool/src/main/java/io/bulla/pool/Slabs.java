@@ -4,18 +4,15 @@ package io.bulla.pool;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.pool.Depot.Chain;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// All slabs of a source, and what is at home in them: the slow paths, under one lock.
+/// All slabs of a source, and what is at home in them: the slow paths, under one lock, which also guards [Carving],
+/// [Home], [Magazines] and [EmptySlabs].
 ///
 /// ```
 /// slab:  carving --full--> out --every slot came home--> empty --used--> another slab, with another id
@@ -31,37 +28,21 @@ final class Slabs {
     /// Steps of the sweeper in which a magazine is not used before it is emptied: the idle time.
     private static final int QUIET = 4;
 
-    private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {});
-
     private final SlabSource source;
-    private final SlabSupplier supplier;
-    private final MemoryBudget budget;
     private final Depot[] depots;
-    // whole slabs that a device knows: registered already
-    private final Depot wholes = new Depot();
-    private final Magazine[] stripes;
+    private final Wholes wholes = new Wholes();
     private final long idleNanos;
     private final Sweeper sweeper;
-    private final Map<Thread, Magazine> magazines = new ConcurrentHashMap<>();
+    private final Home home = new Home();
+    private final Carving carving = new Carving();
+    private final Magazines magazines;
+    private final EmptySlabs empty;
+    // under the lock
+    private final Set<Slab> open = new HashSet<>();
     // volatile: what was done with a slab before it was put is before what its taker does
     private final AtomicReference<@Nullable Slab> emptied = new AtomicReference<>();
     // volatile: seen soon by threads that give back; written under the lock
     private volatile boolean closed;
-
-    // from here on under the lock
-    private final Set<Slab> open = new HashSet<>();
-    private final Set<Magazine> revoked = new HashSet<>();
-    private final @Nullable Slot[] home = new @Nullable Slot[SizeClasses.COUNT];
-    private @Nullable Slab current;
-    private long currentCarved;
-    // empty ones: newest first; without pages; to be ended; not to be used again before the source ends
-    private @Nullable Slab idle;
-    private @Nullable Slab discarded;
-    private @Nullable Slab ending;
-    private @Nullable Slab retired;
-    private long booked;
-    private long taken;
-    private long missed;
 
     Slabs(
             SlabSource source,
@@ -71,11 +52,10 @@ final class Slabs {
             Magazine[] stripes,
             long idleNanos) {
         this.source = source;
-        this.supplier = supplier;
-        this.budget = budget;
         this.depots = depots;
-        this.stripes = stripes;
         this.idleNanos = idleNanos;
+        this.magazines = new Magazines(stripes, home);
+        this.empty = new EmptySlabs(supplier, budget, this::wakeWaiting);
         this.sweeper = new Sweeper(this::sweep, Math.clamp(idleNanos / 4, 1_000_000, 250_000_000));
     }
 
@@ -84,7 +64,7 @@ final class Slabs {
     }
 
     synchronized long booked() {
-        return booked;
+        return empty.booked();
     }
 
     synchronized int open() {
@@ -99,10 +79,11 @@ final class Slabs {
             throw new IllegalArgumentException("region is too large: byteSize=" + byteSize);
         }
         long bytes = (byteSize + SlabSource.SLAB - 1) / SlabSource.SLAB * SlabSource.SLAB;
-        Slot known = takeWhole(bytes);
-        if (known != null) {
-            return known;
-        }
+        Slot known = wholes.take(bytes);
+        return known == null ? freshWhole(bytes) : known;
+    }
+
+    private Slot freshWhole(long bytes) {
         Slab slab = newSlab(bytes);
         try {
             Slot slot = new Slot(slab, slab.memory.segment(), Slot.WHOLE);
@@ -114,74 +95,9 @@ final class Slabs {
         }
     }
 
-    /// One that a device knows already. Those of another size go back behind it.
-    private @Nullable Slot takeWhole(long bytes) {
-        Slot others = null;
-        Slot found = null;
-        for (Chain chain = wholes.poll(); chain != null; chain = wholes.poll()) {
-            Slot slot = Objects.requireNonNull(chain.first);
-            if (slot.byteSize() == bytes) {
-                found = slot;
-                break;
-            }
-            slot.next = others;
-            others = slot;
-        }
-        while (others != null) {
-            Slot next = others.next;
-            others.next = null;
-            keepWhole(others);
-            others = next;
-        }
-        return found;
-    }
-
-    /// A whole slab that a device knows, for the next one who wants its size; home if there is no heap for that.
+    /// A whole slab that a device knows, for the next one who wants its size.
     void keepWhole(Slot slot) {
-        try {
-            // a fresh one: Depot 2
-            wholes.put(new Chain().of(slot, 1));
-        } catch (OutOfMemoryError noChain) {
-            slot.slab.leave();
-        }
-    }
-
-    /// Asks the devices that alone keep a slab to let go of it. Under no lock.
-    ///
-    /// @return false if there is no such slab
-    boolean askHolders() {
-        List<Slab> alone;
-        synchronized (this) {
-            collectWholes();
-            alone = alone(Long.MAX_VALUE);
-        }
-        alone.forEach(Slab::askHolders);
-        return !alone.isEmpty();
-    }
-
-    /// Those that devices alone have kept since `before`, or longer.
-    private List<Slab> alone(long before) {
-        List<Slab> alone = new ArrayList<>();
-        long now = System.nanoTime();
-        for (Slab each : open) {
-            if (!each.isAlone()) {
-                each.aloneSince = 0;
-                continue;
-            }
-            if (each.aloneSince == 0) {
-                each.aloneSince = now | 1;
-            }
-            if (before == Long.MAX_VALUE || each.aloneSince - before <= 0) {
-                alone.add(each);
-            }
-        }
-        return alone;
-    }
-
-    private void collectWholes() {
-        for (Chain chain = wholes.poll(); chain != null; chain = wholes.poll()) {
-            Objects.requireNonNull(chain.first).slab.leave();
-        }
+        wholes.keep(slot);
     }
 
     /// Linked slots of a class, at least one.
@@ -193,10 +109,10 @@ final class Slabs {
             return left;
         }
         Chain chain = new Chain();
-        if (!takeHome(sizeClass, chain) && !carve(sizeClass, chain)) {
+        if (!home.take(sizeClass, chain) && !carving.carve(sizeClass, chain)) {
             // what threads that have ended left behind comes before another slab
-            takeOver();
-            if (!takeHome(sizeClass, chain)) {
+            magazines.takeOver();
+            if (!home.take(sizeClass, chain)) {
                 carveAnother(sizeClass, chain);
             }
         }
@@ -205,22 +121,49 @@ final class Slabs {
 
     private void carveAnother(int sizeClass, Chain into) {
         try {
-            replaceCurrent();
+            carving.goOn(newSlab(SlabSource.SLAB));
         } catch (MemoryLimitException full) {
             // before the refusal all that other threads kept at hand came home
-            if (takeHome(sizeClass, into)) {
+            if (home.take(sizeClass, into)) {
                 return;
             }
             throw full;
         }
-        carve(sizeClass, into);
+        carving.carve(sizeClass, into);
+    }
+
+    private Slab newSlab(long bytes) {
+        sweeper.start();
+        SlabSupplier.Memory memory = takeMemory(bytes);
+        try {
+            Slab slab = new Slab(source, memory);
+            open.add(slab);
+            return slab;
+        } catch (Throwable failure) {
+            empty.endUnused(memory, bytes);
+            throw failure;
+        }
+    }
+
+    private SlabSupplier.Memory takeMemory(long bytes) {
+        absorb();
+        SlabSupplier.Memory idle = empty.takeIdle(bytes);
+        if (idle == null && !empty.tryBook(bytes)) {
+            collectAllHere();
+            idle = empty.takeIdle(bytes);
+            if (idle == null) {
+                empty.endIdle(System.nanoTime(), closed);
+                empty.book(bytes);
+            }
+        }
+        return idle == null ? empty.takeBooked(bytes) : idle;
     }
 
     /// The magazine of a thread, or null if there can be none.
     @Nullable
     Magazine magazine(Thread owner, long bytes) {
-        Magazine mine = magazines.get(owner);
-        if (mine != null && !mine.isRevoked()) {
+        Magazine mine = magazines.of(owner);
+        if (mine != null) {
             return mine;
         }
         try {
@@ -251,18 +194,45 @@ final class Slabs {
         }
     }
 
+    /// Asks the devices that alone keep a slab to let go of it. Under no lock.
+    ///
+    /// @return false if there is no such slab
+    boolean askHolders() {
+        List<Slab> alone;
+        synchronized (this) {
+            wholes.leave();
+            alone = alone(Long.MAX_VALUE);
+        }
+        alone.forEach(Slab::askHolders);
+        return !alone.isEmpty();
+    }
+
+    /// Those that devices alone have kept since `before`, or longer.
+    private List<Slab> alone(long before) {
+        List<Slab> alone = new ArrayList<>();
+        long now = System.nanoTime();
+        for (Slab each : open) {
+            if (!each.isAlone()) {
+                each.aloneSince = 0;
+                continue;
+            }
+            if (each.aloneSince == 0) {
+                each.aloneSince = now | 1;
+            }
+            if (before == Long.MAX_VALUE || each.aloneSince - before <= 0) {
+                alone.add(each);
+            }
+        }
+        return alone;
+    }
+
     void trim() {
         FlightEvents.Trim event = FlightEvents.trimming(booked());
-        revokeAll();
+        collectAll();
         long left;
         synchronized (this) {
-            collect();
-        }
-        askHolders();
-        synchronized (this) {
-            collect();
-            endIdle(System.nanoTime());
-            left = booked;
+            empty.endIdle(System.nanoTime(), closed);
+            left = empty.booked();
         }
         if (event != null) {
             event.finish(left);
@@ -275,30 +245,22 @@ final class Slabs {
                 return;
             }
             closed = true;
-            if (current != null) {
-                current.leave();
-                current = null;
-            }
+            carving.leave();
         }
-        revokeAll();
+        collectAll();
         synchronized (this) {
-            collect();
-        }
-        askHolders();
-        synchronized (this) {
-            collect();
-            endIdle(System.nanoTime());
-            if (booked > 0) {
+            empty.endIdle(System.nanoTime(), true);
+            if (empty.booked() > 0) {
                 sweeper.start();
             } else {
-                endRetired();
+                empty.endRetired();
             }
         }
     }
 
     synchronized boolean awaitNone(long nanos) throws InterruptedException {
         long deadline = System.nanoTime() + nanos;
-        while (booked > 0) {
+        while (empty.booked() > 0) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 return false;
@@ -309,184 +271,92 @@ final class Slabs {
         return true;
     }
 
+    private synchronized void wakeWaiting() {
+        notifyAll();
+    }
+
     synchronized PoolFigures figures() {
         absorb();
-        long cached = 0;
-        long hits = taken;
-        long misses = missed;
-        for (Magazine each : magazines.values()) {
-            cached += each.bytes();
-            hits += each.taken();
-            misses += each.missed();
-        }
-        for (Magazine each : stripes) {
-            cached += each.bytes();
-            hits += each.taken();
-            misses += each.missed();
-        }
         long live = 0;
         long quarantined = 0;
         for (Slab each : open) {
             live += each.carved - each.quarantined();
             quarantined += each.quarantined();
         }
-        for (Slot first : home) {
-            for (Slot slot = first; slot != null; slot = slot.next) {
-                live -= slot.slab.holders() == 0 ? 0 : slot.byteSize();
-            }
-        }
-        cached += wholes.bytes();
-        live -= wholes.bytes();
-        long empty = 0;
-        for (Slab each = idle; each != null; each = each.next) {
-            empty += each.byteSize;
-        }
-        return new PoolFigures(hits, misses, open.size(), magazines.size(), booked, empty, cached, live, quarantined);
+        long known = wholes.bytes();
+        return new PoolFigures(
+                magazines.taken(),
+                magazines.missed(),
+                open.size(),
+                magazines.owned(),
+                empty.booked(),
+                empty.idleBytes(),
+                magazines.bytes() + known,
+                live - home.bytes() - known,
+                quarantined);
     }
 
-    private boolean takeHome(int sizeClass, Chain into) {
-        int most = Magazine.slots(sizeClass);
-        Slot first = null;
-        int count = 0;
-        while (home[sizeClass] != null && count < most) {
-            Slot slot = home[sizeClass];
-            home[sizeClass] = slot.next;
-            // a slot of a slab that has come to its end is no slot any more
-            if (slot.slab.hold(1)) {
-                slot.next = first;
-                first = slot;
-                count++;
-            }
+    /// Everything that is free, or that only devices keep, comes home. Under no lock.
+    private void collectAll() {
+        synchronized (this) {
+            revoke(0);
         }
-        into.of(first, count);
-        return count > 0;
-    }
-
-    private void replaceCurrent() {
-        Slab fresh = newSlab(SlabSource.SLAB);
-        if (current != null) {
-            current.leave();
-        }
-        current = fresh;
-    }
-
-    /// @return false if the current slab has no room
-    private boolean carve(int sizeClass, Chain into) {
-        int bytes = SizeClasses.bytes(sizeClass);
-        Slab slab = current;
-        if (slab == null || slab.carved + bytes > slab.byteSize) {
-            return false;
-        }
-        int count = (int) Math.min(Magazine.slots(sizeClass), (slab.byteSize - slab.carved) / bytes);
-        MemorySegment memory = slab.memory.segment();
-        Slot first = null;
-        for (int i = count - 1; i >= 0; i--) {
-            Slot slot = new Slot(slab, memory.asSlice(slab.carved + (long) i * bytes, bytes), sizeClass);
-            slot.next = first;
-            first = slot;
-        }
-        // nothing below can fail: the source holds the slab that it carves
-        slab.hold(count);
-        slab.carved += (long) count * bytes;
-        into.of(first, count);
-        return true;
-    }
-
-    private Slab newSlab(long bytes) {
-        sweeper.start();
-        SlabSupplier.Memory memory = takeMemory(bytes);
-        try {
-            Slab slab = new Slab(source, memory);
-            open.add(slab);
-            return slab;
-        } catch (Throwable failure) {
-            // it was not used: gone at once, or with the budget's bytes kept if it cannot be
-            memory.end();
-            unbookGiven(bytes, false);
-            throw failure;
-        }
-    }
-
-    private SlabSupplier.Memory takeMemory(long bytes) {
-        absorb();
-        Slab known = takeIdle(bytes);
-        if (known == null && !budget.tryTake(bytes)) {
-            revokeHere();
+        Magazine.handshake();
+        synchronized (this) {
             collect();
-            known = takeIdle(bytes);
-            if (known == null) {
-                endIdle(System.nanoTime());
-                budget.take(bytes);
+        }
+        askHolders();
+        synchronized (this) {
+            collect();
+        }
+    }
+
+    /// Everything that is free comes home, under the lock.
+    private void collectAllHere() {
+        if (revoke(0) > 0) {
+            Magazine.handshake();
+        }
+        collect();
+    }
+
+    private int revoke(int idleFor) {
+        return closed ? magazines.revokeForGood() : magazines.revoke(idleFor);
+    }
+
+    private void collect() {
+        magazines.takeOver();
+        wholes.leave();
+        for (int i = 0; i < depots.length; i++) {
+            for (Chain chain = depots[i].poll(); chain != null; chain = depots[i].poll()) {
+                home.bring(i, chain.first);
             }
         }
-        if (known != null) {
-            return known.memory;
-        }
-        booked += bytes;
-        known = takeDiscarded(bytes);
-        if (known != null) {
-            FlightEvents.taken(bytes, true, booked);
-            return known.memory;
-        }
-        try {
-            SlabSupplier.Memory memory = checked(supplier.take(bytes), bytes);
-            FlightEvents.taken(bytes, false, booked);
-            return memory;
-        } catch (Throwable failure) {
-            unbook(bytes);
-            throw failure;
-        }
+        carving.leaveUnused();
+        absorb();
     }
 
-    private SlabSupplier.Memory checked(SlabSupplier.Memory memory, long bytes) {
-        MemorySegment segment = memory.segment();
-        if (segment.byteSize() != bytes
-                || !segment.isNative()
-                || segment.isReadOnly()
-                || segment.address() % SlabSource.SLAB != 0
-                || !segment.isAccessibleBy(ANY_THREAD)) {
-            memory.end();
-            throw new IllegalStateException("slab supplier gave the wrong memory: supplier="
-                    + supplier.getClass().getName() + " wanted=" + bytes + " found=" + segment);
-        }
-        return memory;
-    }
-
-    private @Nullable Slab takeIdle(long bytes) {
-        Slab before = null;
-        for (Slab each = idle; each != null; before = each, each = each.next) {
-            if (each.byteSize == bytes) {
-                if (before == null) {
-                    idle = each.next;
-                } else {
-                    before.next = each.next;
+    /// What was not needed since the last step comes home.
+    private void collectSpare() {
+        for (int i = 0; i < depots.length; i++) {
+            for (int spare = depots[i].spare(); spare > 0; spare--) {
+                Chain chain = depots[i].poll();
+                if (chain != null) {
+                    home.bring(i, chain.first);
                 }
-                return each;
             }
         }
-        return null;
-    }
-
-    private @Nullable Slab takeDiscarded(long bytes) {
-        Slab before = null;
-        for (Slab each = discarded; each != null; before = each, each = each.next) {
-            if (each.byteSize == bytes) {
-                if (before == null) {
-                    discarded = each.next;
-                } else {
-                    before.next = each.next;
-                }
-                return each;
-            }
-        }
-        return null;
+        wholes.leaveSpare();
+        carving.leaveUnusedIfQuiet();
+        absorb();
     }
 
     /// Takes over the slabs that are empty by now.
     private void absorb() {
         // volatile: what was done with a slab is before this
         Slab each = emptied.getAndSet(null);
-        boolean any = each != null;
+        if (each == null) {
+            return;
+        }
         long now = System.nanoTime();
         while (each != null) {
             Slab next = each.next;
@@ -495,251 +365,11 @@ final class Slabs {
                 // cannot be: each of them is one of the count; memory that a device may touch is not used again
                 throw new AssertionError("slab came to its end with devices: " + each);
             }
-            each.emptySince = now;
-            if (each.quarantined() > 0) {
-                // a raw view may be left: these addresses are not for another buffer
-                each.next = ending;
-                ending = each;
-            } else {
-                each.next = idle;
-                idle = each;
-            }
+            empty.put(each, now);
             each = next;
         }
-        if (any) {
-            forgetGone();
-            endQuarantined();
-        }
-    }
-
-    /// Slots at home in a slab that has come to its end.
-    private void forgetGone() {
-        for (int i = 0; i < home.length; i++) {
-            Slot kept = null;
-            for (Slot slot = home[i]; slot != null; ) {
-                Slot next = slot.next;
-                if (slot.slab.holders() > 0) {
-                    slot.next = kept;
-                    kept = slot;
-                }
-                slot = next;
-            }
-            home[i] = kept;
-        }
-    }
-
-    private void endQuarantined() {
-        Slab each = ending;
-        ending = null;
-        while (each != null) {
-            Slab next = each.next;
-            if (each.memory.discard()) {
-                // its addresses stay, and read zeros
-                unbookGiven(each.byteSize, true);
-                each.next = retired;
-                retired = each;
-            } else {
-                end(each);
-            }
-            each = next;
-        }
-    }
-
-    /// Ends the memory, or keeps it to be ended later.
-    private void end(Slab slab) {
-        try {
-            slab.memory.end();
-            unbookGiven(slab.byteSize, slab.quarantined() > 0);
-        } catch (IllegalStateException notNow) {
-            slab.next = ending;
-            ending = slab;
-        }
-    }
-
-    /// Gives back the pages of slabs that are empty since `before`, the oldest first.
-    private void endIdle(long before) {
-        Slab oldest = null;
-        Slab newer = null;
-        for (Slab each = idle; each != null; ) {
-            Slab next = each.next;
-            if (each.emptySince - before <= 0) {
-                each.next = oldest;
-                oldest = each;
-            } else {
-                each.next = newer;
-                newer = each;
-            }
-            each = next;
-        }
-        idle = null;
-        for (Slab each = newer; each != null; ) {
-            Slab next = each.next;
-            each.next = idle;
-            idle = each;
-            each = next;
-        }
-        while (oldest != null) {
-            Slab next = oldest.next;
-            if (!closed && oldest.memory.discard()) {
-                unbookGiven(oldest.byteSize, false);
-                oldest.next = discarded;
-                discarded = oldest;
-            } else {
-                end(oldest);
-            }
-            oldest = next;
-        }
-    }
-
-    private void endRetired() {
-        for (int i = 0; i < 2; i++) {
-            Slab each = i == 0 ? retired : discarded;
-            Slab left = null;
-            while (each != null) {
-                Slab next = each.next;
-                try {
-                    each.memory.end();
-                } catch (IllegalStateException notNow) {
-                    each.next = left;
-                    left = each;
-                }
-                each = next;
-            }
-            if (i == 0) {
-                retired = left;
-            } else {
-                discarded = left;
-            }
-        }
-    }
-
-    private void unbookGiven(long bytes, boolean escaped) {
-        unbook(bytes);
-        FlightEvents.givenBack(bytes, escaped, booked);
-    }
-
-    private void unbook(long bytes) {
-        booked -= bytes;
-        budget.give(bytes);
-        if (booked == 0) {
-            notifyAll();
-        }
-    }
-
-    /// Everything that is free goes home.
-    private void collect() {
-        takeOver();
-        collectWholes();
-        for (int i = 0; i < depots.length; i++) {
-            for (Chain chain = depots[i].poll(); chain != null; chain = depots[i].poll()) {
-                bringHome(i, chain.first);
-            }
-        }
-        Slab carving = current;
-        if (carving != null && isOnlyCarved(carving)) {
-            current = null;
-            carving.leave();
-        }
-        absorb();
-    }
-
-    /// Held by its source, and by devices if any.
-    private static boolean isOnlyCarved(Slab carving) {
-        return carving.holders() == 1 + carving.holderCount();
-    }
-
-    private void bringHome(int sizeClass, @Nullable Slot first) {
-        for (Slot slot = first; slot != null; ) {
-            Slot next = slot.next;
-            slot.next = home[sizeClass];
-            home[sizeClass] = slot;
-            slot.slab.leave();
-            slot = next;
-        }
-    }
-
-    private void revokeAll() {
-        synchronized (this) {
-            mark(0);
-        }
-        Magazine.handshake();
-        synchronized (this) {
-            takeOver();
-        }
-    }
-
-    private void revokeHere() {
-        if (mark(0) > 0) {
-            Magazine.handshake();
-        }
-    }
-
-    /// Revokes magazines that did nothing since `idleFor` marks: what they have is taken over after a handshake.
-    private int mark(int idleFor) {
-        int marked = 0;
-        for (Magazine each : magazines.values()) {
-            if (each.quietFor() >= idleFor || closed) {
-                revoked.add(each);
-                each.revoke();
-                magazines.remove(each.owner, each);
-                marked++;
-            }
-        }
-        if (closed) {
-            for (Magazine each : stripes) {
-                if (!each.isRevoked()) {
-                    revoked.add(each);
-                    each.revoke();
-                    marked++;
-                }
-            }
-        } else {
-            for (int i = 0; i < stripes.length; i++) {
-                Magazine shared = stripes[i];
-                if (shared.quietFor() >= idleFor && shared.bytes() > 0 && shared.tryEnter()) {
-                    try {
-                        unload(shared);
-                    } finally {
-                        shared.exit();
-                    }
-                }
-            }
-        }
-        return marked;
-    }
-
-    /// Takes the slots of revoked magazines, and of threads that have ended.
-    private void takeOver() {
-        for (Magazine each : magazines.values()) {
-            Thread owner = each.owner;
-            if (owner != null && !owner.isAlive()) {
-                // all that the thread did is before this (JLS 17.4.4)
-                magazines.remove(owner, each);
-                unload(each);
-                retireCounts(each);
-            }
-        }
-        revoked.removeIf(each -> {
-            if (!each.isLeft()) {
-                return false;
-            }
-            unload(each);
-            if (each.owner != null) {
-                retireCounts(each);
-            }
-            return true;
-        });
-    }
-
-    private void retireCounts(Magazine each) {
-        taken += each.taken();
-        missed += each.missed();
-    }
-
-    private void unload(Magazine magazine) {
-        for (int i = 0; i < SizeClasses.COUNT; i++) {
-            bringHome(i, magazine.unload(i));
-        }
+        home.forgetGone();
+        empty.endQuarantined();
     }
 
     /// One step of the source's thread.
@@ -748,7 +378,7 @@ final class Slabs {
     private boolean sweep() {
         boolean handshake;
         synchronized (this) {
-            handshake = mark(QUIET) > 0;
+            handshake = revoke(QUIET) > 0;
         }
         if (handshake) {
             Magazine.handshake();
@@ -759,44 +389,28 @@ final class Slabs {
         }
         wanted.forEach(Slab::askHolders);
         synchronized (this) {
-            endQuarantined();
-            takeOver();
+            empty.endQuarantined();
+            magazines.takeOver();
             if (closed) {
                 collect();
-                endIdle(System.nanoTime());
+                empty.endIdle(System.nanoTime(), true);
             } else {
-                for (int i = 0; i < depots.length; i++) {
-                    for (int spare = depots[i].spare(); spare > 0; spare--) {
-                        Chain chain = depots[i].poll();
-                        if (chain != null) {
-                            bringHome(i, chain.first);
-                        }
-                    }
-                }
-                for (int spare = wholes.spare(); spare > 0; spare--) {
-                    Chain chain = wholes.poll();
-                    if (chain != null) {
-                        Objects.requireNonNull(chain.first).slab.leave();
-                    }
-                }
-                Slab carving = current;
-                if (carving != null && carving.carved == currentCarved && isOnlyCarved(carving)) {
-                    current = null;
-                    carving.leave();
-                }
-                currentCarved = current == null ? 0 : current.carved;
-                absorb();
-                endIdle(System.nanoTime() - idleNanos);
+                collectSpare();
+                empty.endIdle(System.nanoTime() - idleNanos, false);
             }
-            if (booked == 0 && closed) {
-                endRetired();
-            }
-            boolean goesOn = booked > 0 || closed && (retired != null || discarded != null);
-            if (!goesOn) {
-                sweeper.ended();
-            }
-            return goesOn;
+            return goesOn();
         }
+    }
+
+    private boolean goesOn() {
+        if (empty.booked() == 0 && closed) {
+            empty.endRetired();
+        }
+        boolean goesOn = empty.booked() > 0 || closed && empty.hasRetired();
+        if (!goesOn) {
+            sweeper.ended();
+        }
+        return goesOn;
     }
 
     private void checkOpen(long requested) {
