@@ -11,11 +11,13 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```
 /// idle --taken again--> the memory of another slab
-///      --idle time--> discarded: no pages, no booking; its addresses are taken again, or end with the source
-///                     ended, where pages cannot go alone
-/// ending: a raw view was given out --> retired: no pages, no booking; its addresses end with the source
-///                                      ended, where pages cannot go alone
+///      --idle time--> leaving --pages given back--> discarded: its addresses are taken again, or end with the source
+///                             --else--> ended
+/// a raw view was given out: ending --pages given back--> retired: its addresses end with the source
+///                                  --else--> ended
 /// ```
+///
+/// What a supplier fails to give back waits in `ending` and is tried again. It stays booked meanwhile.
 final class EmptySlabs {
 
     private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {});
@@ -24,6 +26,7 @@ final class EmptySlabs {
     private final MemoryBudget budget;
     private final Runnable whenNoneIsBooked;
     private final SlabList idle = new SlabList();
+    private final SlabList leaving = new SlabList();
     private final SlabList discarded = new SlabList();
     private final SlabList ending = new SlabList();
     private final SlabList retired = new SlabList();
@@ -40,7 +43,7 @@ final class EmptySlabs {
     }
 
     long idleBytes() {
-        return idle.bytes();
+        return idle.bytes() + leaving.bytes();
     }
 
     /// Memory that is booked already.
@@ -48,6 +51,9 @@ final class EmptySlabs {
     /// @return null if none of that size is idle
     SlabSupplier.@Nullable Memory takeIdle(long bytes) {
         Slab slab = idle.takeOf(bytes);
+        if (slab == null) {
+            slab = leaving.takeOf(bytes);
+        }
         return slab == null ? null : slab.memory;
     }
 
@@ -114,42 +120,46 @@ final class EmptySlabs {
     }
 
     void endQuarantined() {
-        for (Slab each = ending.takeAll(); each != null; ) {
-            Slab next = each.next;
-            if (each.memory.discard()) {
-                // its addresses stay, and read zeros
-                unbookGiven(each.byteSize, true);
-                retired.put(each);
-            } else {
-                end(each);
-            }
-            each = next;
-        }
+        ending.drain(each -> giveBack(each, retired));
     }
 
-    /// Gives back the pages of slabs that are empty since `before`, the oldest first.
+    /// Lets go of slabs that are empty since `before`, for [#endOne].
+    void letGoIdle(long before) {
+        idle.moveEmptySince(before, leaving);
+    }
+
+    /// Gives back the pages of one slab that was let go of, the oldest.
     ///
-    /// @param last whether the addresses are given back too, since no slab is taken any more
-    void endIdle(long before, boolean last) {
-        for (Slab each = idle.takeEmptySince(before); each != null; ) {
-            Slab next = each.next;
-            if (!last && each.memory.discard()) {
-                unbookGiven(each.byteSize, false);
-                discarded.put(each);
-            } else {
-                end(each);
-            }
-            each = next;
+    /// @param last whether its addresses are given back too, since no slab is taken any more
+    /// @return false if there is none
+    boolean endOne(boolean last) {
+        Slab oldest = leaving.poll();
+        if (oldest == null) {
+            return false;
         }
+        giveBack(oldest, last ? null : discarded);
+        return true;
     }
 
-    /// Ends the memory, or keeps it to be ended later.
-    private void end(Slab slab) {
+    /// @param withoutPages for a slab that keeps its addresses, or null to end it
+    private void giveBack(Slab slab, @Nullable SlabList withoutPages) {
+        SlabList then = ending;
         try {
-            slab.memory.end();
-            unbookGiven(slab.byteSize, slab.quarantined() > 0);
+            if (withoutPages != null && slab.memory.discard()) {
+                then = withoutPages;
+            } else {
+                slab.memory.end();
+                then = null;
+            }
         } catch (IllegalStateException notNow) {
-            ending.put(slab);
+            // a system call is in it
+        } finally {
+            if (then != null) {
+                then.put(slab);
+            }
+            if (then != ending) {
+                unbookGiven(slab.byteSize, slab.quarantined() > 0);
+            }
         }
     }
 
@@ -164,15 +174,19 @@ final class EmptySlabs {
     }
 
     private static void endAddresses(SlabList withoutPages) {
-        for (Slab each = withoutPages.takeAll(); each != null; ) {
-            Slab next = each.next;
+        withoutPages.drain(each -> {
+            boolean ended = false;
             try {
                 each.memory.end();
+                ended = true;
             } catch (IllegalStateException notNow) {
-                withoutPages.put(each);
+                // a system call is in it
+            } finally {
+                if (!ended) {
+                    withoutPages.put(each);
+                }
             }
-            each = next;
-        }
+        });
     }
 
     private void unbookGiven(long bytes, boolean escaped) {

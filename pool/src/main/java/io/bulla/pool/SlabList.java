@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Slabs that are empty, linked by [Slab#next]: the one that was put last comes first. Guarded by the lock of [Slabs].
@@ -32,35 +33,51 @@ final class SlabList {
         return null;
     }
 
-    /// Takes those that were empty at a time already; the others keep their order.
+    /// Takes the one that was put last.
     ///
-    /// @return linked, the one that was put first comes first
+    /// @return null if there is none
     @Nullable
-    Slab takeEmptySince(long time) {
-        Slab taken = null;
+    Slab poll() {
+        Slab last = first;
+        if (last != null) {
+            first = last.next;
+        }
+        return last;
+    }
+
+    /// Moves those that were empty at a time already into another list, where the one that was put first comes first.
+    /// The others keep their order.
+    void moveEmptySince(long time, SlabList target) {
         Slab before = null;
         for (Slab each = first; each != null; ) {
             Slab next = each.next;
             if (each.emptySince - time <= 0) {
                 unlink(before, each);
-                each.next = taken;
-                taken = each;
+                target.put(each);
             } else {
                 before = each;
             }
             each = next;
         }
-        return taken;
     }
 
-    /// Takes all.
-    ///
-    /// @return linked, the one that was put last comes first
-    @Nullable
-    Slab takeAll() {
-        Slab all = first;
+    /// Takes each slab of now, once, for a step that may put it back. What it does not come to, for an error, stays.
+    void drain(Consumer<Slab> step) {
+        Slab left = first;
         first = null;
-        return all;
+        try {
+            while (left != null) {
+                Slab each = left;
+                left = each.next;
+                step.accept(each);
+            }
+        } finally {
+            while (left != null) {
+                Slab next = left.next;
+                put(left);
+                left = next;
+            }
+        }
     }
 
     private void unlink(@Nullable Slab before, Slab each) {

@@ -152,11 +152,21 @@ final class Slabs {
             collectAllHere();
             idle = empty.takeIdle(bytes);
             if (idle == null) {
-                empty.endIdle(System.nanoTime(), closed);
-                empty.book(bytes);
+                makeRoom(bytes);
             }
         }
         return idle == null ? empty.takeBooked(bytes) : idle;
+    }
+
+    /// Ends as many idle slabs as it takes to book some bytes.
+    private void makeRoom(long bytes) {
+        empty.letGoIdle(System.nanoTime());
+        while (!empty.tryBook(bytes)) {
+            if (!empty.endOne(closed)) {
+                empty.book(bytes);
+                return;
+            }
+        }
     }
 
     /// The magazine of a thread, or null if there can be none.
@@ -229,13 +239,9 @@ final class Slabs {
     void trim() {
         FlightEvents.Trim event = FlightEvents.trimming(booked());
         collectAll();
-        long left;
-        synchronized (this) {
-            empty.endIdle(System.nanoTime(), closed);
-            left = empty.booked();
-        }
+        endIdle(System.nanoTime());
         if (event != null) {
-            event.finish(left);
+            event.finish(booked());
         }
     }
 
@@ -248,8 +254,8 @@ final class Slabs {
             carving.leave();
         }
         collectAll();
+        endIdle(System.nanoTime());
         synchronized (this) {
-            empty.endIdle(System.nanoTime(), true);
             if (empty.booked() > 0) {
                 sweeper.start();
             } else {
@@ -350,6 +356,22 @@ final class Slabs {
         absorb();
     }
 
+    /// Gives back slabs that are empty since `before`. Under no lock: each may be a handshake with every thread, so
+    /// other threads have their turn between two.
+    private void endIdle(long before) {
+        synchronized (this) {
+            empty.endQuarantined();
+            empty.letGoIdle(before);
+        }
+        while (endOne()) {
+            Thread.yield();
+        }
+    }
+
+    private synchronized boolean endOne() {
+        return empty.endOne(closed);
+    }
+
     /// Takes over the slabs that are empty by now.
     private void absorb() {
         // volatile: what was done with a slab is before this
@@ -389,15 +411,15 @@ final class Slabs {
         }
         wanted.forEach(Slab::askHolders);
         synchronized (this) {
-            empty.endQuarantined();
             magazines.takeOver();
             if (closed) {
                 collect();
-                empty.endIdle(System.nanoTime(), true);
             } else {
                 collectSpare();
-                empty.endIdle(System.nanoTime() - idleNanos, false);
             }
+        }
+        endIdle(closed ? System.nanoTime() : System.nanoTime() - idleNanos);
+        synchronized (this) {
             return goesOn();
         }
     }

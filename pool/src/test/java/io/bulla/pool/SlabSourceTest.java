@@ -389,6 +389,45 @@ class SlabSourceTest {
     }
 
     @Test
+    void slabsThatASupplierFailsToGiveBackAreTriedAgain() throws InterruptedException {
+        int[] failures = {2};
+        SlabSupplier failing = bytes -> {
+            SlabSupplier.Memory memory = SlabSupplier.arenas().take(bytes);
+            return new SlabSupplier.Memory() {
+                @Override
+                public MemorySegment segment() {
+                    return memory.segment();
+                }
+
+                @Override
+                public void end() {
+                    if (failures[0]-- > 0) {
+                        throw new OutOfMemoryError("not now");
+                    }
+                    memory.end();
+                }
+            };
+        };
+        try (SlabSource source = SlabSource.builder()
+                .budget(budget)
+                .supplier(failing)
+                .idle(Duration.ofHours(1))
+                .build()) {
+            List<Region> all = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                all.add(source.allocate(SLAB));
+            }
+            all.forEach(Region::release);
+            assertThrows(OutOfMemoryError.class, source::trim);
+            assertEquals(5 * SLAB, source.bookedBytes());
+            assertThrows(OutOfMemoryError.class, source::trim);
+            assertEquals(5 * SLAB, source.bookedBytes());
+            source.trim();
+            assertEquals(0, source.bookedBytes());
+        }
+    }
+
+    @Test
     void supplierThatGivesTheWrongMemoryIsNamed() {
         try (SlabSource wrong = SlabSource.builder()
                 .budget(budget)
