@@ -6,6 +6,8 @@
 ///   a slab, and retires it.
 /// - [Traits][io.bulla.pool.device.Traits] is what it can do, and above all its
 ///   [Fence][io.bulla.pool.device.Fence]: what it takes until it has stopped.
+/// - [MarkLookup][io.bulla.pool.device.MarkLookup] is how a device's own operations find the mark of a buffer; a
+///   [MarkUse][io.bulla.pool.device.MarkUse] keeps it for one of them.
 ///
 /// Two events end a device's access: *no new access*, and *the memory is yours*. Only the second one ends the
 /// hold on the slab. What keeps the marks, and decides when to retire them, is `runtime/registration`.

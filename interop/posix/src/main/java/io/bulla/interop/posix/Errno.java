@@ -3,8 +3,12 @@ package io.bulla.interop.posix;
 
 /// The error numbers that a caller may want to tell apart, as Linux numbers them.
 public enum Errno {
+    /// There is no such file.
+    ENOENT(2, "No such file or directory"),
     /// Interrupted by a signal.
     EINTR(4, "Interrupted system call"),
+    /// The device failed.
+    EIO(5, "Input/output error"),
     /// No such descriptor.
     EBADF(9, "Bad file descriptor"),
     /// It would block.
@@ -17,10 +21,18 @@ public enum Errno {
     EFAULT(14, "Bad address"),
     /// In use: a writable mapping exists.
     EBUSY(16, "Device or resource busy"),
+    /// The file is there already.
+    EEXIST(17, "File exists"),
     /// An argument that the kernel does not accept.
     EINVAL(22, "Invalid argument"),
     /// No more descriptors.
     EMFILE(24, "Too many open files"),
+    /// The file would be larger than allowed.
+    EFBIG(27, "File too large"),
+    /// The device is full.
+    ENOSPC(28, "No space left on device"),
+    /// The file system is read-only.
+    EROFS(30, "Read-only file system"),
     /// The peer has closed.
     EPIPE(32, "Broken pipe"),
     /// Not permitted: the memory is sealed.
@@ -39,6 +51,8 @@ public enum Errno {
     ENOBUFS(105, "No buffer space available"),
     /// Not connected.
     ENOTCONN(107, "Transport endpoint is not connected"),
+    /// The time is over.
+    ETIMEDOUT(110, "Connection timed out"),
     /// There is no listener.
     ECONNREFUSED(111, "Connection refused"),
     /// The request was canceled.

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// A table of memory that an io_uring knows, pinned by the kernel: slots that are filled, used by reads and
@@ -58,6 +59,7 @@ public final class FixedTable implements Registrar {
     private static final long MOST_BYTES = 1L << 30;
     private static final long TAG = 1L << 62;
     private static final long CANCEL = 1L << 61;
+    private static final Runnable NOTHING = () -> {};
     private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
 
     /// One life of a place in the table.
@@ -273,6 +275,7 @@ public final class FixedTable implements Registrar {
             for (Slot each : slots.values()) {
                 empty(each);
             }
+            cancelEach(_ -> true);
             while (!slots.isEmpty() || !transfers.isEmpty()) {
                 if (System.nanoTime() - end > 0) {
                     throw new IllegalStateException("the kernel still has memory: slots=" + slots.size());
@@ -292,8 +295,37 @@ public final class FixedTable implements Registrar {
         return "FixedTable[slots=" + traits.mostMarks() + " owner=" + owner.getName() + "]";
     }
 
+    /// Writes registered bytes to a file.
+    ///
+    /// @param at where in the file
+    /// @param ended told once the kernel has answered, and not after an exception; does not throw
+    FixedTransfer write(Descriptor to, long at, Mark from, long address, int length, Runnable ended)
+            throws PosixException {
+        return begin("WRITE_FIXED", Ring.OP_WRITE_FIXED, to, marked(from, address, length), at, address, length, ended);
+    }
+
+    /// Writes bytes to a file that the table does not know.
+    FixedTransfer writePlain(Descriptor to, long at, long address, int length, Runnable ended) throws PosixException {
+        return begin("WRITE", Ring.OP_WRITE, to, null, at, address, length, ended);
+    }
+
+    /// Has a file's bytes written to its device: those that were written before this.
+    FixedTransfer sync(Descriptor file) throws PosixException {
+        return begin("FSYNC", Ring.OP_FSYNC, file, null, 0, 0, 0, NOTHING);
+    }
+
+    /// Asks the kernel to end what waits on a descriptor; each one is answered all the same.
+    void cancelAll(Descriptor on) throws PosixException {
+        cancelEach(transfer -> transfer.descriptor == on);
+    }
+
     private FixedTransfer begin(String call, byte opcode, PosixSocket socket, Mark mark, long address, int length)
             throws PosixException {
+        Slot slot = marked(mark, address, length);
+        return begin(call, opcode, socket.descriptor(), slot, 0, address, length, NOTHING);
+    }
+
+    private Slot marked(Mark mark, long address, int length) {
         checkOwner();
         Slot slot = of(mark);
         long offset = address - slot.address;
@@ -304,8 +336,25 @@ public final class FixedTable implements Registrar {
         if (closed || slots.get(slot.key) != slot || slot.memoryIsFree != null) {
             throw new IllegalStateException("mark is retired: " + slot);
         }
-        FixedTransfer transfer = new FixedTransfer(call, slot, socket);
-        int fd = socket.descriptor().enter(call);
+        return slot;
+    }
+
+    private FixedTransfer begin(
+            String call,
+            byte opcode,
+            Descriptor descriptor,
+            @Nullable Slot slot,
+            long at,
+            long address,
+            int length,
+            Runnable ended)
+            throws PosixException {
+        checkOwner();
+        if (closed) {
+            throw new IllegalStateException("table is closed: call=" + call);
+        }
+        FixedTransfer transfer = new FixedTransfer(call, slot, descriptor, ended);
+        int fd = descriptor.enter(call);
         long id = next;
         boolean given = false;
         try {
@@ -313,21 +362,28 @@ public final class FixedTable implements Registrar {
             MemorySegment request = request();
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
             request.set(JAVA_INT, Ring.SQE_FD, fd);
+            request.set(JAVA_LONG, Ring.SQE_OFFSET, at);
             request.set(JAVA_LONG, Ring.SQE_ADDRESS, address);
             request.set(JAVA_INT, Ring.SQE_LENGTH, length);
-            request.set(JAVA_SHORT, Ring.SQE_BUFFER, (short) slot.index);
+            request.set(JAVA_SHORT, Ring.SQE_BUFFER, (short) (slot == null ? 0 : slot.index));
             request.set(JAVA_LONG, Ring.SQE_USER_DATA, id);
             given = true;
         } finally {
             if (!given) {
                 transfers.remove(id);
-                socket.descriptor().leave();
+                descriptor.leave();
             }
         }
         next++;
-        slot.transfers++;
-        // from here on its completion is told, whatever the kernel says to the call
-        ring.enter();
+        if (slot != null) {
+            slot.transfers++;
+        }
+        try {
+            ring.enter();
+        } catch (PosixException notNow) {
+            // the ring has the request, so its end is told: the next progress() hands it over, or says why not
+            return transfer;
+        }
         return transfer;
     }
 
@@ -361,13 +417,17 @@ public final class FixedTable implements Registrar {
     private void empty(Slot slot) throws PosixException {
         check("BUFFERS_UPDATE", update(slot, 0, 0));
         if (slot.transfers > 0) {
-            for (Map.Entry<Long, FixedTransfer> each : transfers.entrySet()) {
-                if (each.getValue().slot == slot) {
-                    cancel(each.getKey());
-                }
-            }
-            ring.enter();
+            cancelEach(transfer -> transfer.slot == slot);
         }
+    }
+
+    private void cancelEach(Predicate<FixedTransfer> which) throws PosixException {
+        for (Map.Entry<Long, FixedTransfer> each : transfers.entrySet()) {
+            if (which.test(each.getValue())) {
+                cancel(each.getKey());
+            }
+        }
+        ring.enter();
     }
 
     private void cancel(long id) throws PosixException {
@@ -406,9 +466,11 @@ public final class FixedTable implements Registrar {
         }
         FixedTransfer transfer = transfers.remove(userData);
         if (transfer != null) {
-            transfer.slot.transfers--;
+            if (transfer.slot != null) {
+                transfer.slot.transfers--;
+            }
+            transfer.descriptor.leave();
             transfer.answered(result);
-            transfer.socket.descriptor().leave();
         }
     }
 
@@ -432,7 +494,7 @@ public final class FixedTable implements Registrar {
         throw new IllegalArgumentException("mark of another device: " + mark);
     }
 
-    private void checkOwner() {
+    void checkOwner() {
         if (Thread.currentThread() != owner) {
             throw new WrongThreadException("table belongs to another thread: owner=" + owner.getName());
         }

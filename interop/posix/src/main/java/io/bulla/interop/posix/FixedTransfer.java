@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import org.jspecify.annotations.Nullable;
+
 /// One read or write of a [FixedTable], until the kernel has answered.
 public final class FixedTransfer {
 
     private final String call;
-    final FixedTable.Slot slot;
-    final PosixSocket socket;
+    // none if it names no registered memory
+    final FixedTable.@Nullable Slot slot;
+    final Descriptor descriptor;
+    private final Runnable ended;
     private boolean done;
     private int result;
 
-    FixedTransfer(String call, FixedTable.Slot slot, PosixSocket socket) {
+    /// @param ended told once the kernel has answered; does not throw
+    FixedTransfer(String call, FixedTable.@Nullable Slot slot, Descriptor descriptor, Runnable ended) {
         this.call = call;
         this.slot = slot;
-        this.socket = socket;
+        this.descriptor = descriptor;
+        this.ended = ended;
     }
 
     /// Tells whether the kernel has answered.
@@ -33,7 +39,7 @@ public final class FixedTransfer {
             throw new IllegalStateException("transfer is not done: " + this);
         }
         if (result < 0) {
-            throw PosixException.of(call, -result, "slot=" + slot.index());
+            throw PosixException.of(call, -result, where());
         }
         return result;
     }
@@ -41,10 +47,15 @@ public final class FixedTransfer {
     void answered(int with) {
         done = true;
         result = with;
+        ended.run();
+    }
+
+    private String where() {
+        return slot == null ? descriptor.toString() : "slot=" + slot.index();
     }
 
     @Override
     public String toString() {
-        return call + "[slot=" + slot.index() + (done ? " result=" + result : " waits") + "]";
+        return call + "[" + where() + (done ? " result=" + result : " waits") + "]";
     }
 }

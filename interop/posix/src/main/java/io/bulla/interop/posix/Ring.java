@@ -33,16 +33,19 @@ import org.jspecify.annotations.Nullable;
 final class Ring implements AutoCloseable {
 
     static final byte OP_WRITEV = 2;
+    static final byte OP_FSYNC = 3;
     static final byte OP_READ_FIXED = 4;
     static final byte OP_WRITE_FIXED = 5;
     static final byte OP_POLL_ADD = 6;
     static final byte OP_ASYNC_CANCEL = 14;
+    static final byte OP_WRITE = 23;
     static final byte OP_SENDMSG_ZC = 48;
     static final int CQE_MORE = 2;
     static final int CQE_NOTIF = 8;
 
     static final long SQE_OPCODE = 0;
     static final long SQE_FD = 4;
+    static final long SQE_OFFSET = 8;
     static final long SQE_ADDRESS = 16;
     static final long SQE_LENGTH = 24;
     static final long SQE_OP_FLAGS = 28;

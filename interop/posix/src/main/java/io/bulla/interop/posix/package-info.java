@@ -16,6 +16,8 @@
 ///   and which [SendPath][io.bulla.interop.posix.SendPath] was taken.
 /// - [FixedTable][io.bulla.interop.posix.FixedTable] is an io_uring as a device that knows memory: each of its
 ///   reads and writes is a [FixedTransfer][io.bulla.interop.posix.FixedTransfer].
+/// - [SealedFileWriter][io.bulla.interop.posix.SealedFileWriter] writes buffers to a file by such a table, past the
+///   page cache; [FileFigures][io.bulla.interop.posix.FileFigures] say which way the bytes went.
 /// - [PosixException][io.bulla.interop.posix.PosixException] carries the kernel's error number.
 ///
 /// The program is started with `--enable-native-access=io.bulla.interop.posix` (or `ALL-UNNAMED` on the class

@@ -34,8 +34,15 @@ import java.util.concurrent.locks.LockSupport;
 /// The public operations of this module, each to be run with a failing system call.
 final class FaultOperations {
 
-    static final Set<String> TYPES =
-            Set.of("PosixSocket", "Outbox", "ZeroCopySocket", "MemfdSource", "SharedSeal", "Guard", "HugePages");
+    static final Set<String> TYPES = Set.of(
+            "PosixSocket",
+            "Outbox",
+            "ZeroCopySocket",
+            "MemfdSource",
+            "SharedSeal",
+            "Guard",
+            "HugePages",
+            "SealedFileWriter");
     /// They make no system call.
     static final Set<String> WITHOUT_CALLS = Set.of(
             "PosixSocket.isOpen",
@@ -56,6 +63,10 @@ final class FaultOperations {
             "SharedSeal.toString",
             "SharedSeal.withDigest",
             "HugePages.HugePages",
+            "SealedFileWriter.size",
+            "SealedFileWriter.blockBytes",
+            "SealedFileWriter.figures",
+            "SealedFileWriter.toString",
             "Guard.valueOf",
             "Guard.values");
 
@@ -105,6 +116,7 @@ final class FaultOperations {
         sends();
         outboxes();
         seals();
+        files();
     }
 
     List<Operation> all() {
@@ -150,6 +162,16 @@ final class FaultOperations {
 
     private void add(String name, Sockets sockets, Set<String> covers, Body body) {
         all.add(new Operation(name, sockets, covers, body));
+    }
+
+    private void files() {
+        Set<String> covers = Set.of(
+                "SealedFileWriter.create",
+                "SealedFileWriter.append",
+                "SealedFileWriter.align",
+                "SealedFileWriter.flush",
+                "SealedFileWriter.close");
+        add("file", Sockets.NONE, covers, _ -> FileFaults.write(folder.resolve("file"), arenas));
     }
 
     private void sockets() {

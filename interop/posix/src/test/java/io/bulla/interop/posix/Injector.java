@@ -53,6 +53,9 @@ final class Injector implements Seam.Watcher {
 
     private static Map<String, int[]> errnos() {
         Map<String, int[]> all = new TreeMap<>();
+        all.put("open", new int[] {EINTR, EMFILE, ENFILE, ENOSPC, EACCES});
+        // after another one has failed
+        all.put("unlink", new int[] {});
         all.put("socket", new int[] {EMFILE, ENFILE, ENOBUFS, EACCES});
         all.put("socketpair", new int[] {EMFILE, ENFILE, ENOMEM});
         all.put("bind", new int[] {EADDRINUSE, EACCES, ENOMEM});

@@ -2,10 +2,11 @@
 package io.bulla.runtime.registration;
 
 import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MarkUse;
 
 /// One operation's claim on a registration: from before the device is told of the operation until it has said
 /// that it is over. The caller holds a handle on the buffer as long. Belongs to one thread at a time.
-public final class Use implements AutoCloseable {
+public final class Use implements MarkUse {
 
     private final Registration registration;
     private boolean ended;
@@ -17,6 +18,7 @@ public final class Use implements AutoCloseable {
     /// What the device knows the slab by.
     ///
     /// @return the mark of the whole slab
+    @Override
     public Mark mark() {
         return registration.made();
     }

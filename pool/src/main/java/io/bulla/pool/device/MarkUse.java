@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.pool.device;
+
+/// One operation's claim on a mark, which is not retired before it ends. Belongs to one thread at a time.
+public interface MarkUse extends AutoCloseable {
+
+    /// What the device knows the memory by.
+    ///
+    /// @return the same each time
+    Mark mark();
+
+    /// The operation is over. Again does nothing.
+    @Override
+    void close();
+}
