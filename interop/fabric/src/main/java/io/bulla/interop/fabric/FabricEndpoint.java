@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
+import io.bulla.buffer.SealedBuffer;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Queue;
 
 /// What one peer is served by. Its end ends what this peer has under way, in both directions, and nothing of the
 /// others.
@@ -10,8 +13,12 @@ public final class FabricEndpoint implements AutoCloseable {
     private final FabricDomain domain;
     final long address;
     private final byte[] name;
-    // under the domain's monitor
+    // under the domain's monitor, as all below
+    private final Queue<Piece> waiting = new ArrayDeque<>();
     private boolean closed;
+
+    /// A part of an operation that the fabric is given at once.
+    record Piece(FabricOperation of, int index) {}
 
     FabricEndpoint(FabricDomain domain, long address, byte... name) {
         this.domain = domain;
@@ -42,9 +49,57 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @param target offset in the grant, or an address with [FabricProvider#byAddress()]
     /// @param bytes native memory that the caller keeps until the write is done
     /// @return to be waited for
-    /// @throws FabricException if the fabric refuses, or the endpoint is closed
+    /// @throws FabricException if the endpoint is closed
     public FabricWrite write(long peer, long key, long target, MemorySegment bytes) throws FabricException {
-        return domain.write(this, peer, key, target, bytes);
+        return domain.begin(new FabricWrite(this, peer, key, target, Gather.of(bytes)), 1);
+    }
+
+    /// Writes a buffer into a peer's memory, one region behind the other, nothing copied. It is over when the
+    /// fabric says so: not yet when this returns.
+    ///
+    /// @param peer from [#connect]
+    /// @param key of the peer's grant
+    /// @param target offset in the grant, or an address with [FabricProvider#byAddress()]
+    /// @param buffer may be closed afterwards: it is held until the fabric has let go of it
+    /// @return to be waited for
+    /// @throws FabricException if the endpoint is closed
+    /// @throws IllegalArgumentException if a region is on the heap
+    /// @throws IllegalStateException if the buffer is closed
+    public FabricWrite write(long peer, long key, long target, SealedBuffer buffer) throws FabricException {
+        Gather bytes = Gather.of(buffer, domain.mostRegions());
+        return domain.begin(new FabricWrite(this, peer, key, target, bytes), bytes.pieces());
+    }
+
+    /// Sends a buffer as a message, from where its regions are. A fabric takes a few regions at once; what is
+    /// behind them is copied.
+    ///
+    /// @param peer from [#connect]
+    /// @param buffer may be closed afterwards: it is held until the fabric has let go of it
+    /// @return to be waited for
+    /// @throws FabricException if the endpoint is closed
+    /// @throws IllegalArgumentException if a region is on the heap
+    /// @throws IllegalStateException if the buffer is closed
+    public FabricSend send(long peer, SealedBuffer buffer) throws FabricException {
+        return domain.begin(new FabricSend(this, peer, Gather.inOnePiece(buffer, domain.mostRegions())), 1);
+    }
+
+    /// Waits for the peer's next message. Messages meet those that wait in order.
+    ///
+    /// @param into native memory that the caller keeps until the message is there; one that is longer is an
+    ///     error
+    /// @return to be waited for
+    /// @throws FabricException if the endpoint is closed
+    public FabricReceive receive(MemorySegment into) throws FabricException {
+        return domain.begin(new FabricReceive(this, into), 1);
+    }
+
+    FabricDomain domain() {
+        return domain;
+    }
+
+    /// What the fabric does not take yet, in order.
+    Queue<Piece> waiting() {
+        return waiting;
     }
 
     boolean isClosed() {

@@ -18,6 +18,7 @@ import java.lang.invoke.MethodHandle;
 ///
 /// ```
 /// fi_info:         0 next  8 caps  16 mode  72 tx  80 rx  88 ep  96 domain  104 fabric       120 bytes
+/// fi_tx_attr:      56 iov_limit
 /// fi_ep_attr:      0 type  16 max_msg_size
 /// fi_domain_attr:  8 name  16 threading  36 mr_mode  40 mr_key_size
 /// fi_fabric_attr:  16 prov_name
@@ -57,12 +58,14 @@ final class FabricInfo implements AutoCloseable {
             boolean local = name.equals("shm");
             MemorySegment node = local ? MemorySegment.NULL : arena.allocateFrom("127.0.0.1");
             int result;
+            SignalHandlers before = SignalHandlers.keep();
             try {
                 result = (int) Libfabric.exported("fi_getinfo", GETINFO)
                         .invokeExact(Libfabric.VERSION, node, MemorySegment.NULL, local ? 0L : SOURCE, hints, answer);
             } catch (Throwable thrown) {
                 throw Libfabric.impossible(thrown);
             } finally {
+                before.restore();
                 free(hints);
             }
             if (result != 0) {
@@ -79,6 +82,11 @@ final class FabricInfo implements AutoCloseable {
 
     long fabricAttributes() {
         return word(address + 104);
+    }
+
+    /// Regions of one operation.
+    int mostRegions() {
+        return Math.clamp(word(word(address + 72) + 56), 1, 1024);
     }
 
     FabricProvider provider() {

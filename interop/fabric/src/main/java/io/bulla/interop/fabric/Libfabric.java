@@ -41,7 +41,16 @@ final class Libfabric {
     /// Loaded with the first use.
     private static final class Loaded {
         static final Linker LINKER = Linker.nativeLinker();
-        static final Object FOUND = load();
+        static final Object FOUND = loadQuietly();
+
+        private static Object loadQuietly() {
+            SignalHandlers before = SignalHandlers.keep();
+            try {
+                return load();
+            } finally {
+                before.restore();
+            }
+        }
     }
 
     private static final Map<FunctionDescriptor, MethodHandle> HANDLES = new ConcurrentHashMap<>();

@@ -8,8 +8,10 @@
 /// - [FabricEndpoint][io.bulla.interop.fabric.FabricEndpoint] serves one peer, so that its end is a fence for
 ///   this peer
 ///   alone.
-/// - [FabricWrite][io.bulla.interop.fabric.FabricWrite] is a write into a peer's memory, with a deadline of its
-///   own.
+/// - A [FabricOperation][io.bulla.interop.fabric.FabricOperation] has a deadline of its own: a
+///   [FabricWrite][io.bulla.interop.fabric.FabricWrite] into a peer's memory, a
+///   [FabricSend][io.bulla.interop.fabric.FabricSend] of a buffer as a message, and a
+///   [FabricReceive][io.bulla.interop.fabric.FabricReceive] of one.
 ///
 /// The library is loaded when the first provider is asked for, and not before.
 @NullMarked

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -11,10 +12,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Fence;
 import io.bulla.pool.device.Peer;
+import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.registration.Grant;
 import io.bulla.runtime.registration.Landing;
 import io.bulla.runtime.registration.PinBudget;
@@ -26,6 +31,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +43,7 @@ class FabricDomainTest {
     private static final Peer WRITER = new Peer(1, "writer");
     private static final Peer READER = new Peer(2, "reader");
     private static final int LARGE = 32 << 20;
+    private static final LeaseTally OPEN = new LeaseTally();
 
     @Test
     void providersSayWhatTheyPromise() throws Exception {
@@ -51,6 +58,12 @@ class FabricDomainTest {
     @Test
     void nullIsStillANullPointerException() throws Exception {
         providers();
+        if (providers().stream().anyMatch(each -> each.name().equals("shm"))) {
+            // it takes the signal by which the JVM finds null, with its first endpoint
+            try (FabricDomain shm = FabricDomain.open("shm")) {
+                assertNotNull(shm.endpoint(READER));
+            }
+        }
         // one that is met by the signal of the machine and not by a comparison: a field of an object that never was
         // null
         Field[] fields = {new Field()};
@@ -66,6 +79,96 @@ class FabricDomainTest {
     }
 
     @Test
+    void signalsAreHandledAsBefore() throws Exception {
+        List<Long> before = handlers();
+        for (FabricProvider each : providers()) {
+            try (FabricDomain domain = FabricDomain.open(each.name())) {
+                assertNotNull(domain.endpoint(READER));
+                assertEquals(before, handlers(), each::name);
+            }
+            assertEquals(before, handlers(), each::name);
+        }
+    }
+
+    private static List<Long> handlers() {
+        return IntStream.rangeClosed(1, 31).mapToObj(SignalHandlers::handlerOf).toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    void bufferArrivesAsAMessage(String provider) throws Exception {
+        try (Scene scene = new Scene(provider);
+                SealedBuffer two = scene.many(2, 700);
+                SealedBuffer many = scene.many(11, 300);
+                SealedBuffer large = scene.many(1, 1 << 20);
+                SealedBuffer none = SealedBuffer.concat()) {
+            for (SealedBuffer each : List.of(two, many, large, none)) {
+                scene.sendAndReceive(each);
+            }
+        }
+        assertEquals(0, OPEN.open());
+    }
+
+    @Test
+    void messageLongerThanItsRoomIsAnError() throws Exception {
+        try (Scene scene = new Scene("tcp;ofi_rxm");
+                Arena arena = Arena.ofShared();
+                SealedBuffer message = scene.many(1, 300)) {
+            FabricReceive receive = scene.reader.endpoint(WRITER).receive(arena.allocate(100));
+            FabricSend send = scene.from.send(scene.to, message);
+            scene.progress(receive, PATIENCE);
+            assertThrows(FabricException.class, () -> receive.await(Duration.ofSeconds(10)));
+            scene.progress(send, Duration.ofSeconds(1));
+        }
+        assertEquals(0, OPEN.open());
+    }
+
+    @Test
+    void memoryOnTheHeapIsRefused() throws Exception {
+        try (Scene scene = new Scene("tcp;ofi_rxm")) {
+            MemorySegment heap = MemorySegment.ofArray(new byte[10]);
+            IllegalArgumentException refused =
+                    assertThrows(IllegalArgumentException.class, () -> scene.from.write(scene.to, 1, 0, heap));
+            assertEquals("memory is on the heap: region=0 byteSize=10", refused.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    void buffersRegionsAreWrittenBesideEachOther(String provider) throws Exception {
+        try (Scene scene = new Scene(provider);
+                SealedBuffer many = scene.many(11, 3000);
+                Landing landing = scene.registrations.landing(scene.memory, many.byteSize())) {
+            Grant grant = landing.grant(WRITER);
+            FabricWrite write = scene.from.write(scene.to, grant.key(), scene.target(grant), many);
+            scene.until(write);
+            assertInstanceOf(Revocation.Clean.class, grant.complete(PATIENCE));
+            try (SealedBuffer message = landing.seal()) {
+                assertArrayEquals(many.toByteArray(), message.toByteArray());
+            }
+        }
+        assertEquals(0, OPEN.open());
+    }
+
+    /// One endpoint's peer never answers; the other's does.
+    @Test
+    void endpointThatWaitsDelaysNoOther() throws Exception {
+        try (Scene scene = new Scene("tcp;ofi_rxm");
+                Landing landing = scene.registrations.landing(scene.memory, 5000)) {
+            FabricDomain third = FabricDomain.open("tcp;ofi_rxm");
+            byte[] gone = third.endpoint(WRITER).name();
+            third.close();
+            FabricEndpoint lonely = scene.writer.endpoint(new Peer(3, "gone"));
+            FabricWrite never = lonely.write(lonely.connect(gone), 1, 0, scene.filled((byte) 'x', 100));
+            Grant grant = landing.grant(WRITER);
+            scene.until(scene.write(grant, (byte) 'a', 5000));
+            lonely.close();
+            assertTrue(never.isDone());
+            assertThrows(FabricException.class, () -> never.await(Duration.ZERO));
+        }
+    }
+
+    @Test
     void unknownProviderIsRefusedByName() throws Exception {
         providers();
         FabricException refused = assertThrows(FabricException.class, () -> FabricDomain.open("no-such"));
@@ -73,7 +176,7 @@ class FabricDomainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
     void whatAPeerWritesIsSealed(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 Landing landing = scene.registrations.landing(scene.memory, 5000)) {
@@ -91,7 +194,7 @@ class FabricDomainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
     void writeByAnOldKeyReachesNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 Landing landing = scene.registrations.landing(scene.memory, 5000)) {
@@ -112,7 +215,7 @@ class FabricDomainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd"})
     void noByteArrivesAfterARevocation(String provider) throws Exception {
         try (Scene scene = new Scene(provider)) {
             Landing landing = scene.registrations.landing(scene.memory, LARGE);
@@ -135,9 +238,10 @@ class FabricDomainTest {
         }
     }
 
-    @Test
-    void remoteOperationHasADeadline() throws Exception {
-        try (Scene scene = new Scene("tcp;ofi_rxm");
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "udp;ofi_rxd", "shm"})
+    void remoteOperationHasADeadline(String provider) throws Exception {
+        try (Scene scene = new Scene(provider);
                 Landing landing = scene.registrations.landing(scene.memory, LARGE)) {
             FabricWrite write = scene.write(landing.grant(WRITER), (byte) 'x', LARGE);
             // the reader makes no progress
@@ -164,6 +268,7 @@ class FabricDomainTest {
         final FabricDomain writer;
         final Registrations registrations;
         private final Arena arena = Arena.ofShared();
+        private final ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), OPEN);
         private final FabricEndpoint from;
         private final long to;
 
@@ -177,8 +282,39 @@ class FabricDomainTest {
         }
 
         FabricWrite write(Grant grant, byte value, int size) throws FabricException {
-            return from.write(
-                    to, grant.key(), reader.provider().byAddress() ? grant.address() : 0, filled(value, size));
+            return from.write(to, grant.key(), target(grant), filled(value, size));
+        }
+
+        long target(Grant grant) {
+            return reader.provider().byAddress() ? grant.address() : 0;
+        }
+
+        /// A buffer of so many regions.
+        SealedBuffer many(int regions, int size) {
+            SealedBuffer[] parts = new SealedBuffer[regions];
+            for (int i = 0; i < regions; i++) {
+                byte[] bytes = new byte[size];
+                Arrays.fill(bytes, (byte) ('a' + i));
+                try (BufferBuilder builder = BufferBuilder.ofCapacity(arenas, size)) {
+                    parts[i] = builder.put(bytes).seal();
+                }
+            }
+            SealedBuffer all = SealedBuffer.concat(parts);
+            Arrays.asList(parts).forEach(SealedBuffer::close);
+            return all;
+        }
+
+        void sendAndReceive(SealedBuffer message) throws Exception {
+            MemorySegment room = arena.allocate(message.byteSize() + 10, 64);
+            FabricReceive receive = reader.endpoint(WRITER).receive(room);
+            SealedBuffer handle = message.share();
+            FabricSend send = from.send(to, handle);
+            handle.close();
+            until(receive);
+            until(send);
+            assertEquals(message.byteSize(), receive.byteCount());
+            assertArrayEquals(
+                    message.toByteArray(), room.asSlice(0, receive.byteCount()).toArray(JAVA_BYTE));
         }
 
         MemorySegment filled(byte value, int size) {
@@ -192,12 +328,12 @@ class FabricDomainTest {
             return MemorySegment.ofAddress(grant.address()).reinterpret(grant.byteSize());
         }
 
-        void until(FabricWrite write) throws Exception {
+        void until(FabricOperation write) throws Exception {
             progress(write, PATIENCE);
             write.await(Duration.ofSeconds(10));
         }
 
-        boolean failed(FabricWrite write) throws Exception {
+        boolean failed(FabricOperation write) throws Exception {
             try {
                 write.await(Duration.ZERO);
                 return false;
@@ -206,7 +342,7 @@ class FabricDomainTest {
             }
         }
 
-        void progress(FabricWrite write, Duration time) throws FabricException {
+        void progress(FabricOperation write, Duration time) throws FabricException {
             long end = System.nanoTime() + time.toNanos();
             while (System.nanoTime() - end < 0 && !write.isDone()) {
                 reader.progress();
@@ -216,7 +352,7 @@ class FabricDomainTest {
 
         void progressUntilItBegins(MemorySegment bytes) throws FabricException {
             long end = System.nanoTime() + PATIENCE.toNanos();
-            while (bytes.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 0) != 'd') {
+            while (bytes.get(JAVA_BYTE, 0) != 'd') {
                 assertTrue(System.nanoTime() - end < 0, "nothing arrives");
                 reader.progress();
                 writer.progress();
