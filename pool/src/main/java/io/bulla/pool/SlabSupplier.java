@@ -12,6 +12,7 @@ public interface SlabSupplier {
     /// @return memory of that size, aligned to [SlabSource#SLAB], accessible by any thread; its bytes may hold
     ///     anything
     /// @throws OutOfMemoryError if the machine has no more
+    /// @throws io.bulla.buffer.MemoryLimitException if a limit of the supplier's own forbids it
     Memory take(long byteSize);
 
     /// Slabs that are shared arenas of the JDK's: no flag, no restricted method. Ending one is a handshake with

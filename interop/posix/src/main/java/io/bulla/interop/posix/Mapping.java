@@ -4,7 +4,8 @@ package io.bulla.interop.posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/// One mapping of a file. It has an arena of its own, so that a view which is used after the end is an exception
+/// One mapping of a file. It has an arena of its own, so that a view which is used after the end is an
+/// exception
 /// and not a fault. One thread at a time changes it.
 final class Mapping extends Unmapper.Freeable {
 
@@ -33,6 +34,11 @@ final class Mapping extends Unmapper.Freeable {
     /// @throws PosixException if the system refuses
     static Mapping readOnly(int fd, long offset, long bytes, Guard guard) throws PosixException {
         return of(fd, offset, bytes, false, guard == Guard.SHARED);
+    }
+
+    /// Takes over memory that is mapped for writing already.
+    static Mapping over(long address, long bytes) {
+        return new Mapping(address, bytes, false);
     }
 
     private static Mapping of(int fd, long offset, long bytes, boolean writable, boolean shared) throws PosixException {
@@ -73,7 +79,8 @@ final class Mapping extends Unmapper.Freeable {
         return true;
     }
 
-    /// Ends the mapping: views of it throw from here on. Memory that the kernel does not unmap now is unmapped
+    /// Ends the mapping: views of it throw from here on. Memory that the kernel does not unmap now is
+    /// unmapped
     /// later.
     ///
     /// @throws IllegalStateException if a system call of the JDK is in the memory right now; try again later

@@ -17,6 +17,10 @@ final class Memfd {
     static final int SEAL_SHRINK = 0x2;
     static final int SEAL_GROW = 0x4;
     static final int SEAL_WRITE = 0x8;
+    /// No new mapping can write; one that there is writes on.
+    static final int SEAL_FUTURE_WRITE = 0x10;
+    /// With these a file keeps its size, and only the mapping that there is writes it.
+    static final int ONE_WRITER = SEAL_SHRINK | SEAL_GROW | SEAL_FUTURE_WRITE | SEAL_SEAL;
     /// With these the file's bytes and size are fixed, and the seals cannot be taken off.
     static final int IMMUTABLE = SEAL_SHRINK | SEAL_GROW | SEAL_WRITE;
 
@@ -32,11 +36,15 @@ final class Memfd {
     private static final int PROT_WRITE = 0x2;
     private static final int MAP_SHARED = 0x1;
     private static final int MAP_PRIVATE = 0x2;
+    private static final int MAP_FIXED = 0x10;
     private static final int MAP_ANONYMOUS = 0x20;
     /// Pages are given back; the addresses stay, and read zeros.
     static final int DONTNEED = 4;
     /// Pages of 2 MiB, where the system has them.
     static final int HUGEPAGE = 14;
+    /// Pages are taken now, or the error is an error number and no signal; kernels before 5.14 do not know
+    /// it.
+    static final int POPULATE_WRITE = 23;
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_TYPE_SIZE_AND_BLOCKS = 0x1 | 0x200 | 0x400;
     private static final long STATX_BYTES = 256;
@@ -112,6 +120,22 @@ final class Memfd {
         }
     }
 
+    /// Puts a file in the place of other memory of this process, for writing.
+    ///
+    /// @param address of a mapping that is as long at least
+    /// @return the address
+    static long mapOver(int fd, long address, long bytes) {
+        MemorySegment errno = ERRNO.get();
+        try {
+            return result(
+                    (long) MAP.invokeExact(
+                            errno, address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0L),
+                    errno);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
     /// Memory of no file: zeros.
     ///
     /// @return the address
@@ -175,7 +199,8 @@ final class Memfd {
         return extent(fd).bytes();
     }
 
-    /// @return a size of `-EINVAL` if it is not a regular file on memory of small pages. One of huge pages has
+    /// @return a size of `-EINVAL` if it is not a regular file on memory of small pages. One of huge pages
+    ///     has
     ///     rules of its own for lengths.
     static Extent extent(int fd) {
         MemorySegment errno = ERRNO.get();

@@ -9,6 +9,8 @@
 /// - [SharedSeal][io.bulla.interop.posix.SharedSeal] hands such a buffer to another process, as a descriptor;
 ///   what it receives and does not trust is a
 ///   [SealRefusedException][io.bulla.interop.posix.SealRefusedException].
+/// - [SharedSlabSource][io.bulla.interop.posix.SharedSlabSource] has its slabs in memory files that other processes
+///   can map, read-only, and only this one writes.
 /// - [ZeroCopySocket][io.bulla.interop.posix.ZeroCopySocket] sends on one TCP socket without the kernel's copy
 ///   (`MSG_ZEROCOPY`); [Outbox][io.bulla.interop.posix.Outbox] sends on many sockets from one thread, by io_uring
 ///   where the kernel has it. Both keep each send's handle until the kernel has done with the memory, which is

@@ -42,7 +42,8 @@ final class FaultOperations {
             "SharedSeal",
             "Guard",
             "HugePages",
-            "SealedFileWriter");
+            "SealedFileWriter",
+            "SharedSlabSource");
     /// They make no system call.
     static final Set<String> WITHOUT_CALLS = Set.of(
             "PosixSocket.isOpen",
@@ -62,6 +63,11 @@ final class FaultOperations {
             "SharedSeal.verify",
             "SharedSeal.toString",
             "SharedSeal.withDigest",
+            "SharedSlabSource.figures",
+            "SharedSlabSource.grow",
+            "SharedSlabSource.seal",
+            "SharedSlabSource.toString",
+            "SharedSlabSource.trace",
             "HugePages.HugePages",
             "SealedFileWriter.size",
             "SealedFileWriter.blockBytes",
@@ -377,6 +383,7 @@ final class FaultOperations {
                 memory.end();
             }
         });
+        sharedSlabs();
         handOver("seal", () -> sealed(guarded, 1));
         handOver("seal of a copy", () -> sealed(arenas, 1));
         handOver("seal of nothing", () -> BufferBuilder.create(guarded).seal());
@@ -414,6 +421,26 @@ final class FaultOperations {
             try (SharedSeal seal = SharedSeal.receiveFrom(ends.pair()[1], SIZE, holes);
                     SealedBuffer buffer = seal.share()) {
                 check(Arrays.equals(new byte[100], bytesOf(buffer)));
+            }
+        });
+    }
+
+    private void sharedSlabs() {
+        Set<String> covers = Set.of(
+                "SharedSlabSource.create",
+                "SharedSlabSource.allocate",
+                "SharedSlabSource.trim",
+                "SharedSlabSource.close");
+        add("shared slabs", Sockets.NONE, covers, _ -> {
+            try (SharedSlabSource slabs =
+                    SharedSlabSource.create(SlabSource.builder().budget(budget).trace(handles))) {
+                try (SealedBuffer small = sealed(slabs, 1);
+                        SealedBuffer large = BufferBuilder.ofCapacity(slabs, SlabSource.SLAB + 1)
+                                .put(bytesOf(small))
+                                .seal()) {
+                    check(Arrays.equals(bytesOf(small), bytesOf(large)));
+                }
+                slabs.trim();
             }
         });
     }
