@@ -13,6 +13,9 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +53,26 @@ final class Acceptor {
         socket.accept(admission, this::accept);
     }
 
+    /// Closes the port and every connection, to go on later.
+    ///
+    /// @return completes when all are closed
+    CompletableFuture<Void> suspend() {
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
+        closing.add(Objects.requireNonNull(listener, "listener").close());
+        for (Channel channel : List.copyOf(channels)) {
+            CompletableFuture<Void> closed = new CompletableFuture<>();
+            channel.close().addListener(done -> closed.complete(null));
+            closing.add(closed);
+        }
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture<?>[]::new));
+    }
+
     private void accept(Channel fresh) {
+        if (nodeLoop.isSuspended()) {
+            // it was in Netty's hands when the port was closed
+            fresh.close();
+            return;
+        }
         try {
             settings.security().checkAddress(fresh.remoteAddress());
             install(fresh, new Connection(nodeLoop, fresh, null, settings.helloNanos()), Security.UNKNOWN);
@@ -77,6 +99,11 @@ final class Acceptor {
     void greeted(Connection connection, @Nullable Peer dialed, Hello hello) throws IOException {
         if (nodeLoop.isClosed()) {
             connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
+            return;
+        }
+        if (nodeLoop.isSuspended()) {
+            // its channel is being closed, and TLS has let go of what had come
+            connection.end();
             return;
         }
         int proven = settings.security().peerOf(connection.channel());
@@ -125,7 +152,7 @@ final class Acceptor {
 
     /// A connection ended that never belonged to a peer.
     void strangerLeft(SocketAddress remote, Throwable cause) {
-        if (!nodeLoop.isClosed()) {
+        if (!nodeLoop.isClosed() && !nodeLoop.isSuspended()) {
             refusals.refused(remote, cause.getMessage());
         }
     }

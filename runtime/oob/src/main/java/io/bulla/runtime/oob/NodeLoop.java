@@ -42,6 +42,7 @@ final class NodeLoop {
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final Acceptor acceptor;
+    private final Suspension suspension = new Suspension(this);
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
     private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
@@ -105,10 +106,11 @@ final class NodeLoop {
         return life;
     }
 
-    /// Time in which this loop turned. Of a time in which it did not, because the machine or the loop was held
-    /// up, two ticks count: nothing was heard then, and no attempt was made. On the loop.
+    /// Time in which this loop turned and was not suspended. Of a time in which it did not turn, because the
+    /// machine or the loop was held up, two ticks count: nothing was heard then, and no attempt was made. On the
+    /// loop.
     long awake() {
-        return awake + Math.min(now() - lastTick, 2 * tickNanos);
+        return isSuspended() ? awake : awake + Math.min(now() - lastTick, 2 * tickNanos);
     }
 
     Broadcasts broadcasts() {
@@ -133,6 +135,36 @@ final class NodeLoop {
     void listen(ListeningSocket socket) {
         acceptor.listen(socket);
         ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
+    }
+
+    Suspension suspension() {
+        return suspension;
+    }
+
+    /// Whether there are to be no connections for now. On the loop.
+    boolean isSuspended() {
+        return suspension.isOn();
+    }
+
+    /// Closes all connections and the port, and keeps the sessions.
+    ///
+    /// @return completes when all is closed
+    CompletableFuture<Void> suspend() {
+        peers.values().forEach(Peer::suspend);
+        return acceptor.suspend();
+    }
+
+    void resume(ListeningSocket socket) {
+        lastTick = now();
+        acceptor.listen(socket);
+        for (Peer peer : peers.values()) {
+            try {
+                peer.resume();
+            } catch (Throwable failure) {
+                // its next send looks for it
+                LOG.log(Level.ERROR, "resume failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
+            }
+        }
     }
 
     /// A stage, or that so much time has passed.
@@ -342,10 +374,18 @@ final class NodeLoop {
                 .toList();
     }
 
-    private void tick() {
-        long now = now();
+    private void advance(long now) {
         awake = awake();
         lastTick = now;
+    }
+
+    private void tick() {
+        long now = now();
+        advance(now);
+        handlerExecutor.tick();
+        if (isSuspended()) {
+            return;
+        }
         for (Peer peer : peers.values()) {
             try {
                 peer.tick(now, awake);
@@ -354,7 +394,6 @@ final class NodeLoop {
                 LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
             }
         }
-        handlerExecutor.tick();
         try {
             broadcasts.tick(awake);
         } catch (Throwable failure) {
@@ -389,6 +428,7 @@ final class NodeLoop {
             ticks.cancel(false);
         }
         failLate();
+        suspension.close();
         broadcasts.close();
         peers.values().forEach(Peer::close);
         quota.close();
@@ -401,6 +441,7 @@ final class NodeLoop {
         onLoop(() -> {
             closed = true;
             Objects.requireNonNull(ticks, "ticks").cancel(false);
+            suspension.close();
             acceptor.close().thenRun(() -> {
                 failLate();
                 broadcasts.close();

@@ -8,6 +8,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -46,7 +47,8 @@ public final class OobNode implements AutoCloseable {
     private final @Nullable EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
     private final RoomWait roomWait;
-    private final InetSocketAddress address;
+    // volatile: written by the stage of a resume, and read as one
+    private volatile InetSocketAddress address;
     // volatile: a send that is too late to see it fails on the loop
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -99,7 +101,7 @@ public final class OobNode implements AutoCloseable {
         return settings.rank();
     }
 
-    /// Where this node listens.
+    /// Where this node listens, or did before it was suspended.
     ///
     /// @return the bound address
     public InetSocketAddress address() {
@@ -437,6 +439,44 @@ public final class OobNode implements AutoCloseable {
                 doubted.suspect(reason);
             }
         });
+    }
+
+    /// Gives up the port and all connections, and keeps everything else: for the image of a process that holds no
+    /// socket, or a machine that moves. Sends are taken and queued as ever, deadlines run, handlers go on with what
+    /// has arrived. No peer is given up meanwhile; but a peer that goes on may give up this node after its own
+    /// timeout, so a job suspends all nodes, or has a timeout that is longer.
+    ///
+    /// @return completes when the port is free, all connections are closed and no selector has one of them; again
+    ///     is harmless, and after a resume that is on its way this begins when that is over. Fails with an
+    ///     [IllegalStateException] if this node is closed
+    public CompletionStage<Void> suspend() {
+        return nodeLoop.suspension().begin();
+    }
+
+    /// Goes on after [#suspend]: binds, and connects again. What was not acknowledged is sent again from byte 0;
+    /// what had arrived is not handled twice. Time since the suspension counts for no verdict.
+    ///
+    /// @param bind where to listen: [#address()], or another address, which the peers' directories then have to
+    ///     know
+    /// @return completes with the bound address; fails with an [IOException] if it cannot be bound or is not one
+    ///     for the security: this node is suspended still; and with an [IllegalStateException] if it is not
+    ///     suspended, or closed
+    public CompletionStage<InetSocketAddress> resume(InetSocketAddress bind) {
+        try {
+            settings.security().checkAddress(bind);
+        } catch (IOException notForIt) {
+            return CompletableFuture.failedFuture(notForIt);
+        }
+        CompletableFuture<InetSocketAddress> resumed = new CompletableFuture<>();
+        nodeLoop.suspension().end(bind).whenComplete((bound, failure) -> {
+            if (failure == null) {
+                address = bound;
+                resumed.complete(bound);
+            } else {
+                resumed.completeExceptionally(failure);
+            }
+        });
+        return resumed;
     }
 
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.

@@ -52,6 +52,8 @@ final class Peer {
     private @Nullable Writer writer;
     private long limit = Long.MAX_VALUE;
     private boolean seeking;
+    // once this node is no longer suspended
+    private boolean resumes;
     private boolean givenUp;
     private long soughtAt;
     private long heardAt;
@@ -487,7 +489,33 @@ final class Peer {
         seek(fruitless > 1 ? dialer.pauseNanos() : settings.rank() < rank ? 0 : COURTESY_NANOS);
     }
 
+    /// This node has no connections for now; the session stays.
+    void suspend() {
+        resumes |= connection != null || seeking;
+        Connection last = connection;
+        connection = null;
+        writer = null;
+        seeking = false;
+        dialer.stop();
+        session.interrupt();
+        if (last != null) {
+            last.end();
+        }
+    }
+
+    /// Goes on where [#suspend] left off.
+    void resume() {
+        boolean again = resumes;
+        resumes = false;
+        if (again || session.queued() > 0) {
+            seek(settings.rank() < rank ? 0 : COURTESY_NANOS);
+        }
+    }
+
     private void seek(long afterNanos) {
+        if (nodeLoop.isSuspended()) {
+            return;
+        }
         if (!seeking) {
             seeking = true;
             givenUp = false;
@@ -504,7 +532,9 @@ final class Peer {
 
     /// Looks once whether it is back.
     void probe() {
-        dialer.probe();
+        if (!nodeLoop.isSuspended()) {
+            dialer.probe();
+        }
     }
 
     /// Others say that the peer is gone. That is no verdict, and one may be near.
@@ -516,7 +546,7 @@ final class Peer {
         hintedAt = nodeLoop.awake();
         if (connection == null && !seeking) {
             dialer.countFromNow();
-            dialer.probe();
+            probe();
         }
         notReached();
     }
@@ -536,6 +566,7 @@ final class Peer {
     /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
     void giveUp(String why) {
         seeking = false;
+        resumes = false;
         givenUp = true;
         hint = null;
         dialer.stop();

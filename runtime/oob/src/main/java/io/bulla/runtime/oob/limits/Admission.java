@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.limits;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.concurrent.EventExecutor;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 /// accepted --within the limits--> greeting --greeted()--> connected      the end of the connection leaves either
 /// ```
+@ChannelHandler.Sharable
 public final class Admission extends ChannelInboundHandlerAdapter {
 
     private final int mostGreeting;
