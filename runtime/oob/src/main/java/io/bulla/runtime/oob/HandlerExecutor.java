@@ -3,6 +3,8 @@ package io.bulla.runtime.oob;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
@@ -44,6 +46,8 @@ final class HandlerExecutor {
         }
     };
     private final int rank;
+    // taken and not run yet: the handlers' thread's, and the loop's while that waits for it
+    private @Nullable Item rest;
     private final ExecutorService executor;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // volatile: no order but its own; who reads it late runs one item more
@@ -135,12 +139,32 @@ final class HandlerExecutor {
 
     private void runAll() {
         runner = Thread.currentThread();
-        for (Item item = items.takeAll(); item != null; ) {
-            Item next = item.next;
+        for (rest = items.takeAll(); rest != null; ) {
+            Item item = rest;
+            rest = item.next;
             item.next = null;
             finish(item, closed);
-            item = next;
         }
+    }
+
+    /// All that is to be run, in order. On the loop, while an item that runs waits for it.
+    List<Item> waiting() {
+        List<Item> waiting = new ArrayList<>();
+        Item last = null;
+        for (Item item = rest; item != null; item = item.next) {
+            waiting.add(item);
+            last = item;
+        }
+        Item newer = items.takeAll();
+        if (last == null) {
+            rest = newer;
+        } else {
+            last.next = newer;
+        }
+        for (Item item = newer; item != null; item = item.next) {
+            waiting.add(item);
+        }
+        return waiting;
     }
 
     private void dropAll() {

@@ -100,6 +100,13 @@ final class Handlers {
         return keptBytes;
     }
 
+    /// Messages without a receiver, of each tag in order.
+    synchronized List<Incoming> kept() {
+        List<Incoming> kept = new ArrayList<>();
+        tags.values().forEach(tag -> kept.addAll(tag.kept));
+        return kept;
+    }
+
     /// On the handlerExecutor's thread.
     void deliver(Incoming incoming) {
         for (Object receiver = receiver(incoming); receiver != this; receiver = receiver(incoming)) {

@@ -16,7 +16,7 @@ final class Incoming extends HandlerExecutor.Item {
     private @Nullable BroadcastCharge charge;
 
     /// @param credit of the sender's lane, or `null` if it is this node's own
-    Incoming(Message message, Handlers handlers, Peer peer, @Nullable Credit credit) {
+    Incoming(Message message, Handlers handlers, @Nullable Peer peer, @Nullable Credit credit) {
         this(message, handlers, peer, credit, null);
     }
 

@@ -2,10 +2,15 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.limits.Allowance;
+import io.bulla.runtime.oob.wire.Frame;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -76,6 +81,10 @@ final class Lane {
         send.lane = this;
         fresh[send.depth].addLast(send);
         depths |= 1 << send.depth;
+        count(send);
+    }
+
+    private void count(PendingSend send) {
         if (code == BULK) {
             tags.merge(send.tag, 1, Integer::sum);
         }
@@ -182,6 +191,51 @@ final class Lane {
         fresh[send.depth].remove(send);
         if (fresh[send.depth].isEmpty()) {
             depths &= ~(1 << send.depth);
+        }
+    }
+
+    /// Its numbers and messages: those with a number in its order, then the others in that of the queue.
+    NodeCut.OfLane cut(long expected, Function<PendingSend, NodeCut.Outgoing> each) {
+        List<NodeCut.Outgoing> outgoing = new ArrayList<>();
+        for (SendList list : List.of(unacked, begun)) {
+            for (PendingSend send = list.first(); send != null; send = send.next) {
+                outgoing.add(each.apply(send));
+            }
+        }
+        List<PendingSend> waiting = new ArrayList<>();
+        for (SendList list : fresh) {
+            for (PendingSend send = list.first(); send != null; send = send.next) {
+                waiting.add(send);
+            }
+        }
+        // what has neither number nor place in a cut
+        waiting.removeIf(send -> send.kind != Frame.Kind.DIRECT);
+        waiting.sort(Comparator.comparingLong(send -> send.order));
+        waiting.forEach(send -> outgoing.add(each.apply(send)));
+        return new NodeCut.OfLane(next, acknowledged, expected, outgoing);
+    }
+
+    /// Goes on where a cut was taken; nothing was queued yet. What has a number is written again when the peer has
+    /// said what it has of it.
+    void restore(long nextNumber, long acknowledgedBefore, List<PendingSend> sends) {
+        next = NodeCut.restored(nextNumber);
+        acknowledged = NodeCut.restored(acknowledgedBefore);
+        for (PendingSend send : sends) {
+            if (send.sequence < 0) {
+                add(send);
+            } else {
+                send.lane = this;
+                begun.addLast(send);
+                count(send);
+            }
+        }
+    }
+
+    /// What is begun, and nothing else, is what the peer is to grant from now on.
+    void chargeBegun() {
+        allowance.reset();
+        for (PendingSend send = begun.first(); send != null; send = send.next) {
+            allowance.begin(send.bytes, send.depth);
         }
     }
 

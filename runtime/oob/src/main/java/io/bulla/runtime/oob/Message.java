@@ -17,7 +17,12 @@ public record Message(int origin, int tag, Optional<WireFormat> format, SealedBu
 
     /// The same message with a handle of its own.
     Message shared() {
-        return new Message(origin, tag, format, buffer.share());
+        return with(buffer.share());
+    }
+
+    /// The same message with another handle.
+    Message with(SealedBuffer handle) {
+        return new Message(origin, tag, format, handle);
     }
 
     /// An unpacker at the first item, in the format that the sender said.

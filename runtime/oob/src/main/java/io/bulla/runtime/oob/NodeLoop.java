@@ -12,6 +12,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.SocketAddress;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,7 @@ final class NodeLoop {
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final Acceptor acceptor;
     private final Suspension suspension = new Suspension(this);
+    private final Cuts cuts = new Cuts(this);
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
     private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
@@ -133,8 +135,40 @@ final class NodeLoop {
 
     /// Accepts connections from now on.
     void listen(ListeningSocket socket) {
+        if (settings.cut() != null) {
+            new Restoration(this).restore(settings.cut());
+        }
         acceptor.listen(socket);
         ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
+        if (settings.cut() != null) {
+            onLoop(this::seekAll);
+        }
+    }
+
+    /// It cannot listen: what was restored is given back. The loop has nothing of it.
+    void undo() {
+        peers.values().forEach(Peer::close);
+        handlerExecutor.close();
+        handlerExecutor.ended().thenRun(handlers::close);
+    }
+
+    private void seekAll() {
+        for (Peer peer : peers.values()) {
+            try {
+                peer.resume();
+            } catch (Throwable failure) {
+                // its next send looks for it
+                LOG.log(Level.ERROR, "resume failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
+            }
+        }
+    }
+
+    Cuts cuts() {
+        return cuts;
+    }
+
+    Collection<Peer> peers() {
+        return peers.values();
     }
 
     Suspension suspension() {
@@ -157,14 +191,7 @@ final class NodeLoop {
     void resume(ListeningSocket socket) {
         lastTick = now();
         acceptor.listen(socket);
-        for (Peer peer : peers.values()) {
-            try {
-                peer.resume();
-            } catch (Throwable failure) {
-                // its next send looks for it
-                LOG.log(Level.ERROR, "resume failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
-            }
-        }
+        seekAll();
     }
 
     /// A stage, or that so much time has passed.
@@ -235,6 +262,18 @@ final class NodeLoop {
     }
 
     private void drain() {
+        takeIntake();
+        if (closed) {
+            return;
+        }
+        for (int i = 0; i < dirty.size(); i++) {
+            dirty.get(i).pump();
+        }
+        dirty.clear();
+    }
+
+    /// Whatever was sent until now is in its lane.
+    void takeIntake() {
         if (closed) {
             failLate();
             return;
@@ -245,10 +284,6 @@ final class NodeLoop {
             take(send);
             send = next;
         }
-        for (int i = 0; i < dirty.size(); i++) {
-            dirty.get(i).pump();
-        }
-        dirty.clear();
     }
 
     /// Whatever goes wrong with one send ends that one, and no other.

@@ -73,7 +73,7 @@ public final class OobNode implements AutoCloseable {
             return node;
         } finally {
             if (!listens) {
-                node.nodeLoop.handlerExecutor().close();
+                node.nodeLoop.undo();
             }
         }
     }
@@ -477,6 +477,17 @@ public final class OobNode implements AutoCloseable {
             }
         });
         return resumed;
+    }
+
+    /// Takes a cut between two handlers: no handler and no listener runs while it is taken. What handlers have sent
+    /// until then is in it, what they send later is not; what other threads send meanwhile is or is not.
+    ///
+    /// @param between runs on the handlers' thread right before, to save what belongs to the program
+    /// @return completes with a cut, which the caller closes, on the event loop. Fails with what `between` throws;
+    ///     with an [IllegalStateException] if a broadcast is on its way, or this node is closed; nothing is kept
+    ///     then
+    public CompletionStage<NodeCut> cut(Runnable between) {
+        return nodeLoop.cuts().take(Objects.requireNonNull(between, "between"));
     }
 
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.

@@ -43,6 +43,7 @@ public final class OobNodeBuilder {
     private final Map<Integer, MessageHandler> handlers = new LinkedHashMap<>();
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     private @Nullable ServerSocketChannel listener;
+    private @Nullable NodeCut cut;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private @Nullable EventLoopGroup loops;
@@ -224,6 +225,17 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder receive(int tag, MessageHandler handler) {
         this.handlers.put(tag, Objects.requireNonNull(handler, "handler"));
+        return this;
+    }
+
+    /// Goes on where a cut was taken: what had arrived is handled first, what was not acknowledged is sent, and
+    /// numbers go on, so that no message that the peers' cuts have is handled twice. Peers that do not go on from a
+    /// cut that fits lose what was begun; their nodes are as those that were restarted.
+    ///
+    /// @param cut stays the caller's, to be closed after the start
+    /// @return this builder
+    public OobNodeBuilder restore(NodeCut cut) {
+        this.cut = Objects.requireNonNull(cut, "cut");
         return this;
     }
 
@@ -419,6 +431,10 @@ public final class OobNodeBuilder {
     /// @throws IllegalArgumentException if a bound is outside
     Settings settings(int rank, int size, @Nullable PeerDirectory directory) {
         checkTransport();
+        if (cut != null && (cut.rank() != rank || cut.size() != size)) {
+            throw new IllegalArgumentException("cut of another node: rank=" + cut.rank() + " size=" + cut.size()
+                    + " expected=" + rank + " of=" + size);
+        }
         checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
         checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
         checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
@@ -450,6 +466,7 @@ public final class OobNodeBuilder {
                 peerTimeout.toNanos(),
                 oldestVersion,
                 newestVersion,
+                cut,
                 surroundings);
     }
 

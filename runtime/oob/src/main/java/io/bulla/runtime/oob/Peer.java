@@ -8,6 +8,8 @@ import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -85,6 +87,48 @@ final class Peer {
 
     int rank() {
         return rank;
+    }
+
+    Session session() {
+        return session;
+    }
+
+    /// Prepares to go on where a cut was taken.
+    ///
+    /// @param shares gets each handle that is taken
+    /// @return the rest of it, before this peer has a queue
+    Runnable restoring(NodeCut.OfPeer cut, Shares shares) {
+        List<List<PendingSend>> lanes = new ArrayList<>();
+        for (NodeCut.OfLane lane : cut.lanes()) {
+            List<PendingSend> sends = new ArrayList<>();
+            for (NodeCut.Outgoing message : lane.outgoing()) {
+                sends.add(restored(message, shares));
+            }
+            lanes.add(sends);
+        }
+        return () -> {
+            session.restore(cut.lanes(), lanes);
+            lanes.forEach(sends -> sends.forEach(this::takeRoom));
+        };
+    }
+
+    private PendingSend restored(NodeCut.Outgoing message, Shares shares) {
+        SealedBuffer handle =
+                message.bytes().map(bytes -> shares.of(bytes, tags.to())).orElse(null);
+        SendOptions options = message.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
+        PendingSend send = new PendingSend(Frame.Kind.DIRECT, message.tag(), options, message.length(), handle, this);
+        send.sequence = NodeCut.restored(message.number());
+        send.order = message.order();
+        send.skipped = handle == null;
+        return send;
+    }
+
+    private void takeRoom(PendingSend restored) {
+        lastOrder = Math.max(lastOrder, restored.order);
+        if (!restored.skipped) {
+            quota.take(restored.bytes);
+            restored.hasRoom = true;
+        }
     }
 
     /// Queues a send; [#pump] writes it.
@@ -241,6 +285,7 @@ final class Peer {
         fresh.open(this);
         session.interrupt();
         acknowledged(hello.small(), hello.bulk(), hello.control());
+        session.chargeRestored();
         for (PendingSend over = session.over(limit); over != null; over = session.over(limit)) {
             refuse(over, overLimit(over));
         }

@@ -126,6 +126,11 @@ final class Reassembler {
         parts.clear();
     }
 
+    /// Goes on where a cut was taken.
+    void restore(long next) {
+        expected = NodeCut.restored(next);
+    }
+
     /// The session is over.
     void reset() {
         interrupt();

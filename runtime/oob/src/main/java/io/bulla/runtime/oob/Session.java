@@ -6,11 +6,13 @@ import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +54,8 @@ final class Session {
     private long theirs;
     private int helloNumber;
     private int theirHelloNumber;
+    // from a cut, and the peer has not been heard since
+    private boolean restored;
 
     Session(Settings settings) {
         this.settings = settings;
@@ -91,6 +95,10 @@ final class Session {
         }
         if (hello.known() != 0 && hello.known() != mine) {
             return Answer.KNOWS_AN_OLD_ONE;
+        }
+        if (theirs == 0 && !accepts(hello.small(), hello.bulk(), hello.control())) {
+            // one of the two goes on from a cut, and the other one not, or from another
+            return restored ? Answer.BEGAN_ANEW : Answer.KNOWS_AN_OLD_ONE;
         }
         if (theirs != 0 && hello.number() <= theirHelloNumber) {
             return Answer.LATE;
@@ -188,9 +196,43 @@ final class Session {
         checkExpected(hello.small(), hello.bulk(), hello.control());
     }
 
+    private boolean accepts(long smallNext, long bulkNext, long controlNext) {
+        return small.accepts(smallNext) && bulk.accepts(bulkNext) && control.accepts(controlNext);
+    }
+
+    /// Numbers and messages of all lanes.
+    List<NodeCut.OfLane> lanes(Function<PendingSend, NodeCut.Outgoing> each) {
+        List<NodeCut.OfLane> cut = new ArrayList<>();
+        for (Lane lane : lanes) {
+            cut.add(lane.cut(reassemblers[lane.code].expected(), each));
+        }
+        return cut;
+    }
+
+    /// Goes on where a cut was taken, under a new number of this side's: what a peer still says in the name of the
+    /// former one is refused. Cannot fail.
+    void restore(List<NodeCut.OfLane> cut, List<List<PendingSend>> sends) {
+        restored = true;
+        for (Lane lane : lanes) {
+            NodeCut.OfLane of = cut.get(lane.code);
+            lane.restore(of.next(), of.acknowledged(), sends.get(lane.code));
+            reassemblers[lane.code].restore(of.expected());
+        }
+    }
+
+    /// The peer has said for the first time what it has of a restored session: what it has not is charged now, as
+    /// if it were begun in this one.
+    void chargeRestored() {
+        if (restored) {
+            restored = false;
+            small.chargeBegun();
+            bulk.chargeBegun();
+        }
+    }
+
     /// @throws IOException if the peer cannot expect these
     void checkExpected(long smallNext, long bulkNext, long controlNext) throws IOException {
-        if (!small.accepts(smallNext) || !bulk.accepts(bulkNext) || !control.accepts(controlNext)) {
+        if (!accepts(smallNext, bulkNext, controlNext)) {
             throw new IOException("peer expects what was not sent, or was acknowledged: small=" + smallNext + " bulk="
                     + bulkNext + " control=" + controlNext + " sentSmall=" + small.next() + " sentBulk=" + bulk.next()
                     + " sentControl=" + control.next());
@@ -242,6 +284,7 @@ final class Session {
     void end() {
         mine = surroundings.name();
         theirs = 0;
+        restored = false;
         renewCredits();
         for (Reassembler reassembler : reassemblers) {
             reassembler.reset();

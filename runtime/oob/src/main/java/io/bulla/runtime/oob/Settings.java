@@ -8,9 +8,11 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /// What a node was made of, checked.
 ///
+/// @param cut where the node goes on, or `null`
 record Settings(
         int rank,
         int size,
@@ -38,4 +40,5 @@ record Settings(
         long peerTimeoutNanos,
         int oldestVersion,
         int newestVersion,
+        @Nullable NodeCut cut,
         Surroundings surroundings) {}

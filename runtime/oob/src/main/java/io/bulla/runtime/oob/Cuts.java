@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.wire.Frame;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+
+/// Takes a node's cut: the handlers' thread stands between two messages while the event loop looks, so that what
+/// handlers have sent is in it, and what they send later is not.
+///
+/// ```
+/// handlers' thread   ... message | the program's own | waits ...................... | message ...
+/// event loop                                          drains the intake, shares
+/// ```
+final class Cuts {
+
+    private final NodeLoop nodeLoop;
+
+    Cuts(NodeLoop nodeLoop) {
+        this.nodeLoop = nodeLoop;
+    }
+
+    /// Any thread.
+    ///
+    /// @param between run on the handlers' thread right before the cut
+    CompletableFuture<NodeCut> take(Runnable between) {
+        CompletableFuture<NodeCut> cut = new CompletableFuture<>();
+        nodeLoop.handlerExecutor().put(new HandlerExecutor.Item() {
+            @Override
+            void run() {
+                try {
+                    between.run();
+                    // the loop does not wait for this thread
+                    onLoop(cut).join();
+                } catch (Throwable failure) {
+                    cut.completeExceptionally(failure);
+                }
+            }
+
+            @Override
+            void drop() {
+                cut.completeExceptionally(closed());
+            }
+        });
+        return cut;
+    }
+
+    /// @return completes when the loop has looked, and completed the cut
+    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut) {
+        CompletableFuture<Void> looked = new CompletableFuture<>();
+        try {
+            nodeLoop.eventLoop().execute(() -> {
+                try {
+                    NodeCut taken = collect();
+                    if (!cut.complete(taken)) {
+                        taken.close();
+                    }
+                } catch (Throwable failure) {
+                    cut.completeExceptionally(failure);
+                } finally {
+                    looked.complete(null);
+                }
+            });
+        } catch (RejectedExecutionException loopIsDown) {
+            throw closed();
+        }
+        return looked;
+    }
+
+    private IllegalStateException closed() {
+        return new IllegalStateException(
+                "node is closed: rank=" + nodeLoop.settings().rank());
+    }
+
+    /// On the loop, while the handlers' thread waits.
+    private NodeCut collect() {
+        if (nodeLoop.isClosed()) {
+            throw closed();
+        }
+        nodeLoop.takeIntake();
+        if (!nodeLoop.broadcasts().isDrained()) {
+            throw new IllegalStateException(
+                    "broadcasts are on their way: rank=" + nodeLoop.settings().rank());
+        }
+        Shares shares = new Shares(nodeLoop);
+        boolean whole = false;
+        try {
+            NodeCut cut =
+                    new NodeCut(nodeLoop.settings().rank(), nodeLoop.settings().size(), peers(shares), arrived(shares));
+            whole = true;
+            return cut;
+        } finally {
+            if (!whole) {
+                shares.close();
+            }
+        }
+    }
+
+    private List<NodeCut.OfPeer> peers(Shares shares) {
+        List<NodeCut.OfPeer> peers = new ArrayList<>();
+        for (Peer peer : nodeLoop.peers()) {
+            if (peer.rank() != nodeLoop.settings().rank()) {
+                peers.add(new NodeCut.OfPeer(peer.rank(), peer.session().lanes(send -> outgoing(send, shares))));
+            }
+        }
+        peers.sort(Comparator.comparingInt(NodeCut.OfPeer::peer));
+        return peers;
+    }
+
+    /// A number without bytes, which the peer is told to skip, is left of a broadcast, a confirmation, and what
+    /// was cancelled.
+    private static NodeCut.Outgoing outgoing(PendingSend send, Shares shares) {
+        Optional<SealedBuffer> bytes = Optional.empty();
+        if (send.kind == Frame.Kind.DIRECT && send.handle != null && !send.skipped) {
+            bytes = Optional.of(shares.of(send.handle, null));
+        }
+        return new NodeCut.Outgoing(send.order, send.sequence, send.tag, send.options.format(), send.bytes, bytes);
+    }
+
+    /// What has no receiver yet is older than what waits for its handler, of each tag.
+    private List<Message> arrived(Shares shares) {
+        List<Incoming> waiting = nodeLoop.handlers().kept();
+        for (HandlerExecutor.Item item : nodeLoop.handlerExecutor().waiting()) {
+            if (item instanceof Incoming incoming) {
+                waiting.add(incoming);
+            }
+        }
+        List<Message> messages = new ArrayList<>();
+        for (Incoming incoming : waiting) {
+            Message message = incoming.message;
+            messages.add(message.with(shares.of(message.buffer(), null)));
+        }
+        return messages;
+    }
+}

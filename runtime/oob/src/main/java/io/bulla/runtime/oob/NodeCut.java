@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.WireFormat;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/// What a node had undelivered, and the numbers of its sessions, at one moment between two handlers: enough to
+/// begin a node that goes on there ([OobNodeBuilder#restore]). Messages are handles on the bytes that the node
+/// keeps, no copies, so a cut costs a handle for each, whatever their size.
+///
+/// ```
+/// sender                                            receiver
+///  waiting | begun, not acknowledged   ~~ wire ~~    expected | arrived, not handled | handled
+///  ------- in its cut --------------                 --- in its cut: ---------------
+/// ```
+///
+/// Cuts of all nodes of a job fit together if nothing moved between the first and the last: all nodes are suspended
+/// ([OobNode#suspend()]), all are cut, all go on. What a sender has kept and its receiver has taken in is dropped
+/// by its number when both are restored. Not in a cut: broadcasts, deadlines, and who waits for a [Send].
+///
+/// @param rank of the node
+/// @param size number of nodes
+/// @param peers by rank
+/// @param arrived messages that were taken in, and acknowledged, but not handled, in order; broadcasts that have
+///     arrived and messages of the node to itself among them
+public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arrived) implements AutoCloseable {
+
+    /// Number of a message that has none yet.
+    public static final long UNNUMBERED = -1;
+
+    static final int LANES = 3;
+
+    // in every number of a session that was restored: none fits a session that has begun at 0
+    private static final long RESTORED = 1L << 62;
+    private static final long MOST = RESTORED + RESTORED / 2;
+
+    static long restored(long number) {
+        return number == UNNUMBERED ? UNNUMBERED : number | RESTORED;
+    }
+
+    /// The session with one peer.
+    ///
+    /// @param peer its rank
+    /// @param lanes short messages, long ones, confirmations
+    public record OfPeer(int peer, List<OfLane> lanes) {
+
+        /// Checks that all lanes are there.
+        ///
+        /// @throws IllegalArgumentException if there are not three lanes
+        public OfPeer {
+            lanes = List.copyOf(lanes);
+            if (lanes.size() != LANES) {
+                throw new IllegalArgumentException("lanes of a session: given=" + lanes.size() + " expected=" + LANES);
+            }
+        }
+    }
+
+    /// One lane, both ways.
+    ///
+    /// @param next number of the next message that is begun
+    /// @param acknowledged the peer is known to have all before this number
+    /// @param expected number of the next message from the peer that is not whole yet
+    /// @param outgoing those that were begun, by number from `acknowledged` to `next - 1`, then those that wait
+    public record OfLane(long next, long acknowledged, long expected, List<Outgoing> outgoing) {
+
+        /// Checks the numbers.
+        ///
+        /// @throws IllegalArgumentException if a number is negative, missing or out of order
+        public OfLane {
+            outgoing = List.copyOf(outgoing);
+            long number = acknowledged;
+            for (Outgoing message : outgoing) {
+                if (message.number != (number < next ? number++ : UNNUMBERED)) {
+                    throw new IllegalArgumentException("number of a message out of place: number=" + message.number
+                            + " acknowledged=" + acknowledged + " next=" + next);
+                }
+            }
+            if (acknowledged < 0 || expected < 0 || number != next || Math.max(next, expected) >= MOST) {
+                throw new IllegalArgumentException("numbers of a lane: acknowledged=" + acknowledged + " next=" + next
+                        + " expected=" + expected + " numbered=" + (number - acknowledged));
+            }
+        }
+    }
+
+    /// A message to a peer.
+    ///
+    /// @param order of all messages to the peer, in which they were queued
+    /// @param number in its lane, or [NodeCut#UNNUMBERED]
+    /// @param tag of the message
+    /// @param format how the bytes are packed, if the sender said
+    /// @param length in bytes
+    /// @param bytes a handle of the cut; nothing if the message was cancelled after it had its number, or is a
+    ///     broadcast's, so that the peer is told to skip the number
+    public record Outgoing(
+            long order, long number, int tag, Optional<WireFormat> format, long length, Optional<SealedBuffer> bytes) {
+
+        /// Checks the message.
+        ///
+        /// @throws IllegalArgumentException if the length is not that of the bytes
+        public Outgoing {
+            Objects.requireNonNull(format, "format");
+            if (length < 0 || bytes.isPresent() && bytes.get().byteSize() != length) {
+                throw new IllegalArgumentException("length of a message: given=" + length + " bytes="
+                        + bytes.map(SealedBuffer::byteSize).orElse(0L));
+            }
+        }
+    }
+
+    /// Checks the ranks.
+    ///
+    /// @throws IndexOutOfBoundsException if a rank is not one of the job's
+    /// @throws IllegalArgumentException if a peer is the node itself, or out of order
+    public NodeCut {
+        Objects.checkIndex(rank, size);
+        peers = List.copyOf(peers);
+        arrived = List.copyOf(arrived);
+        int last = -1;
+        for (OfPeer of : peers) {
+            if (Objects.checkIndex(of.peer, size) == rank || of.peer <= last) {
+                throw new IllegalArgumentException(
+                        "peer out of place: peer=" + of.peer + " after=" + last + " rank=" + rank);
+            }
+            last = of.peer;
+        }
+    }
+
+    /// Messages to be delivered yet: to peers, as far as they do not have them already, and to handlers.
+    ///
+    /// @return their number
+    public int undelivered() {
+        return handles().size();
+    }
+
+    /// Closes the handles of all messages. A node that was restored has its own.
+    @Override
+    public void close() {
+        handles().forEach(SealedBuffer::close);
+    }
+
+    private List<SealedBuffer> handles() {
+        List<SealedBuffer> handles = new ArrayList<>();
+        for (OfPeer of : peers) {
+            for (OfLane lane : of.lanes) {
+                lane.outgoing.forEach(message -> message.bytes.ifPresent(handles::add));
+            }
+        }
+        arrived.forEach(message -> handles.add(message.buffer()));
+        return handles;
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/// Handles that are taken one after the other, to be kept all or given back all.
+final class Shares {
+
+    private final NodeLoop nodeLoop;
+    private final List<@Nullable SealedBuffer> taken = new ArrayList<>();
+    private int given;
+
+    Shares(NodeLoop nodeLoop) {
+        this.nodeLoop = nodeLoop;
+    }
+
+    /// @param tag of the holder, or `null`
+    SealedBuffer of(SealedBuffer buffer, @Nullable Object tag) {
+        // the place before the handle
+        taken.add(null);
+        SealedBuffer share = tag == null ? buffer.share() : buffer.share(tag);
+        taken.set(taken.size() - 1, share);
+        return share;
+    }
+
+    /// The oldest one that is still here has another holder.
+    void give() {
+        given++;
+    }
+
+    /// Closes those that are still here.
+    void close() {
+        for (SealedBuffer share : taken.subList(given, taken.size())) {
+            if (share != null) {
+                nodeLoop.close(share);
+            }
+        }
+    }
+}
