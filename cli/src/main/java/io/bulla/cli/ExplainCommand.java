@@ -105,10 +105,15 @@ final class ExplainCommand implements Callable<Integer> {
             spec.commandLine().getOut().println("malformed: " + malformed.getMessage());
             return false;
         }
-        checkTypes(envelope.format().described());
-        spec.commandLine().getOut().println("envelope of " + envelope.format() + ", " + envelope.length() + " bytes");
+        if (envelope.format().isEmpty()) {
+            spec.commandLine().getOut().println("envelope without a format, " + envelope.length() + " bytes");
+            return true;
+        }
+        WireFormat wire = envelope.format().get();
+        checkTypes(wire.described());
+        spec.commandLine().getOut().println("envelope of " + wire + ", " + envelope.length() + " bytes");
         try (SealedBuffer items = envelope.items(bytes)) {
-            return explained(items, envelope.format());
+            return explained(items, wire);
         }
     }
 

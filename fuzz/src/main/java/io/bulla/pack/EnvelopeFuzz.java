@@ -59,7 +59,7 @@ public final class EnvelopeFuzz implements FuzzTarget {
         ReadableByteChannel channel = whole.iovec().asChannel();
         try (Enveloped read = Envelope.read(channel, memory, limit)) {
             claim(header != null && read.items().byteSize() == header.length(), "read without a header", header);
-            claim(read.format() == header.format(), "format differs", header, read);
+            claim(read.format().equals(header.format()), "format differs", header, read);
             claim(checked != null || whole.byteSize() > Envelope.BYTES + header.length(), "damage not seen", header);
         } catch (UnpackException | EOFException refused) {
             claim(checked == null, "refused from a channel", refused);

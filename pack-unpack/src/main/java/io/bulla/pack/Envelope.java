@@ -12,9 +12,12 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/// What stands before packed items in a file or on a wire, so that bytes tell what they are.
+/// What stands before packed items in a file or on a wire, so that bytes tell what they are; or before bytes of
+/// which only the reader knows what they are, so that damage is seen.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -26,7 +29,7 @@ import java.util.zip.CRC32C;
 ///         Packer.into(builder, WireFormat.PMIX_4).packString("launch");
 ///         try (SealedBuffer items = builder.seal();
 ///                 SealedBuffer file = Envelope.wrap(memory, WireFormat.PMIX_4, items)) {
-///             IO.println(Envelope.of(file, 1 << 20).format() + " in " + file.byteSize() + " bytes");
+///             IO.println(Envelope.of(file, 1 << 20).format().orElseThrow() + " in " + file.byteSize() + " bytes");
 ///         }
 ///     }
 /// }
@@ -40,7 +43,7 @@ import java.util.zip.CRC32C;
 ///  0                   1                   2                   3
 ///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 /// |                   magic "BuEn", 42 75 45 6e                   |   0
-/// |   version 1   |  format code  |d|   flags, 0  |  reserved, 0  |   4     d (0x80): described
+/// |   version 1   |  format code  |d|   flags, 0  |  reserved, 0  |   4     code 0: none; d (0x80): described
 /// |              length of the items in bytes, upper              |   8
 /// |              length of the items in bytes, lower              |  12
 /// |                      CRC32C of the items                      |  16
@@ -51,10 +54,10 @@ import java.util.zip.CRC32C;
 /// All numbers big-endian. The header has a checksum of its own, so that a damaged length is seen before anybody
 /// waits for that many bytes.
 ///
-/// @param format how the items are packed, see [WireFormat#code()]
+/// @param format how the items are packed, see [WireFormat#code()]; nothing: the reader has to know
 /// @param length of the items in bytes
 /// @param checksum CRC32C of the items
-public record Envelope(WireFormat format, long length, int checksum) {
+public record Envelope(Optional<WireFormat> format, long length, int checksum) {
 
     /// Bytes of the header.
     public static final int BYTES = 24;
@@ -67,6 +70,7 @@ public record Envelope(WireFormat format, long length, int checksum) {
     ///
     /// @throws IllegalArgumentException if the length is negative
     public Envelope {
+        Objects.requireNonNull(format, "format");
         if (length < 0) {
             throw new IllegalArgumentException("length is negative: length=" + length);
         }
@@ -79,11 +83,21 @@ public record Envelope(WireFormat format, long length, int checksum) {
     /// @param items stays the caller's
     /// @return a handle that its holder closes
     public static SealedBuffer wrap(MemorySource source, WireFormat format, SealedBuffer items) {
+        return wrap(source, Optional.of(format), items);
+    }
+
+    /// Bytes behind their header, as [#wrap(MemorySource, WireFormat, SealedBuffer)], also if no format was said.
+    ///
+    /// @param source where the memory of the header comes from
+    /// @param format how the bytes are packed; nothing: the reader has to know
+    /// @param bytes stays the caller's
+    /// @return a handle that its holder closes
+    public static SealedBuffer wrap(MemorySource source, Optional<WireFormat> format, SealedBuffer bytes) {
         SealedBuffer whole = null;
         try (BufferBuilder header = BufferBuilder.ofCapacity(source, BYTES)) {
-            header.put(around(format, items).header().array());
+            header.put(around(format, bytes).header().array());
             try (SealedBuffer sealed = header.seal()) {
-                whole = SealedBuffer.concat(sealed, items);
+                whole = SealedBuffer.concat(sealed, bytes);
             }
             return whole;
         } catch (Throwable failure) {
@@ -116,9 +130,10 @@ public record Envelope(WireFormat format, long length, int checksum) {
             throw ByteCursor.failed(
                     Reason.MALFORMED, "unknown flags", 0, words & 0xffff & ~(WireFormat.DESCRIBED << 8), 6);
         }
-        int code = words >>> 16 & 0xff;
-        WireFormat format = WireFormat.ofCode(code, (words & WireFormat.DESCRIBED << 8) != 0)
-                .orElseThrow(() -> ByteCursor.failed(Reason.MALFORMED, "unknown format", "1..5", code, 5));
+        Optional<WireFormat> format = WireFormat.ofMark(words >>> Byte.SIZE & 0xffff);
+        if (format.isEmpty() && (words & 0xffff00) != 0) {
+            throw ByteCursor.failed(Reason.MALFORMED, "unknown format", "0..5", words >>> 2 * Byte.SIZE & 0xff, 5);
+        }
         long length = bytes.get(ByteCursor.LONG, 8);
         if (length < 0 || length > maxLength) {
             throw ByteCursor.failed(Reason.LIMIT, "too many bytes of items", "0.." + maxLength, length, 8);
@@ -157,13 +172,26 @@ public record Envelope(WireFormat format, long length, int checksum) {
     /// @return bytes written, the header's included
     /// @throws IOException from the channel, or because it takes no more; a part may be written
     public static long write(WritableByteChannel channel, WireFormat format, SealedBuffer items) throws IOException {
-        writeFully(channel, around(format, items).header());
-        IoVec bytes = items.iovec();
-        for (ByteBuffer view : bytes.asByteBuffers()) {
+        return write(channel, Optional.of(format), items);
+    }
+
+    /// Writes bytes behind their header, as [#write(WritableByteChannel, WireFormat, SealedBuffer)], also if no
+    /// format was said.
+    ///
+    /// @param channel a blocking channel, a file's for one
+    /// @param format how the bytes are packed; nothing: the reader has to know
+    /// @param bytes stays the caller's
+    /// @return bytes written, the header's included
+    /// @throws IOException from the channel, or because it takes no more; a part may be written
+    public static long write(WritableByteChannel channel, Optional<WireFormat> format, SealedBuffer bytes)
+            throws IOException {
+        writeFully(channel, around(format, bytes).header());
+        IoVec regions = bytes.iovec();
+        for (ByteBuffer view : regions.asByteBuffers()) {
             writeFully(channel, view);
         }
-        Reference.reachabilityFence(bytes);
-        return BYTES + bytes.byteSize();
+        Reference.reachabilityFence(regions);
+        return BYTES + regions.byteSize();
     }
 
     /// Reads a header, and then the items behind it into memory of their size. What stands behind them is left to
@@ -214,7 +242,7 @@ public record Envelope(WireFormat format, long length, int checksum) {
         return whole.slice(BYTES, length);
     }
 
-    private static Envelope around(WireFormat format, SealedBuffer items) {
+    private static Envelope around(Optional<WireFormat> format, SealedBuffer items) {
         return new Envelope(format, items.byteSize(), crc(items.iovec()));
     }
 
@@ -222,7 +250,7 @@ public record Envelope(WireFormat format, long length, int checksum) {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES)
                 .putInt(MAGIC)
                 .put((byte) VERSION)
-                .putShort((short) format.mark())
+                .putShort(format.map(WireFormat::mark).orElse(0).shortValue())
                 .put((byte) 0)
                 .putLong(length)
                 .putInt(checksum);

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.Random;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
@@ -51,10 +52,33 @@ class EnvelopeTest {
     void everyFormatIsReadBack(WireFormat format) {
         try (SealedBuffer whole = Packed.cut(wrapped(format, CHECK), 3, 11, 26)) {
             Envelope envelope = Envelope.of(whole, 9);
-            assertEquals(new Envelope(format, 9, 0xe3069283), envelope);
+            assertEquals(new Envelope(Optional.of(format), 9, 0xe3069283), envelope);
             try (SealedBuffer items = envelope.items(whole)) {
                 assertEquals(Packed.vector(CHECK), items.iovec());
             }
+        }
+    }
+
+    @Test
+    void bytesNeedNoFormat(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("bytes");
+        try (SealedBuffer bytes = Packed.sealed(CHECK);
+                SealedBuffer whole = Envelope.wrap(Packed.SOURCE, Optional.empty(), bytes);
+                FileChannel out = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            assertEquals(
+                    "4275456e" + "01000000" + "0000000000000009" + "e3069283",
+                    HexFormat.of().formatHex(Packed.bytes(whole.iovec()), 0, 20));
+            assertEquals(new Envelope(Optional.empty(), 9, 0xe3069283), Envelope.of(whole, 9));
+            assertEquals(33, Envelope.write(out, Optional.empty(), bytes));
+        }
+        try (FileChannel in = FileChannel.open(file);
+                Enveloped read = Envelope.read(in, Packed.SOURCE, 9)) {
+            assertEquals(Optional.empty(), read.format());
+            assertEquals(Packed.vector(CHECK), read.items().iovec());
+            assertEquals(
+                    "no format was said: bytes=9",
+                    assertThrows(IllegalStateException.class, () -> read.unpacker(Limits.DEFAULT))
+                            .getMessage());
         }
     }
 
@@ -91,7 +115,8 @@ class EnvelopeTest {
                 "4275456e02048000000000000000000000000000 | unknown version of envelope: expected=1 found=2 offset=4",
                 "4275456e01048100000000000000000000000000 | unknown flags: expected=0 found=256 offset=6",
                 "4275456e01048001000000000000000000000000 | unknown flags: expected=0 found=1 offset=6",
-                "4275456e01068000000000000000000000000000 | unknown format: expected=1..5 found=6 offset=5",
+                "4275456e01068000000000000000000000000000 | unknown format: expected=0..5 found=6 offset=5",
+                "4275456e01008000000000000000000000000000 | unknown format: expected=0..5 found=0 offset=5",
                 "4275456e01048000000000000000006500000000 | too many bytes of items: expected=0..100 found=101 offset=8",
                 "4275456e01048000ffffffffffffffff00000000 | too many bytes of items: expected=0..100 found=-1 offset=8",
                 "4275456e01048000000000000000000100000000 | length differs from the envelope's: expected=1 found=0 offset=24",
@@ -155,7 +180,7 @@ class EnvelopeTest {
         }
         try (FileChannel channel = FileChannel.open(file)) {
             try (Enveloped first = Envelope.read(channel, Packed.SOURCE, 300_000)) {
-                assertEquals(format, first.format());
+                assertEquals(Optional.of(format), first.format());
                 assertEquals(Packed.vector(bytes), first.items().iovec());
                 assertEquals(1, first.items().iovec().regionCount());
                 assertEquals(300_000, first.unpacker(Limits.DEFAULT).remaining());

@@ -27,6 +27,7 @@ import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.nio.channels.Channels;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /// How the operations of `pack-unpack` are called.
@@ -181,6 +182,14 @@ final class PackCalls {
         all.on("Envelope.write(WritableByteChannel, WireFormat, SealedBuffer)", scene -> {
             SealedBuffer items = scene.lastHandle();
             return Call.with(null, same -> new Object[] {Doubles.writable(scene.points()), FORMAT, items});
+        });
+        all.on("Envelope.write(WritableByteChannel, Optional, SealedBuffer)", scene -> {
+            SealedBuffer items = scene.lastHandle();
+            return Call.with(null, same -> new Object[] {Doubles.writable(scene.points()), Optional.empty(), items});
+        });
+        all.on("Envelope.wrap(MemorySource, Optional, SealedBuffer)", scene -> {
+            SealedBuffer items = scene.lastHandle();
+            return Call.on(null, scene.source(), Optional.empty(), items);
         });
         all.on("Envelope.read(ReadableByteChannel, MemorySource, long)", scene -> {
             byte[] whole = bytesOf(scene);

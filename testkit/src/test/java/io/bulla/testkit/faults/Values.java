@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /// A value of each record, and of each enum its first constant.
@@ -57,7 +58,7 @@ final class Values {
         add(new DeviceDistance("id", "eth0", 1, (short) 1, (short) 2));
         add(new Endpoint("id", "eth0", bytes()));
         add(new Envar("PATH", "/bin", (byte) ':'));
-        add(new Envelope(Fixtures.FORMAT, 4, 4));
+        add(new Envelope(Optional.of(Fixtures.FORMAT), 4, 4));
         add(new Geometry(1, "id", "eth0", List.of(coord)));
         add(new ItemHeader(1, DataType.INT32, 2));
         add(new Kval("key", value));
@@ -72,7 +73,7 @@ final class Values {
         MADE.put(
                 Enveloped.class,
                 scene -> new Enveloped(
-                        Fixtures.FORMAT,
+                        Optional.of(Fixtures.FORMAT),
                         Fixtures.packed(scene, Fixtures.FORMAT, (Packer packer) -> packer.packInt32(1))));
     }
 

@@ -69,8 +69,9 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
         try (ArenaSource memory = ArenaSource.create();
                 SealedBuffer whole = BufferBuilder.create(memory).put(bytes).seal()) {
             Envelope envelope = Envelope.of(whole, MOST_BYTES);
+            WireFormat format = envelope.format().orElseThrow(() -> new IOException("card of a node has no format"));
             try (SealedBuffer items = envelope.items(whole)) {
-                return read(Unpacker.of(items, envelope.format(), LIMITS));
+                return read(Unpacker.of(items, format, LIMITS));
             }
         } catch (UnpackException | IllegalArgumentException wrong) {
             throw new IOException("not the card of a node: " + wrong.getMessage(), wrong);
