@@ -16,4 +16,10 @@ public final class SimulatedNode {
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
         return builder.surroundings(new Surroundings(clock, random, threads)).starting();
     }
+
+    /// Binds for a node whose rank is not known yet.
+    public static CompletableFuture<BoundNode> bind(
+            OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
+        return builder.surroundings(new Surroundings(clock, random, threads)).binding();
+    }
 }

@@ -33,7 +33,7 @@ final class Draw {
     private static final int STORM_BYTES = 4000;
 
     private final long seed;
-    private final SplittableRandom random;
+    private SplittableRandom random;
     private final Map<String, Long> config = new TreeMap<>();
     private final List<Line> lines = new ArrayList<>();
     private int nodes;
@@ -85,7 +85,34 @@ final class Draw {
                 lines.add(line(fault).at(between(0, faults)));
             }
         }
+        more(gentle, on);
         return new Schedule(seed, config, lines);
+    }
+
+    /// What came later, from a stream of its own: the rest of a seed's schedule is as it was.
+    private void more(boolean gentle, Set<Fault> on) {
+        random = new SplittableRandom(World.mix(seed, 'm'));
+        config.put("late", oneIn(4) ? between(1, 5000) : 0);
+        for (long left = oneIn(4) ? between(3, 80) : 0; left > 0; left--) {
+            int from = random.nextInt(honest);
+            Line waits = Line.of(between(0, faults), "block", from, random.nextInt(honest))
+                    .with("id", ++id)
+                    .with("bytes", bytes(any(200L, 5000L, 20_000L)));
+            waits = oneIn(4) ? waits.with("within", any(1000L, 50_000L, 1_000_000L)) : waits;
+            lines.add(oneIn(6) ? waits.with("interrupt", any(0L, 3000L, 200_000L)) : waits);
+        }
+        for (long left = !gentle && oneIn(5) ? between(1, 4) : 0; left > 0; left--) {
+            lines.add(Line.of(between(0, faults), "suspend", host()).with("for", duration()));
+        }
+        // where nothing else ends a node or gives one up, all that was sent has to arrive
+        if (honest == nodes && oneIn(2) && EnumSet.of(Fault.CUT, Fault.SLOW).containsAll(on)) {
+            config.put("gentle", 0L);
+            config.put("reply", any(200_000L, 1_000_000L));
+            lines.removeIf(line -> line.what().equals("suspend"));
+            for (long left = between(1, 4); left > 0; left--) {
+                lines.add(Line.of(between(0, faults), "checkpoint"));
+            }
+        }
     }
 
     private void configure(boolean gentle, Set<Fault> on) {

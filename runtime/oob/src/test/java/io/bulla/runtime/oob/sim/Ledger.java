@@ -38,6 +38,10 @@ final class Ledger {
         /// On the sender's awake time.
         long deadline = Long.MAX_VALUE;
         String outcome;
+        // a call that waits for room
+        boolean waits;
+        // its call has thrown: it never was queued
+        boolean notQueued;
         BroadcastResult result;
 
         Sent(int id, SimNode from, int to, int tag, long bytes, long at, boolean mayFail, List<SimNode> audience) {
@@ -62,6 +66,7 @@ final class Ledger {
         }
     }
 
+    private static final String SAVED = "SAVED";
     private static final long DEADLINE_IS_LATE = 50 * World.MILLI;
 
     private final Simulation simulation;
@@ -112,6 +117,18 @@ final class Ledger {
         }
     }
 
+    /// A call that waits for room has thrown.
+    void gaveUp(Sent sent, Exception why) {
+        if (!sent.handledBy.isEmpty()) {
+            violation("handled what was not queued", sent + " failure=" + why);
+        }
+        sent.notQueued = true;
+        complete(sent, "not queued: " + name(why));
+        if (simulation.schedule.isGentle() && sent.deadline == Long.MAX_VALUE && why instanceof TimeoutException) {
+            violation("timeout without a deadline", sent.toString());
+        }
+    }
+
     void completed(Sent sent, BroadcastResult result, Throwable failure) {
         complete(sent, failure == null ? "CONFIRMED" : name(failure));
         if (failure != null) {
@@ -158,7 +175,10 @@ final class Ledger {
             violation("failed without a reason", sent + " failure=" + failure);
         }
         boolean full = failure instanceof QueueFullException;
-        boolean tooLong = !sent.isBroadcast() && sent.bytes > simulation.limit(sent.to);
+        boolean tooLong = isTooLong(sent);
+        if (simulation.has("checkpoint") && failure instanceof PeerFailedException && !sent.from.isDead()) {
+            violation("peer failed although processes end at their cuts only", sent + " failure=" + failure);
+        }
         boolean allowed = sent.mayFail || full || tooLong || sent.from.isDead();
         if (simulation.schedule.isGentle() && !allowed) {
             violation("failed although all went well", sent + " failure=" + failure);
@@ -166,6 +186,10 @@ final class Ledger {
         if (failure instanceof MessageRefusedException && !isRefusedRightly(sent, tooLong, failure.getMessage())) {
             violation("refused without a reason", sent + " failure=" + failure);
         }
+    }
+
+    private boolean isTooLong(Sent sent) {
+        return !sent.isBroadcast() && sent.bytes > simulation.limit(sent.to);
     }
 
     private boolean isRefusedRightly(Sent sent, boolean tooLong, String why) {
@@ -177,9 +201,18 @@ final class Ledger {
 
     /// A node has ended: what it sent has no outcome to wait for.
     void killed(SimNode node) {
+        ended(node, "KILLED");
+    }
+
+    /// A process has ended at its cut: what it sent is to arrive all the same.
+    void saved(SimNode node) {
+        ended(node, SAVED);
+    }
+
+    private void ended(SimNode node, String outcome) {
         for (Sent sent : sends.values()) {
             if (sent.from == node && sent.outcome == null) {
-                sent.outcome = "KILLED";
+                sent.outcome = outcome;
                 pending--;
             }
         }
@@ -211,7 +244,7 @@ final class Ledger {
         if (!sent.isBroadcast() && sent.handledBy.size() > 1) {
             violation("handled by a node and by its successor", "nodes=" + sent.handledBy + " " + sent);
         }
-        if ("QueueFullException".equals(sent.outcome)) {
+        if (sent.notQueued || "QueueFullException".equals(sent.outcome)) {
             violation("handled what was not queued", "node=" + node + " " + sent);
         }
         if (!empty && (!sent.isBroadcast() || failsNowhere(sent))) {
@@ -237,7 +270,8 @@ final class Ledger {
     List<String> unhandled() {
         List<String> missing = new ArrayList<>();
         for (Sent sent : sends.values()) {
-            if ("ACKNOWLEDGED".equals(sent.outcome) && sent.handledBy.isEmpty() && !hasDied(sent)) {
+            boolean arrives = SAVED.equals(sent.outcome) && !sent.waits && !sent.mayFail && !isTooLong(sent);
+            if ((arrives || "ACKNOWLEDGED".equals(sent.outcome)) && sent.handledBy.isEmpty() && !hasDied(sent)) {
                 missing.add("acknowledged, not handled: " + sent);
             }
             if (sent.result != null) {

@@ -3,7 +3,9 @@ package io.bulla.runtime.oob.sim;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BoundNode;
 import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Security;
@@ -16,6 +18,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
@@ -34,6 +37,9 @@ final class SimNode {
 
     final Simulation simulation;
     final int life;
+    private final int generation;
+    // where it goes on, or null
+    private final NodeCut cut;
     final SimMemory memory;
     final SimMemory user;
     private final World world;
@@ -57,19 +63,37 @@ final class SimNode {
     private long slowness;
     private int orders;
     private int kept;
+    private final Deque<Runnable> calls = new ArrayDeque<>();
+    private boolean goesOn;
+    private boolean stays;
+    private boolean suspended;
+    private long suspendedAt;
+    private long heldUpBefore;
 
     SimNode(Simulation simulation, int rank, int life) {
+        this(simulation, rank, life, 0, null);
+    }
+
+    /// The life of a node whose process has ended at its cut: it has all but what is random.
+    SimNode(SimNode before, NodeCut cut) {
+        this(before.simulation, before.rank, before.life, before.generation + 1, cut);
+        orders = before.orders;
+    }
+
+    private SimNode(Simulation simulation, int rank, int life, int generation, NodeCut cut) {
+        this.generation = generation;
+        this.cut = cut;
         this.simulation = simulation;
         this.world = simulation.world;
         this.rank = rank;
         this.life = life;
-        this.random = world.stream('r', rank, life);
-        this.timing = world.stream('t', rank, life);
+        this.random = world.stream('r' + 256L * generation, rank, life);
+        this.timing = world.stream('t' + 256L * generation, rank, life);
         this.skew = World.SECOND * (1 + rank);
         this.memory = new SimMemory(
                 simulation.slabs, () -> simulation.ledger.violation("memory over its bound", "node=" + this));
         this.user = new SimMemory(simulation.slabs, () -> {});
-        this.threads = Coroutines.scheduledBy(this::resume);
+        this.threads = Coroutines.scheduledBy(this::ready);
         this.loop = new SimLoop(world.thread, this);
         this.heard = new Heard[simulation.hosts];
         Arrays.fill(heard, new Heard(awake(), 0));
@@ -93,7 +117,13 @@ final class SimNode {
 
     /// Neither killed nor closed: who sent to it may expect an answer.
     boolean isDead() {
-        return dead || closing;
+        return closing || dead && !goesOn;
+    }
+
+    /// The process ends, and its life goes on from a cut.
+    void endAtCut() {
+        dead = true;
+        goesOn = true;
     }
 
     boolean isKilled() {
@@ -111,7 +141,8 @@ final class SimNode {
 
     void start() throws IOException {
         Schedule schedule = simulation.schedule;
-        OobNodeBuilder builder = OobNode.builder(rank, simulation.size)
+        long late = cut != null ? 0 : rank * schedule.config().getOrDefault("late", 0L) * 1000;
+        OobNodeBuilder builder = (late > 0 ? OobNode.builder() : OobNode.builder(rank, simulation.size))
                 .memory(memory)
                 .directory(Net::address)
                 .bind(Net.address(rank))
@@ -130,6 +161,9 @@ final class SimNode {
                 .heartbeat(Duration.ofNanos(schedule.nanos("heartbeat")))
                 .peerTimeout(Duration.ofNanos(schedule.nanos("peerTimeout")))
                 .onPeerLost((peer, cause) -> simulation.sights.see("listener told"));
+        if (cut != null) {
+            builder.restore(cut);
+        }
         if (schedule.config("copying") != 0) {
             builder.sends(SendPolicy.copying(user));
         }
@@ -142,13 +176,111 @@ final class SimNode {
         for (int tag : simulation.emptyTags) {
             builder.receive(tag, this::received);
         }
-        SimulatedNode.start(builder, this::clock, random::nextLong, threads).whenComplete((started, failure) -> {
-            if (failure != null) {
-                simulation.ledger.violation("does not start", this + " " + failure);
-            }
-            node = started;
-        });
+        if (late > 0) {
+            SimulatedNode.bind(builder, this::clock, random::nextLong, threads)
+                    .whenComplete((bound, failure) -> startLater(bound, failure, late));
+        } else {
+            SimulatedNode.start(builder, this::clock, random::nextLong, threads).whenComplete(this::started);
+        }
         poke();
+    }
+
+    private void started(OobNode started, Throwable failure) {
+        if (cut != null) {
+            cut.close();
+        }
+        if (failure != null) {
+            simulation.ledger.violation("does not start", this + " " + failure);
+        }
+        node = started;
+    }
+
+    private void startLater(BoundNode bound, Throwable failure, long nanos) {
+        if (failure != null) {
+            started(null, failure);
+            return;
+        }
+        simulation.sights.see("bound before the start");
+        later(nanos, () -> {
+            try {
+                started(bound.start(rank, simulation.size, Net::address), null);
+            } catch (IOException cannot) {
+                started(null, cannot);
+            }
+        });
+    }
+
+    /// Something of its program's that may wait.
+    Thread thread(Runnable what) {
+        Thread thread = threads.newThread(what);
+        thread.start();
+        return thread;
+    }
+
+    boolean isSuspended() {
+        return suspended;
+    }
+
+    /// Has no connections for a while.
+    void suspend(long nanos) {
+        suspend(nanos, () -> {});
+    }
+
+    /// Until it is told to go on.
+    ///
+    /// @param then when it has none
+    void suspend(Runnable then) {
+        stays = true;
+        suspend(Long.MAX_VALUE, then);
+    }
+
+    private void suspend(long nanos, Runnable then) {
+        if (suspended) {
+            return;
+        }
+        suspended = true;
+        suspendedAt = world.now();
+        heldUpBefore = heldUp;
+        inTurn(() -> node.suspend().whenComplete((done, failure) -> {
+            if (failure != null && !closing) {
+                simulation.ledger.violation("does not suspend", this + " " + failure);
+            }
+            for (int peer = 0; peer < simulation.size && suspended && !closing; peer++) {
+                if (net().connections(rank, peer) > 0) {
+                    simulation.ledger.violation("suspended with a connection", this + " peer=" + peer);
+                }
+            }
+            then.run();
+        }));
+        if (!stays) {
+            world.after(nanos, this::resume);
+        }
+    }
+
+    /// As one thread of the program's calls, also after a time in which all calls had to wait.
+    private void inTurn(Runnable call) {
+        calls.add(call);
+        later(0, () -> calls.removeFirst().run());
+    }
+
+    void goOn() {
+        stays = false;
+        resume();
+    }
+
+    void resume() {
+        if (!suspended || stays || dead || closing) {
+            return;
+        }
+        suspended = false;
+        // what it was held up meanwhile is counted already
+        heldUp += Math.max(0, world.now() - suspendedAt - (heldUp - heldUpBefore));
+        holdUps++;
+        inTurn(() -> node.resume(Net.address(rank)).whenComplete((address, failure) -> {
+            if (failure != null && !closing) {
+                simulation.ledger.violation("does not resume", this + " " + failure);
+            }
+        }));
     }
 
     /// On its own clock, in nanoseconds.
@@ -194,7 +326,7 @@ final class SimNode {
     }
 
     /// A coroutine of this node's may go on.
-    private void resume(Runnable continuation) {
+    private void ready(Runnable continuation) {
         if (Thread.currentThread() != world.thread && !Thread.currentThread().isVirtual()) {
             simulation.ledger.violation("made ready by another thread", Thread.currentThread() + " " + this);
         }
@@ -232,18 +364,18 @@ final class SimNode {
         heldUp += until - Math.max(pausedUntil, world.now());
         holdUps++;
         pausedUntil = until;
-        world.at(until, this::goOn);
+        world.at(until, this::afterPause);
     }
 
     void wake() {
         if (pausedUntil > world.now()) {
             heldUp -= pausedUntil - world.now();
             pausedUntil = world.now();
-            goOn();
+            afterPause();
         }
     }
 
-    private void goOn() {
+    private void afterPause() {
         if (world.now() >= pausedUntil) {
             while (!held.isEmpty()) {
                 inTurn(held.poll(), 1 + timing.nextLong(WAKE_UP));

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.sim;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -71,7 +73,8 @@ final class Simulation {
                 schedule.number("piece"));
         this.ledger = new Ledger(this);
         for (Line line : schedule.lines()) {
-            if (line.has("bytes") && line.value("bytes") < Program.LEAST && line.has("id")) {
+            boolean empty = line.has("bytes") && line.value("bytes") < Program.LEAST;
+            if (line.has("id") && (empty || line.what().equals("block"))) {
                 emptyTags.add(Program.EMPTY + (int) line.value("id"));
             }
         }
@@ -202,7 +205,8 @@ final class Simulation {
         long small = 0;
         for (Line line : schedule.lines()) {
             longest = Math.max(longest, line.has("id") ? line.value("bytes") : 0);
-            small += line.what().equals("send") && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
+            boolean one = line.what().equals("send") || line.what().equals("block");
+            small += one && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
         }
         longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruder.LONGEST);
         long lane = Math.max(schedule.config("window"), longest) + depths() * longest;
@@ -269,6 +273,7 @@ final class Simulation {
         net.heal();
         for (SimNode node : nodes()) {
             node.wake();
+            node.resume();
             node.memory.refuse(false);
             node.slowDown(0);
             node.later(0, node::claim);
@@ -418,6 +423,13 @@ final class Simulation {
         world.note(line.micros());
         switch (line.what()) {
             case "send" -> sendLine(line);
+            case "block" -> blockLine(line);
+            case "checkpoint" -> new Checkpoint(this, nodes()).begin();
+            case "suspend" ->
+                onNode(line, node -> {
+                    sights.see("suspend");
+                    node.suspend(line.nanos("for"));
+                });
             case "cast" -> castLine(line);
             case "pause" ->
                 onNode(line, node -> {
@@ -538,6 +550,42 @@ final class Simulation {
                 }));
     }
 
+    /// A thread of the program's that waits until there is room, perhaps until it is interrupted.
+    private void blockLine(Line line) {
+        onNode(line, node -> {
+            long within = line.value("within");
+            int id = (int) line.value("id");
+            int bytes = (int) Math.max(Program.LEAST, line.value("bytes"));
+            boolean mayFail = within > 0 || line.has("interrupt");
+            if (bytes > limit(node.rank())) {
+                return;
+            }
+            Ledger.Sent sent = ledger.sent(id, node, line.who(1), Program.EMPTY + id, bytes, mayFail, List.of());
+            sent.waits = true;
+            SendOptions options = within > 0
+                    ? SendOptions.DEFAULT.within(Duration.ofNanos(line.nanos("within")))
+                    : SendOptions.DEFAULT;
+            // not while it stands still, when its awake time is ahead
+            node.later(0, () -> {
+                sent.deadline = within > 0 ? node.awake() + line.nanos("within") : Long.MAX_VALUE;
+                Thread waits = node.thread(() -> sendBlocking(node, sent, options));
+                if (line.has("interrupt")) {
+                    node.later(line.nanos("interrupt"), waits::interrupt);
+                }
+            });
+        });
+    }
+
+    private void sendBlocking(SimNode from, Ledger.Sent sent, SendOptions options) {
+        try (SealedBuffer message = from.message(sent.id, (int) sent.bytes)) {
+            from.node()
+                    .sendBlocking(sent.to, sent.tag, message, options)
+                    .whenComplete((delivery, failure) -> ledger.completed(sent, delivery, failure));
+        } catch (InterruptedException | TimeoutException notQueued) {
+            ledger.gaveUp(sent, notQueued);
+        }
+    }
+
     /// How much longer all may take, for what handlers do.
     private void work(int tag) {
         switch (Program.of(tag)) {
@@ -551,7 +599,7 @@ final class Simulation {
 
     private void castLine(Line line) {
         onNode(line, node -> {
-            if (line.value("bytes") > limit(node.rank())) {
+            if (node.isSuspended() && has("checkpoint") || line.value("bytes") > limit(node.rank())) {
                 return;
             }
             int id = (int) line.value("id");
@@ -564,6 +612,27 @@ final class Simulation {
             slowNanos += 2 * (depths() + 1) * (schedule.nanos("delay") + schedule.nanos("jitter"));
             cast(node, id, bytes < Program.LEAST ? Program.EMPTY + id : tag, bytes < Program.LEAST ? 0 : bytes);
         });
+    }
+
+    /// A process ends at its cut.
+    void endAtCut(SimNode node) {
+        sights.see("process ends at its cut");
+        node.endAtCut();
+        ledger.saved(node);
+        net.kill(node.rank(), false);
+    }
+
+    /// ... and another one goes on there.
+    void goOn(SimNode before, NodeCut cut) {
+        SimNode node = new SimNode(before, cut);
+        lives.get(node.rank()).add(node);
+        node.memory.bound(Long.MAX_VALUE);
+        net.host(node.rank()).up = true;
+        try {
+            node.start();
+        } catch (IOException cannot) {
+            ledger.violation("does not go on", node + " " + cannot);
+        }
     }
 
     private void kill(SimNode node, boolean machine, long restart) {

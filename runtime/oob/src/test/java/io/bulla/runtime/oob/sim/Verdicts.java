@@ -24,6 +24,9 @@ final class Verdicts {
             simulation.ledger.violation("verdict although all went well", "judge=" + judge + " " + said);
         }
         if (why.startsWith("no connection")) {
+            if (judge.isSuspended()) {
+                simulation.ledger.violation("verdict of a node that is suspended", "judge=" + judge + " " + said);
+            }
             long tick = Math.min(schedule.nanos("heartbeat") / 2, schedule.nanos("peerTimeout") / 4);
             long silence = judge.silence(peer, tick);
             if (silence < schedule.nanos("peerTimeout")) {
