@@ -149,6 +149,19 @@ public final class Mutants {
         Runtime.getRuntime().halt(status);
     }
 
+    /// Changes whose text no longer stands in the sources, or stands there twice.
+    static List<String> thatDoNotApply(Path root) throws IOException {
+        List<String> wrong = new ArrayList<>();
+        for (Mutant mutant : Mutant.all(root.resolve("runtime/oob/src/test/mutants"))) {
+            try {
+                new Mutants(root, root).changed(mutant);
+            } catch (IllegalStateException doesNotApply) {
+                wrong.add(doesNotApply.getMessage());
+            }
+        }
+        return wrong;
+    }
+
     private int run(List<Mutant> mutants) throws Exception {
         for (Mutant mutant : mutants) {
             if (!seen().containsKey(mutant.name)) {
@@ -233,7 +246,8 @@ public final class Mutants {
         }
     }
 
-    private void compile(Mutant mutant, Path work) throws IOException, InterruptedException {
+    /// The sources that a mutant changes.
+    private Map<String, String> changed(Mutant mutant) throws IOException {
         Map<String, String> changed = new LinkedHashMap<>();
         for (Change change : mutant.changes) {
             String text = changed.get(change.source);
@@ -242,8 +256,12 @@ public final class Mutants {
             }
             changed.put(change.source, change.applied(mutant.name, text));
         }
+        return changed;
+    }
+
+    private void compile(Mutant mutant, Path work) throws IOException, InterruptedException {
         List<File> sources = new ArrayList<>();
-        for (Map.Entry<String, String> source : changed.entrySet()) {
+        for (Map.Entry<String, String> source : changed(mutant).entrySet()) {
             Path file = work.resolve(source.getKey());
             Files.createDirectories(file.getParent());
             Files.writeString(file, source.getValue());

@@ -62,6 +62,11 @@ class SimTest {
         }
     }
 
+    @Test
+    void everyMutantStillApplies() throws IOException {
+        assertEquals(List.of(), Mutants.thatDoNotApply(Path.of("..", "..")));
+    }
+
     private static String code(Path file) {
         try {
             return Files.readString(file).replaceAll("(?m)^ *///.*$", "");
