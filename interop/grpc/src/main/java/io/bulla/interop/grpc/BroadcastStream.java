@@ -23,10 +23,10 @@ public final class BroadcastStream {
     private final Bound bound;
     private final Totals totals;
     private final Consumer<BroadcastStream> left;
+    private final SentStreams unread = new SentStreams();
 
     // all below are guarded by this
     private Deque<SealedBuffer> queue = new ArrayDeque<>();
-    private final Deque<SealedStream> unread = new ArrayDeque<>();
     private long queuedBytes;
     private long sent;
     private long dropped;
@@ -34,7 +34,6 @@ public final class BroadcastStream {
     private boolean lookAgain;
     private boolean completing;
     private boolean ended;
-    private boolean cancelled;
     // what the sender is to close the call with
     private @Nullable Status verdict;
 
@@ -214,13 +213,7 @@ public final class BroadcastStream {
     /// Of gRPC: the call is over, and its receiver reads nothing more.
     void cancelled() {
         leave(null);
-        Deque<SealedStream> forgotten;
-        synchronized (this) {
-            cancelled = true;
-            forgotten = new ArrayDeque<>(unread);
-            unread.clear();
-        }
-        forgotten.forEach(SealedStream::close);
+        unread.close();
     }
 
     /// Of the thread that set `sending`.
@@ -269,26 +262,15 @@ public final class BroadcastStream {
             throw failure;
         }
         totals.sent.increment();
-        if (!isKept(open) && open != null) {
-            open.close();
+        synchronized (this) {
+            sent++;
         }
+        unread.add(open);
     }
 
     private void fail(Throwable failure) {
         totals.failedStreams.increment();
         leave(Status.fromThrowable(failure));
-    }
-
-    /// Counts a send, and keeps what the receiver has still to read.
-    private synchronized boolean isKept(@Nullable SealedStream open) {
-        sent++;
-        if (open == null) {
-            return true;
-        }
-        while (!unread.isEmpty() && !unread.getFirst().isOpen()) {
-            unread.remove();
-        }
-        return !cancelled && unread.add(open);
     }
 
     /// Ends the stream, once.

@@ -8,11 +8,9 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 
 /// One call, as a broadcast sees it. `send` and `close` are called by one thread at a time.
-interface Outlet {
+interface Outlet extends Target<SealedBuffer> {
 
     boolean isReady();
-
-    void send(SealedBuffer message);
 
     void close(Status status);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
-import io.bulla.buffer.SealedBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// What the marshaller opens inside one send, told to the broadcast that sends: gRPC's transport in the same process
-/// forgets a message of a call that has just ended, and then nothing else would close it.
+/// What the marshaller opens inside one send, told to the sender: gRPC's transport in the same process forgets a
+/// message of a call that has just ended, and then nothing else would close it.
 final class Sending {
 
     private static final ThreadLocal<Sending> MINE = ThreadLocal.withInitial(Sending::new);
@@ -25,14 +24,14 @@ final class Sending {
     /// Sends, perhaps from inside another send of the thread.
     ///
     /// @return the stream that gRPC has not closed yet, or nothing
-    static @Nullable SealedStream send(Outlet outlet, SealedBuffer message) {
+    static <T> @Nullable SealedStream send(Target<T> target, T message) {
         Sending mine = MINE.get();
         boolean outerWatched = mine.watched;
         @Nullable SealedStream outer = mine.stream;
         mine.watched = true;
         mine.stream = null;
         try {
-            outlet.send(message);
+            target.send(message);
             return open(mine.stream);
         } catch (Throwable failure) {
             closeAfter(failure, mine.stream);

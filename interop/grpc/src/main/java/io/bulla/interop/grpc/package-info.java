@@ -7,6 +7,7 @@
 ///   what waits for each of them. [BroadcastStream][io.bulla.interop.grpc.BroadcastStream] is one of these streams,
 ///   [SlowStream][io.bulla.interop.grpc.SlowStream] says what becomes of one that does not keep up, and
 ///   [BroadcastFigures][io.bulla.interop.grpc.BroadcastFigures] counts.
+/// - [CallHandles][io.bulla.interop.grpc.CallHandles] is an interceptor that closes what gRPC drops with a call.
 ///
 /// gRPC copies each message into a buffer of its transport, once for each stream: that copy is what its design
 /// costs. What is saved is the second serialization, and the heap it needs.

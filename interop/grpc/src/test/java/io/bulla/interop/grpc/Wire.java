@@ -18,6 +18,8 @@ import io.netty.handler.ssl.util.SelfSignedCertificate;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -45,9 +47,37 @@ enum Wire {
         }
 
         ManagedChannel newChannel() {
+            return newChannel(16 << 20);
+        }
+
+        ManagedChannel newChannel(int largestMessage) {
             return wire.channel(name, server.getPort())
                     .disableRetry()
-                    .maxInboundMessageSize(16 << 20)
+                    .maxInboundMessageSize(largestMessage)
+                    .build();
+        }
+
+        /// Tries a call three times. Its test shuts it down.
+        ManagedChannel retryingChannel() {
+            return wire.channel(name, server.getPort())
+                    .enableRetry()
+                    .defaultServiceConfig(Map.of(
+                            "methodConfig",
+                            List.of(Map.of(
+                                    "name",
+                                    List.of(Map.of()),
+                                    "retryPolicy",
+                                    Map.of(
+                                            "maxAttempts",
+                                            3.0,
+                                            "initialBackoff",
+                                            "0.01s",
+                                            "maxBackoff",
+                                            "0.01s",
+                                            "backoffMultiplier",
+                                            1.0,
+                                            "retryableStatusCodes",
+                                            List.of("UNAVAILABLE"))))))
                     .build();
         }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.grpc;
+
+import io.bulla.buffer.SealedBuffer;
+import io.grpc.MethodDescriptor.Marshaller;
+import java.io.InputStream;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/// What a client's call has sent: handles that gRPC has not asked for yet, or may ask for again, and their streams.
+final class SentMessages {
+
+    private final boolean again;
+    private final SentStreams streams = new SentStreams();
+
+    // both are guarded by this; a handle is equal to itself alone
+    private Set<SealedBuffer> kept = new HashSet<>(2);
+    private boolean over;
+
+    /// @param again whether gRPC may ask for a message more than once
+    SentMessages(boolean again) {
+        this.again = again;
+    }
+
+    /// Takes a handle until gRPC has asked for it, or the call is over.
+    ///
+    /// @param own closed here
+    /// @return false, and it is closed already, if the call is over
+    boolean keep(SealedBuffer own) {
+        boolean taken = false;
+        try {
+            synchronized (this) {
+                taken = !over && kept.add(own);
+            }
+        } finally {
+            if (!taken) {
+                own.close();
+            }
+        }
+        return taken;
+    }
+
+    /// Of gRPC, on a thread of its own perhaps, and more than once perhaps.
+    ///
+    /// @return a stream, an empty one if the call is over: gRPC only drops it then
+    <T> InputStream stream(Marshaller<T> codec, T message) {
+        if (!(message instanceof SealedBuffer handle)) {
+            return watch(codec.stream(message));
+        }
+        @Nullable SealedBuffer safe = take(handle);
+        if (safe == null) {
+            return InputStream.nullInputStream();
+        }
+        try (safe) {
+            @SuppressWarnings("unchecked") // as `message` is
+            T same = (T) safe;
+            return watch(codec.stream(same));
+        }
+    }
+
+    private synchronized @Nullable SealedBuffer take(SealedBuffer handle) {
+        if (over) {
+            return null;
+        }
+        return !again && kept.remove(handle) ? handle : handle.share();
+    }
+
+    private InputStream watch(InputStream stream) {
+        return stream instanceof SealedStream sealed && !streams.add(sealed) ? InputStream.nullInputStream() : stream;
+    }
+
+    /// The call is over.
+    ///
+    /// @return how many streams gRPC had forgotten
+    int close() {
+        Set<SealedBuffer> last;
+        synchronized (this) {
+            over = true;
+            last = kept;
+            kept = new HashSet<>(0);
+        }
+        last.forEach(SealedBuffer::close);
+        return streams.close();
+    }
+}
