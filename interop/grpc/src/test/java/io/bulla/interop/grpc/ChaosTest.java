@@ -4,6 +4,7 @@ package io.bulla.interop.grpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.BytesValue;
 import com.google.protobuf.StringValue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
@@ -12,9 +13,14 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.testkit.PoisoningSource;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import java.time.Duration;
@@ -28,8 +34,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 
-/// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, while the server is shut down
-/// and started again: every message that arrives is looked at byte by byte, and comes once.
+/// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, have a limit, while the
+/// server
+/// is shut down and started again: every message that arrives is looked at byte by byte, and comes once. Some are
+/// compressed, some empty; beside them unary calls send sealed messages to the server.
 ///
 /// `./check grpc` lets a million messages arrive, by `-Dbulla.messages`; `-Dbulla.seed` is the seed of all choices.
 class ChaosTest {
@@ -40,6 +48,10 @@ class ChaosTest {
     private static final int CHANNELS = 8;
     private static final int PACKED = 64;
     private static final int SERVERS = 5;
+    private static final int LIMIT = 30_000;
+    private static final long EMPTY = -1;
+    private static final Metadata.Key<String> COMPRESSED =
+            Metadata.Key.of("compressed", Metadata.ASCII_STRING_MARSHALLER);
 
     private final LeaseTally handles = new LeaseTally();
     private final MemorySource memory = new PoisoningSource(handles);
@@ -47,6 +59,9 @@ class ChaosTest {
     private final SealedMarshaller receiving = SealedMarshaller.of(memory);
     private final LongAdder arrived = new LongAdder();
     private final LongAdder ended = new LongAdder();
+    private final LongAdder overLimit = new LongAdder();
+    private final LongAdder echoed = new LongAdder();
+    private final CallHandles calls = CallHandles.create();
     private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
     private final Random random = new Random(SEED);
     private final AtomicInteger running = new AtomicInteger();
@@ -61,12 +76,15 @@ class ChaosTest {
         serverWithClients(number, arrived.sum() + MESSAGES / SERVERS, Wire.IN_PROCESS);
         BroadcastTest.await(() -> handles.open() == 0 && running.get() == 0);
         BroadcastTest.await(() -> receiving.figures().pinned() == 0);
-        System.out.println("grpc: calls=" + ended.sum() + " received=" + receiving.figures());
+        System.out.println("grpc: calls=" + ended.sum() + " over-limit=" + overLimit.sum() + " echoed=" + echoed.sum()
+                + " received=" + receiving.figures() + " " + calls);
         System.out.println(
                 "grpc: messages=" + arrived.sum() + " wrong=" + wrong.size() + " handles-open=" + handles.open());
         assertEquals(List.of(), List.copyOf(wrong));
         assertEquals(List.of(), LeakRecorder.reports(5));
         assertTrue(arrived.sum() >= MESSAGES);
+        assertTrue(overLimit.sum() > 0);
+        assertTrue(echoed.sum() > 0);
     }
 
     /// @return the number of the next message
@@ -85,15 +103,18 @@ class ChaosTest {
                 Wire.Ends ends = wire.open(service(gapless, newest))) {
             List<ManagedChannel> channels = new ArrayList<>();
             for (int i = 0; i < CHANNELS; i++) {
-                channels.add(ends.newChannel());
+                channels.add(ends.newChannel(i == 0 ? LIMIT : 16 << 20));
             }
             while (arrived.sum() < until && wrong.isEmpty()) {
                 while (running.get() < STREAMS) {
-                    subscribe(channels.get(random.nextInt(CHANNELS)), wire == Wire.TLS);
+                    subscribe(channels.get(random.nextInt(CHANNELS)));
                 }
                 number = publish(gapless, newest, number);
+                if (random.nextInt(50) == 0) {
+                    echo(channels.get(random.nextInt(CHANNELS)), number);
+                }
                 if (random.nextInt(500) == 0) {
-                    ManagedChannel reset = channels.set(random.nextInt(CHANNELS), ends.newChannel());
+                    ManagedChannel reset = channels.set(1 + random.nextInt(CHANNELS - 1), ends.newChannel());
                     reset.shutdownNow();
                 }
             }
@@ -109,22 +130,50 @@ class ChaosTest {
     }
 
     private long publish(Broadcast gapless, Broadcast newest, long number) throws InterruptedException {
-        int size = Long.BYTES + (random.nextInt(20) == 0 ? random.nextInt(70_000) : random.nextInt(2_000));
-        try (SealedBuffer message = sending.pack(Feed.SUBSCRIBE.getResponseMarshaller(), Feed.message(number, size))) {
-            gapless.publish(message);
-            newest.publish(message);
+        if (random.nextInt(50) == 0) {
+            publish(gapless, newest, BytesValue.getDefaultInstance());
         }
+        int size = Long.BYTES + (random.nextInt(20) == 0 ? random.nextInt(70_000) : random.nextInt(2_000));
+        publish(gapless, newest, Feed.message(number, size));
         return number + 1;
     }
 
-    private void subscribe(ManagedChannel channel, boolean compressed) {
-        CallOptions options = CallOptions.DEFAULT;
-        if (random.nextInt(4) == 0) {
-            options = options.withDeadlineAfter(random.nextInt(200), TimeUnit.MILLISECONDS);
+    private void publish(Broadcast gapless, Broadcast newest, BytesValue value) throws InterruptedException {
+        try (SealedBuffer message = sending.pack(Feed.SUBSCRIBE.getResponseMarshaller(), value)) {
+            gapless.publish(message);
+            newest.publish(message);
         }
+    }
+
+    private CallOptions options() {
+        return random.nextInt(4) == 0
+                ? CallOptions.DEFAULT.withDeadlineAfter(random.nextInt(200), TimeUnit.MILLISECONDS)
+                : CallOptions.DEFAULT;
+    }
+
+    /// A sealed message to the server and back; its caller closes it at once.
+    private void echo(ManagedChannel channel, long number) {
+        CallOptions options = random.nextBoolean() ? options() : options().withCompression("gzip");
+        ClientCall<SealedBuffer, SealedBuffer> call = ClientInterceptors.intercept(channel, calls)
+                .newCall(receiving.requests(receiving.responses(Feed.ECHO)), options);
+        running.incrementAndGet();
+        call.start(new Echoed(number), new Metadata());
+        call.request(2);
+        try (SealedBuffer message =
+                receiving.pack(Feed.ECHO.getRequestMarshaller(), Feed.message(number, 8 + random.nextInt(5_000)))) {
+            call.sendMessage(message);
+        }
+        call.halfClose();
+        if (random.nextInt(4) == 0) {
+            call.cancel("enough", null);
+        }
+    }
+
+    private void subscribe(ManagedChannel channel) {
+        CallOptions options = options();
         boolean gapless = random.nextBoolean();
         if (random.nextBoolean()) {
-            start(channel, GAPLESS_OR_NEWEST[gapless ? 0 : 1], options, Feed::check, gapless);
+            start(channel, GAPLESS_OR_NEWEST[gapless ? 0 : 1], options, ChaosTest::check, gapless);
         } else {
             start(
                     channel,
@@ -135,10 +184,10 @@ class ChaosTest {
         }
     }
 
-    private static final MethodDescriptor<StringValue, com.google.protobuf.BytesValue>[] GAPLESS_OR_NEWEST = methods();
+    private static final MethodDescriptor<StringValue, BytesValue>[] GAPLESS_OR_NEWEST = methods();
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static MethodDescriptor<StringValue, com.google.protobuf.BytesValue>[] methods() {
+    private static MethodDescriptor<StringValue, BytesValue>[] methods() {
         return new MethodDescriptor[] {
             Feed.SUBSCRIBE,
             Feed.SUBSCRIBE.toBuilder()
@@ -148,16 +197,34 @@ class ChaosTest {
     }
 
     private ServerServiceDefinition service(Broadcast gapless, Broadcast newest) {
-        return ServerServiceDefinition.builder(Feed.SERVICE)
+        ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feed.SERVICE)
                 .addMethod(sending.responses(GAPLESS_OR_NEWEST[0]), gapless.asHandler())
-                .addMethod(sending.responses(GAPLESS_OR_NEWEST[1]), newest.asHandler())
-                .build();
+                .addMethod(sending.responses(GAPLESS_OR_NEWEST[1]), newest.asHandler());
+        Echo.service(receiving).getMethods().forEach(service::addMethod);
+        return ServerInterceptors.intercept(service.build(), calls, new Compressing());
+    }
+
+    /// Compresses what is sent to the streams that ask for it.
+    private static final class Compressing implements ServerInterceptor {
+
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+            if (headers.containsKey(COMPRESSED)) {
+                call.setCompression("gzip");
+            }
+            return next.startCall(call, headers);
+        }
+    }
+
+    private static long check(BytesValue message) {
+        return message.getValue().isEmpty() ? EMPTY : Feed.check(message);
     }
 
     private long checkAndClose(SealedBuffer message) {
         long number;
         try (message) {
-            number = Feed.check(receiving.unpack(Feed.SUBSCRIBE.getResponseMarshaller(), message));
+            number = check(receiving.unpack(Feed.SUBSCRIBE.getResponseMarshaller(), message));
         }
         try {
             message.iovec();
@@ -175,9 +242,12 @@ class ChaosTest {
             ToLongFunction<T> check,
             boolean gapless) {
         ClientCall<StringValue, T> call = channel.newCall(method, options);
+        Metadata headers = new Metadata();
+        if (random.nextInt(4) == 0) {
+            headers.put(COMPRESSED, "gzip");
+        }
         running.incrementAndGet();
-        call.start(
-                new Subscriber<>(call, check, gapless, random.nextInt(2_000), random.nextInt(10) == 0), new Metadata());
+        call.start(new Subscriber<>(call, check, gapless, random.nextInt(2_000), random.nextInt(10) == 0), headers);
         call.sendMessage(StringValue.of("topic"));
         call.halfClose();
         call.request(1 + random.nextInt(4));
@@ -205,10 +275,10 @@ class ChaosTest {
         public void onMessage(T message) {
             try {
                 long number = check.applyAsLong(message);
-                if (last >= 0 && (gapless ? number != last + 1 : number <= last)) {
+                if (number != EMPTY && last >= 0 && (gapless ? number != last + 1 : number <= last)) {
                     wrong.add("out of order: last=" + last + " number=" + number + " gapless=" + gapless);
                 }
-                last = number;
+                last = number == EMPTY ? last : number;
                 arrived.increment();
                 if (slow) {
                     Thread.sleep(1);
@@ -220,6 +290,37 @@ class ChaosTest {
                 call.cancel("enough", null);
             } else {
                 call.request(1);
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            if (("" + status.getDescription()).contains("exceeds maximum size " + LIMIT)) {
+                overLimit.increment();
+            }
+            ended.increment();
+            running.decrementAndGet();
+        }
+    }
+
+    private final class Echoed extends ClientCall.Listener<SealedBuffer> {
+
+        private final long sent;
+
+        Echoed(long sent) {
+            this.sent = sent;
+        }
+
+        @Override
+        public void onMessage(SealedBuffer message) {
+            try {
+                long number = checkAndClose(message);
+                if (number != sent) {
+                    wrong.add("echo of another message: sent=" + sent + " number=" + number);
+                }
+                echoed.increment();
+            } catch (Throwable failure) {
+                wrong.add(failure.toString());
             }
         }
 
