@@ -8,10 +8,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// A pool under load beside late readers, then the random life of buffers. Arguments: `--seconds N`, `--seed N`.
+/// A pool under load beside late readers, then the random life of buffers. Arguments: `--seconds N` (by default 60: two
+/// thirds for the readers, the rest for the lives), `--operations N` (so many operations of the lives, however long
+/// they take; the readers have all seconds then), `--seed N`.
 public final class PoolCheck {
 
-    private static final long MOST_OPERATIONS = 10_000_000;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private PoolCheck() {}
@@ -22,20 +23,21 @@ public final class PoolCheck {
     /// @throws InterruptedException if the thread is interrupted
     public static void main(String... args) throws InterruptedException {
         List<String> words = List.of(args);
-        long seconds = words.contains("--seconds") ? Long.parseLong(words.get(words.indexOf("--seconds") + 1)) : 60;
-        long seed =
-                words.contains("--seed") ? Long.parseLong(words.get(words.indexOf("--seed") + 1)) : System.nanoTime();
-        System.out.println("pool: seconds=" + seconds + " seed=" + seed);
+        long seconds = number(words, "--seconds", 60);
+        long operations = number(words, "--operations", 0);
+        long seed = number(words, "--seed", System.nanoTime());
+        System.out.println("pool: seconds=" + seconds + " operations=" + operations + " seed=" + seed);
+        long nanos = TimeUnit.SECONDS.toNanos(seconds);
         MemoryBudget budget = new MemoryBudget(1L << 30);
         SlabSource memory =
                 SlabSource.builder().budget(budget).idle(Duration.ofMillis(50)).build();
         StaleReader stale = new StaleReader(memory);
-        stale.run(TimeUnit.SECONDS.toNanos(seconds) * 2 / 3, seed);
+        stale.run(operations > 0 ? nanos : nanos * 2 / 3, seed);
         System.out.println("stale reader: " + memory.figures());
         memory.trim();
         long left = memory.figures().liveBytes();
         PoolModel model = new PoolModel(memory);
-        left += model.run(TimeUnit.SECONDS.toNanos(seconds) / 3, MOST_OPERATIONS, seed);
+        left += model.run(operations > 0 ? 0 : nanos / 3, operations, seed);
         PoolFigures figures = memory.figures();
         System.out.println("model: operations=" + model.operations() + " " + figures);
         memory.close(PATIENCE);
@@ -43,9 +45,14 @@ public final class PoolCheck {
                 + stale.wrong() + " live=" + left + " budget=" + budget.used());
         if (stale.reads() == 0
                 || stale.exceptions() == 0
-                || model.operations() == 0
+                || model.operations() < Math.max(1, operations)
                 || stale.wrong() + left + budget.used() > 0) {
             System.exit(1);
         }
+    }
+
+    private static long number(List<String> words, String name, long otherwise) {
+        int at = words.lastIndexOf(name);
+        return at < 0 ? otherwise : Long.parseLong(words.get(at + 1));
     }
 }

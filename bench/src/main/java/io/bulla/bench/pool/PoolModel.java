@@ -36,12 +36,14 @@ final class PoolModel {
         return operations;
     }
 
+    /// Goes on for so long, and until there were so many operations, or to the first difference.
+    ///
     /// @return bytes that the pool counts as live and the model does not, or the other way round
-    long run(long nanos, long most, long seed) throws InterruptedException {
+    long run(long nanos, long least, long seed) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
-        long deadline = System.nanoTime() + nanos;
+        long start = System.nanoTime();
         long difference = 0;
-        while (System.nanoTime() < deadline && operations < most && difference == 0) {
+        while ((System.nanoTime() - start < nanos || operations < least) && difference == 0) {
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 SplittableRandom own = random.split();
