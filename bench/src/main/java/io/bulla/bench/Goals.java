@@ -84,7 +84,8 @@ public final class Goals implements Callable<Integer> {
             "oob-xcast-16-64m-",
             "oob-xcast-64-4m-floor",
             "oob-xcast-64-4m-memory-copy",
-            "oob-xcast-64-4m-reused");
+            "oob-xcast-64-4m-reused",
+            "pool-burst-");
 
     @Option(
             names = "--only",
@@ -141,7 +142,7 @@ public final class Goals implements Callable<Integer> {
     private static Map<String, List<Goal>> groups() {
         Map<String, List<Goal>> groups = new LinkedHashMap<>();
         groups.put("lifetime", LifetimeGoals.all());
-        groups.put("pool", PoolGoals.all());
+        groups.put(Scoreboard.POOL, PoolGoals.all());
         groups.put("posix", PosixGoals.all());
         groups.put("formats", FormatGoals.all());
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());
@@ -166,6 +167,7 @@ public final class Goals implements Callable<Integer> {
         check();
         Map<String, List<Goal>> goals = chosenGoals();
         List<Curve> curves = chosenCurves();
+        List<Curve> curvesOfGroups = chosenCurvesOfGroups();
         List<FanOutMatrix> matrices = chosenMatrices();
         if (goals.isEmpty() && curves.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "no such goal: --only=" + only + " (" + known() + ")");
@@ -176,7 +178,7 @@ public final class Goals implements Callable<Integer> {
         List<Case> cases = Stream.of(
                         goals.values().stream().flatMap(List::stream).flatMap(Goal::cases),
                         matrices.stream().flatMap(FanOutMatrix::cases),
-                        curves.stream().flatMap(Curve::cases))
+                        Stream.concat(curves.stream(), curvesOfGroups.stream()).flatMap(Curve::cases))
                 .flatMap(each -> each)
                 .toList();
         Results results = new Rounds()
@@ -188,7 +190,8 @@ public final class Goals implements Callable<Integer> {
                         what -> System.err.println("bench: " + what));
         goals.values().forEach(group -> group.forEach(goal -> System.out.println(goal.line(results))));
         matrices.forEach(matrix -> matrix.lines(results).forEach(System.out::println));
-        curves.forEach(curve -> curve.lines(results).forEach(System.out::println));
+        Stream.concat(curves.stream(), curvesOfGroups.stream())
+                .forEach(curve -> curve.lines(results).forEach(System.out::println));
         System.out.printf("took: seconds=%d%n", (System.nanoTime() - start) / 1_000_000_000);
         if (publish) {
             publish(scoreboard, goals, curves, results);
@@ -242,6 +245,10 @@ public final class Goals implements Callable<Integer> {
                 .toList();
     }
 
+    private List<Curve> chosenCurvesOfGroups() {
+        return !guard && (only.equals(Scoreboard.POOL) || full && only.isEmpty()) ? List.of(Curves.burst()) : List.of();
+    }
+
     private List<FanOutMatrix> chosenMatrices() {
         return !guard && (only.equals(Scoreboard.FAN_OUT) || full && only.isEmpty()) ? FanOutMatrix.all() : List.of();
     }
@@ -257,6 +264,9 @@ public final class Goals implements Callable<Integer> {
             Stream<Case> cases = group.getValue().stream().flatMap(Goal::cases);
             if (group.getKey().equals(Scoreboard.FAN_OUT)) {
                 cases = Stream.concat(cases, FanOutMatrix.all().stream().flatMap(FanOutMatrix::cases));
+            }
+            if (group.getKey().equals(Scoreboard.POOL)) {
+                cases = Stream.concat(cases, Curves.burst().cases());
             }
             results.only(cases).write(scoreboard.file(group.getKey()));
         }

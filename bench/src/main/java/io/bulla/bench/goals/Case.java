@@ -200,9 +200,21 @@ public record Case(String name, String unit, Meter meter) {
         return lines(List.of(), main, args);
     }
 
+    /// The same, with a library that is loaded before all others.
+    static List<String> linesUnder(Path library, Class<?> main, String... args)
+            throws IOException, InterruptedException {
+        return lines(List.of("env", "LD_PRELOAD=" + library), List.of(), main, args);
+    }
+
     private static List<String> lines(List<String> options, Class<?> main, String... args)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
+        return lines(List.of(), options, main, args);
+    }
+
+    private static List<String> lines(List<String> before, List<String> options, Class<?> main, String... args)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(before);
+        command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 QUIET,
                 "--enable-native-access=ALL-UNNAMED",

@@ -83,7 +83,7 @@ public final class FootprintGoals {
         return Map.of("main", Medians.of(main), "process", Medians.of(process));
     }
 
-    private static Case bystander(String design, String percentile) {
+    static Case bystander(String design, String percentile) {
         SharedRun run = BYSTANDERS.computeIfAbsent(
                 design,
                 _ -> SharedRun.program(

@@ -46,15 +46,20 @@ public final class SharedRun {
         return new SharedRun((length, wanted) -> {
             List<String> all = new ArrayList<>(args.apply(length));
             all.addAll(wanted);
-            Map<String, Double> numbers = new HashMap<>();
-            for (String line : Case.lines(main, all.toArray(String[]::new))) {
-                Matcher number = LINE.matcher(line);
-                if (number.matches()) {
-                    numbers.put(number.group(1), Double.parseDouble(number.group(2)));
-                }
-            }
-            return numbers;
+            return numbers(Case.lines(main, all.toArray(String[]::new)));
         });
+    }
+
+    /// The numbers in what such a program prints.
+    static Map<String, Double> numbers(List<String> lines) {
+        Map<String, Double> numbers = new HashMap<>();
+        for (String line : lines) {
+            Matcher number = LINE.matcher(line);
+            if (number.matches()) {
+                numbers.put(number.group(1), Double.parseDouble(number.group(2)));
+            }
+        }
+        return numbers;
     }
 
     /// One of the numbers.

@@ -3,9 +3,11 @@ package io.bulla.bench.pages;
 
 import io.bulla.bench.goals.Case;
 import io.bulla.bench.goals.HandOver;
+import io.bulla.bench.goals.PoolGoals;
 import io.bulla.bench.goals.SharedRun;
 import io.bulla.bench.pages.Curve.Line;
 import io.bulla.bench.pages.Curve.Shape;
+import io.bulla.bench.programs.Burst;
 import io.bulla.bench.programs.MemoryOverTime;
 import io.bulla.buffer.FanOutBenchmark;
 import io.bulla.interop.posix.UnixFanOutBenchmark;
@@ -150,6 +152,33 @@ public final class Curves {
                         resident(times, "malloc and copy", "copy-malloc"),
                         resident(times, "pooled copies", "copy-pooled"),
                         resident(times, "heap copies", "copy-heap")));
+    }
+
+    /// The curve of the pool's group.
+    ///
+    /// @return what stays of a burst
+    public static Curve burst() {
+        double[] times = IntStream.rangeClosed(1, Burst.SAMPLES)
+                .mapToDouble(i -> i * Burst.SAMPLE_MILLIS)
+                .toArray();
+        return new Curve(
+                "pool-burst",
+                "Resident memory: 1 GiB of messages, held for 2 s, then let go of",
+                "Bulla's pool gives back what it took within a second; some rivals keep the burst.",
+                "milliseconds",
+                "MiB",
+                Shape.TIMES,
+                times,
+                List.of(
+                        burst(times, "Bulla pool", "pool"),
+                        burst(times, "Bulla default source", "arenas"),
+                        burst(times, "Netty adaptive", "netty-adaptive"),
+                        burst(times, "Netty pooled", "netty-pooled"),
+                        burst(times, "malloc", "malloc")));
+    }
+
+    private static Line burst(double[] times, String label, String design) {
+        return at(times, label, millis -> PoolGoals.burstOverTime(design, (int) millis));
     }
 
     private static Line resident(double[] times, String label, String design) {

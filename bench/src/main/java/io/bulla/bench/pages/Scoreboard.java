@@ -24,6 +24,8 @@ public final class Scoreboard {
 
     /// The group of the fan-outs.
     public static final String FAN_OUT = "fanout";
+    /// The group of the pool.
+    public static final String POOL = "pool";
     /// The curves, as a group.
     public static final String CURVES = "curves";
 
@@ -130,6 +132,9 @@ public final class Scoreboard {
         if (results.containsKey(FAN_OUT)) {
             Results measured = results.get(FAN_OUT);
             FanOutMatrix.all().forEach(matrix -> drawn.add(Picture.of(matrix.bars(), measured)));
+        }
+        if (results.containsKey(POOL)) {
+            drawn.add(Picture.of(Curves.burst(), results.get(POOL)));
         }
         if (results.containsKey(CURVES)) {
             Results measured = results.get(CURVES);

@@ -6,6 +6,8 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.HugePages;
+import io.bulla.pool.SlabSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.Arena;
@@ -18,8 +20,9 @@ import java.util.Locale;
 ///
 /// Prints nanoseconds for 16 messages, at three percentiles of all that were read in the time given. One should
 /// see: the median untouched by all of them; the rare ones of `trimmed`, whose chunks are closed by a thread of
-/// the source's, near those of `kept`, which closes nothing, and of Netty's; an arena for each message, closed by
-/// its builder, in the way of everybody.
+/// the source's, near those of `kept`, which closes nothing, and of Netty's; those of `pool-huge`, which closes one
+/// arena for each trim, below those of `pool`, which closes one more for each slab; an arena for each message, closed
+/// by its builder, in the way of every thread.
 public final class TrimBystander {
 
     private static final int BODY = 1024;
@@ -94,9 +97,20 @@ public final class TrimBystander {
                     source.trim();
                 };
             }
+            case "pool" -> pooled(SlabSource.create());
+            case "pool-huge" ->
+                pooled(SlabSource.builder().supplier(new HugePages()).build());
             case "netty-trimmed" -> () -> buildInNetty(body);
             case "arena-each" -> () -> buildInArenas(body);
             default -> throw new IllegalArgumentException("no such design: " + design);
+        };
+    }
+
+    private static Runnable pooled(SlabSource source) {
+        byte[] body = new byte[BODY];
+        return () -> {
+            build(source, body);
+            source.trim();
         };
     }
 
