@@ -83,6 +83,10 @@ public final class FabricEndpoint implements AutoCloseable {
         return domain.begin(new FabricSend(this, peer, Gather.inOnePiece(buffer, domain.mostRegions())), 1);
     }
 
+    FabricSend send(long peer, MemorySegment bytes) throws FabricException {
+        return domain.begin(new FabricSend(this, peer, Gather.of(bytes)), 1);
+    }
+
     /// Waits for the peer's next message. Messages meet those that wait in order.
     ///
     /// @param into native memory that the caller keeps until the message is there; one that is longer is an

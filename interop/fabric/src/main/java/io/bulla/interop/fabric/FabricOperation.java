@@ -45,8 +45,15 @@ public abstract sealed class FabricOperation permits FabricWrite, FabricSend, Fa
             }
             from.domain().progress();
         }
-        if (error != 0) {
-            throw Libfabric.failed(call, error, what());
+        check();
+    }
+
+    /// @throws FabricException with libfabric's error, if it has ended so
+    final void check() throws FabricException {
+        synchronized (from.domain()) {
+            if (error != 0) {
+                throw Libfabric.failed(call, error, what());
+            }
         }
     }
 

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.fabric;
+
+import io.bulla.buffer.MemoryLimitException;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.fabric.LinkMessage.Kind;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.runtime.registration.Grant;
+import io.bulla.runtime.registration.Landing;
+import io.bulla.runtime.registration.Registrations;
+import io.bulla.runtime.registration.Revocation;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/// Buffers between this process and one peer by rendezvous: the receiver takes memory, the sender writes into it,
+/// and neither side copies.
+///
+/// ```
+/// sender                                   receiver
+///   request: size            ---------->     landing, grant
+///                            <----------   clear: key, target         or refused: no room
+///   writes of its regions    =========>     the landing
+///   finished                 ---------->     grant over, landing sealed, listener
+/// ```
+///
+/// Buffers reach the listener in the order of their requests. The link fails as a whole: with what is no message
+/// of this kind, an error of the fabric, a buffer that takes longer than the patience, or a verdict on the peer
+/// ([#fail]). Then all of the peer's grants are revoked, and its endpoint closed, *before* the listener hears of it;
+/// so memory that the peer wrote to is the program's again, or in quarantine. Another link to the same peer begins
+/// with [#open].
+///
+/// Any thread may call it. It goes on in calls of [#progress()] only. The peer is trusted to say *finished* after
+/// its last write; with the providers that were tried nothing overtakes it.
+public final class FabricLink implements AutoCloseable {
+
+    private static final int RECEIVES = 16;
+    private static final String CLOSED = "link is closed";
+
+    /// What a link tells. Called by the thread that is in [#progress()] or [#fail], which holds the link; it may
+    /// send.
+    public interface Listener {
+
+        /// A buffer has arrived.
+        ///
+        /// @param buffer closed by the listener
+        void received(SealedBuffer buffer);
+
+        /// The link has failed; its peer can no longer write.
+        ///
+        /// @param peer that it led to
+        /// @param why one line
+        /// @param revoked what became of each grant that the peer had
+        void failed(Peer peer, String why, List<Revocation> revoked);
+    }
+
+    private record Room(MemorySegment memory, FabricReceive receive) {}
+
+    /// A buffer on its way here; sealed when it is whole.
+    private static final class Arriving {
+
+        private final Landing landing;
+        private final Grant grant;
+        private final long byteSize;
+        private final long deadline;
+        private @Nullable SealedBuffer whole;
+
+        Arriving(Landing landing, Grant grant, long byteSize, long deadline) {
+            this.landing = landing;
+            this.grant = grant;
+            this.byteSize = byteSize;
+            this.deadline = deadline;
+        }
+    }
+
+    private final FabricDomain domain;
+    private final Registrations registrations;
+    private final SlabSource memory;
+    private final Peer peer;
+    private final LinkLimits limits;
+    private final Listener listener;
+    private final FabricEndpoint endpoint;
+    // under this monitor, as all below
+    private final ArrayDeque<Room> rooms = new ArrayDeque<>();
+    private final Map<Long, Arriving> arriving = new LinkedHashMap<>();
+    private final Map<Long, LinkSend> leaving = new LinkedHashMap<>();
+    private final List<FabricSend> said = new ArrayList<>();
+    private @Nullable Long to;
+    private long nextId = 1;
+    private long lastRequest;
+    private @Nullable String broken;
+
+    private FabricLink(
+            FabricDomain domain,
+            Registrations registrations,
+            SlabSource memory,
+            Peer peer,
+            LinkLimits limits,
+            Listener listener)
+            throws FabricException {
+        this.domain = domain;
+        this.registrations = registrations;
+        this.memory = memory;
+        this.peer = peer;
+        this.limits = limits;
+        this.listener = listener;
+        this.endpoint = domain.endpoint(peer);
+    }
+
+    /// One end of a link.
+    ///
+    /// @param domain open as long as this is
+    /// @param registrations of the domain
+    /// @param memory for what arrives
+    /// @param peer at the other end; no other link leads to it
+    /// @param limits what the peer may do
+    /// @param listener told what arrives
+    /// @return not connected yet
+    /// @throws FabricException if the fabric refuses
+    public static FabricLink open(
+            FabricDomain domain,
+            Registrations registrations,
+            SlabSource memory,
+            Peer peer,
+            LinkLimits limits,
+            Listener listener)
+            throws FabricException {
+        FabricLink link = new FabricLink(domain, registrations, memory, peer, limits, listener);
+        boolean whole = false;
+        try {
+            for (int i = 0; i < RECEIVES; i++) {
+                link.listen();
+            }
+            whole = true;
+            return link;
+        } finally {
+            if (!whole) {
+                link.endpoint.close();
+            }
+        }
+    }
+
+    /// What the peer calls this end by: sent to it by other means.
+    ///
+    /// @return bytes of the fabric's own format
+    public byte[] name() {
+        return endpoint.name();
+    }
+
+    /// Names the other end.
+    ///
+    /// @param peersName as its [#name()] says
+    /// @throws FabricException if the fabric refuses, or the link has failed
+    public synchronized void connect(byte... peersName) throws FabricException {
+        checkWhole();
+        to = endpoint.connect(peersName);
+    }
+
+    /// Asks the peer for memory, and writes the buffer into it when it has some.
+    ///
+    /// @param buffer may be closed afterwards
+    /// @return to be waited for
+    /// @throws FabricException if the link has failed, with the reason
+    /// @throws IllegalStateException if the link is not connected, or the buffer is closed
+    public synchronized LinkSend send(SealedBuffer buffer) throws FabricException {
+        checkWhole();
+        LinkSend send = new LinkSend(this, nextId, buffer.share());
+        boolean taken = false;
+        try {
+            leaving.put(send.id(), send);
+            say(new LinkMessage(Kind.REQUEST, send.id(), send.byteSize(), 0));
+            taken = true;
+        } finally {
+            if (!taken) {
+                leaving.remove(send.id());
+                send.ended("request was not sent");
+            }
+        }
+        nextId++;
+        return send;
+    }
+
+    /// Lets the fabric work, takes up what the peer has said, and goes on with every buffer. Never waits. What is
+    /// wrong ends the link, and is the listener's.
+    public synchronized void progress() {
+        if (broken != null) {
+            return;
+        }
+        try {
+            domain.progress();
+            takeUp();
+            finishWritten();
+            forgetSaid();
+        } catch (FabricException refused) {
+            fail(String.valueOf(refused.getMessage()));
+        }
+        if (broken == null && isLate()) {
+            fail("buffer took too long: patienceMs=" + limits.patience().toMillis());
+        }
+    }
+
+    /// Ends the link because of its peer: a verdict that it has failed. Its grants are revoked and its endpoint is
+    /// closed before the listener hears of it. Again does nothing.
+    ///
+    /// @param why for the listener, and for sends that have not ended
+    public synchronized void fail(String why) {
+        if (broken == null) {
+            listener.failed(peer, why, end(why));
+        }
+    }
+
+    /// Why the link is over.
+    ///
+    /// @return one line; `null` while it is whole
+    public synchronized @Nullable String failure() {
+        return broken;
+    }
+
+    /// Ends the link; the listener does not hear of it. Again does nothing.
+    @Override
+    public synchronized void close() {
+        if (broken == null) {
+            end(CLOSED);
+        }
+    }
+
+    @Override
+    public synchronized String toString() {
+        return "FabricLink[peer=" + peer + " arriving=" + arriving.size() + " leaving=" + leaving.size()
+                + (broken == null ? "" : " failed=[" + broken + "]") + "]";
+    }
+
+    /// No new access first; then the fence; then what hangs on it.
+    private List<Revocation> end(String why) {
+        broken = why;
+        List<Revocation> revoked = registrations.revoke(peer, limits.patience());
+        endpoint.close();
+        for (Arriving each : arriving.values()) {
+            each.landing.close();
+            SealedBuffer whole = each.whole;
+            if (whole != null) {
+                whole.close();
+            }
+        }
+        arriving.clear();
+        leaving.values().forEach(each -> each.ended(why));
+        leaving.clear();
+        return revoked;
+    }
+
+    private void listen() throws FabricException {
+        // freed when it is out of reach: a receive keeps it
+        MemorySegment room = Arena.ofAuto().allocate(LinkMessage.BYTES, 8);
+        rooms.add(new Room(room, endpoint.receive(room)));
+    }
+
+    private void say(LinkMessage message) throws FabricException {
+        Long where = to;
+        if (where == null) {
+            throw new IllegalStateException("link is not connected: peer=" + peer);
+        }
+        MemorySegment bytes = Arena.ofAuto().allocate(LinkMessage.BYTES, 8);
+        message.write(bytes);
+        said.add(endpoint.send(where, bytes));
+    }
+
+    private void takeUp() throws FabricException {
+        for (Room next = rooms.peek(); next != null && next.receive.isDone(); next = rooms.peek()) {
+            rooms.remove();
+            next.receive.check();
+            LinkMessage message = LinkMessage.read(next.memory, next.receive.byteCount());
+            if (message == null) {
+                throw wrong("no message of a link", next.receive.byteCount());
+            }
+            listen();
+            take(message);
+            if (broken != null) {
+                return;
+            }
+        }
+    }
+
+    private void take(LinkMessage message) throws FabricException {
+        switch (message.kind()) {
+            case REQUEST -> requested(message);
+            case CLEAR -> cleared(message);
+            case REFUSED ->
+                known(leaving.remove(message.id()), message).ended("peer has no room: bytes=" + message.first());
+            case FINISHED -> finished(message);
+        }
+    }
+
+    private void requested(LinkMessage asked) throws FabricException {
+        if (asked.id() <= lastRequest || asked.first() < 0) {
+            throw wrong("request out of order", asked);
+        }
+        lastRequest = asked.id();
+        boolean fits = asked.first() <= limits.mostBytes() && arriving.size() < limits.mostAtOnce();
+        Arriving room = fits ? roomFor(asked.first()) : null;
+        if (room == null) {
+            say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
+            return;
+        }
+        arriving.put(asked.id(), room);
+        long target = domain.provider().byAddress() ? room.grant.address() : 0;
+        say(new LinkMessage(Kind.CLEAR, asked.id(), room.grant.key(), target));
+    }
+
+    /// @return `null` if there is none: no memory, or no room at the device
+    private @Nullable Arriving roomFor(long byteSize) {
+        Landing landing = null;
+        boolean whole = false;
+        try {
+            // an empty buffer, too, has a grant
+            landing = registrations.landing(memory, Math.max(1, byteSize));
+            Arriving room = new Arriving(
+                    landing,
+                    landing.grant(peer),
+                    byteSize,
+                    System.nanoTime() + limits.patience().toNanos());
+            whole = true;
+            return room;
+        } catch (RegistrationRefusedException | MemoryLimitException | OutOfMemoryError none) {
+            return null;
+        } finally {
+            if (!whole && landing != null) {
+                landing.close();
+            }
+        }
+    }
+
+    private void cleared(LinkMessage said) throws FabricException {
+        LinkSend send = known(leaving.get(said.id()), said);
+        if (send.isCleared()) {
+            throw wrong("cleared twice", said);
+        }
+        send.begin(endpoint, Objects.requireNonNull(to), said.first(), said.second());
+    }
+
+    /// Tells the peer of each write that is over.
+    private void finishWritten() throws FabricException {
+        for (LinkSend each : List.copyOf(leaving.values())) {
+            if (each.isWritten()) {
+                say(new LinkMessage(Kind.FINISHED, each.id(), 0, 0));
+                leaving.remove(each.id());
+                each.ended(null);
+            }
+        }
+    }
+
+    private void finished(LinkMessage said) throws FabricException {
+        Arriving room = known(arriving.get(said.id()), said);
+        if (room.whole != null) {
+            throw wrong("finished twice", said);
+        }
+        if (!(room.grant.complete(limits.patience()) instanceof Revocation.Clean)) {
+            throw wrong("fabric has not let go of what is finished", said);
+        }
+        room.whole = room.landing.seal(room.byteSize);
+        deliver();
+    }
+
+    /// The first that are whole, in the order of their requests.
+    private void deliver() {
+        while (!arriving.isEmpty()) {
+            Map.Entry<Long, Arriving> first = arriving.entrySet().iterator().next();
+            SealedBuffer whole = first.getValue().whole;
+            if (whole == null) {
+                return;
+            }
+            arriving.remove(first.getKey());
+            listener.received(whole);
+        }
+    }
+
+    /// What was said and has left; an error ends the link.
+    private void forgetSaid() throws FabricException {
+        for (Iterator<FabricSend> all = said.iterator(); all.hasNext(); ) {
+            FabricSend each = all.next();
+            if (each.isDone()) {
+                all.remove();
+                each.check();
+            }
+        }
+    }
+
+    private boolean isLate() {
+        long now = System.nanoTime();
+        return arriving.values().stream().anyMatch(each -> each.whole == null && now - each.deadline > 0);
+    }
+
+    private void checkWhole() throws FabricException {
+        if (broken != null) {
+            throw new FabricException("rendezvous", 0, "link has failed: peer=" + peer + " why=[" + broken + "]");
+        }
+    }
+
+    private <T> T known(@Nullable T transfer, LinkMessage said) throws FabricException {
+        if (transfer == null) {
+            throw wrong("no such transfer", said);
+        }
+        return transfer;
+    }
+
+    private FabricException wrong(String what, Object said) {
+        return new FabricException("rendezvous", 0, what + ": peer=" + peer + " said=" + said);
+    }
+}
