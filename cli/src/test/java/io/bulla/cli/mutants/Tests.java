@@ -67,19 +67,19 @@ final class Tests {
         }
     }
 
-    /// Whether a test passes without any mutant.
-    boolean isGreen(String test) throws Exception {
+    /// What a test says without any mutant, `null` if it passes.
+    String failureWithout(String test) throws Exception {
         if (!green.containsKey(test)) {
             long begun = System.nanoTime();
             String failure = run(test, null, STRESS_GREEN_MILLIS, GREEN_PATIENCE_MILLIS);
             if (failure != null) {
-                return false;
+                return failure;
             }
             long millis = (System.nanoTime() - begun) / 1_000_000;
             green.put(test, millis);
             Files.writeString(greens, test + " " + millis + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
-        return true;
+        return null;
     }
 
     /// What a test says of a mutant, `null` if it passes.

@@ -103,8 +103,9 @@ final class Trial {
     }
 
     private Verdict look(String test, int looks) throws Exception {
-        if (!tests.isGreen(test)) {
-            return new Verdict("ALIVE: red without the mutant too: " + test, true, true);
+        String red = tests.failureWithout(test);
+        if (red != null) {
+            return new Verdict("ALIVE: red without the mutant too: " + test + ": " + red, true, true);
         }
         try {
             String failure = tests.failure(test, classes, looks);
