@@ -7,8 +7,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Slots that one platform thread keeps at hand, or that virtual threads share: two lists per class, so that a list
-/// that is full goes to the depot in one step.
+/// Slots that one platform thread keeps at hand, or that virtual threads share: a [Shelf] per class, from which a list
+/// goes to the depot in one step when it is full.
+///
+/// Bytes are bounded by what shelves may hold, not by what they hold: a shelf asks only when it has used up its
+/// room, and what the others do not use is taken from them then.
 ///
 /// ```
 /// free --enter--> busy --exit--> free        by the owner, or for a shared one by the thread whose step succeeds
@@ -54,11 +57,9 @@ final class Magazine {
     private int busy;
     private boolean revoked;
     // the user's between enter and exit
-    private final @Nullable Slot[] lists = new @Nullable Slot[SizeClasses.COUNT];
-    private final @Nullable Slot[] spares = new @Nullable Slot[SizeClasses.COUNT];
-    private final int[] counts = new int[SizeClasses.COUNT];
-    private final int[] spareCounts = new int[SizeClasses.COUNT];
-    private long bytes;
+    private final Shelf[] shelves = new Shelf[SizeClasses.COUNT];
+    // what all shelves may hold
+    private long roomBytes;
     // plain: written by the user, read by reports and by the trimmer, for which a stale value will do
     private long taken;
     private long missed;
@@ -70,6 +71,9 @@ final class Magazine {
     Magazine(@Nullable Thread owner, long mostBytes) {
         this.owner = owner;
         this.mostBytes = mostBytes;
+        for (int i = 0; i < shelves.length; i++) {
+            shelves[i] = new Shelf();
+        }
     }
 
     /// How many slots a list of a class has when it is full.
@@ -126,111 +130,119 @@ final class Magazine {
     /// @return null if it has none of the class
     @Nullable
     Slot take(int sizeClass) {
-        Slot slot = lists[sizeClass];
+        Slot slot = shelves[sizeClass].poll();
         if (slot == null) {
-            slot = spares[sizeClass];
-            if (slot == null) {
-                missed++;
-                return null;
-            }
-            counts[sizeClass] = spareCounts[sizeClass];
-            spares[sizeClass] = null;
-            spareCounts[sizeClass] = 0;
+            missed++;
+        } else {
+            taken++;
         }
-        lists[sizeClass] = slot.next;
-        counts[sizeClass]--;
-        bytes -= slot.byteSize();
-        taken++;
         return slot;
     }
 
-    /// Gives a slot to a list that is not full.
+    /// Gives a slot to a shelf with room.
     ///
     /// @return false if [#hasRoom] has to be asked
     boolean tryGive(Slot slot) {
-        int sizeClass = slot.sizeClass;
-        int count = counts[sizeClass];
-        if (count >= FULL[sizeClass] || bytes >= mostBytes) {
+        if (!shelves[slot.sizeClass].tryPush(slot)) {
             return false;
         }
-        slot.next = lists[sizeClass];
-        lists[sizeClass] = slot;
-        counts[sizeClass] = count + 1;
-        bytes += slot.byteSize;
         given++;
         return true;
     }
 
-    /// Tells whether a slot may be given: else a list has to go first, by [#spill].
+    /// Tells whether a slot may be given, for which it makes room: else a list has to go first, by [#spill].
     boolean hasRoom(int sizeClass) {
-        return counts[sizeClass] < slots(sizeClass) && bytes < mostBytes
-                || counts[sizeClass] == 0
-                || spares[sizeClass] == null && bytes < mostBytes;
+        Shelf shelf = shelves[sizeClass];
+        if (shelf.hasRoom() || shelf.isEmpty()) {
+            return true;
+        }
+        return grant(sizeClass) || takeRoomBack() && grant(sizeClass);
     }
 
+    /// Room for another list at most, and for two in all; its last slot may go beyond the bytes.
+    private boolean grant(int sizeClass) {
+        Shelf shelf = shelves[sizeClass];
+        int list = slots(sizeClass);
+        long left = Math.ceilDiv(mostBytes - roomBytes, SizeClasses.bytes(sizeClass));
+        int more = (int) Math.min(Math.min(list, 2 * list - shelf.room()), left);
+        if (more < 1) {
+            return false;
+        }
+        addRoom(sizeClass, more);
+        return true;
+    }
+
+    private void addRoom(int sizeClass, int slots) {
+        roomBytes += (long) slots * SizeClasses.bytes(sizeClass);
+        shelves[sizeClass].addRoom(slots);
+    }
+
+    private boolean takeRoomBack() {
+        roomBytes = 0;
+        for (int i = 0; i < shelves.length; i++) {
+            shelves[i].closeRoom();
+            roomBytes += (long) shelves[i].room() * SizeClasses.bytes(i);
+        }
+        return roomBytes < mostBytes;
+    }
+
+    /// Gives a slot, room or not, up to twice a list.
+    ///
+    /// @throws OutOfMemoryError if there is no heap for the shelf; the slot is the caller's still
     void give(Slot slot) {
         int sizeClass = slot.sizeClass;
-        if (counts[sizeClass] >= slots(sizeClass) && spares[sizeClass] == null) {
-            spares[sizeClass] = lists[sizeClass];
-            spareCounts[sizeClass] = counts[sizeClass];
-            lists[sizeClass] = null;
-            counts[sizeClass] = 0;
-        }
-        slot.next = lists[sizeClass];
-        lists[sizeClass] = slot;
-        counts[sizeClass]++;
-        bytes += slot.byteSize();
-        given++;
+        prepare(sizeClass);
+        makeRoom(sizeClass, shelves[sizeClass].size() + 1);
+        tryGive(slot);
     }
 
-    /// Moves a list into a chain, for the depot: the spare one, or the only one.
-    Chain spill(int sizeClass, Chain into) {
-        if (spares[sizeClass] != null) {
-            into.of(spares[sizeClass], spareCounts[sizeClass]);
-            spares[sizeClass] = null;
-            spareCounts[sizeClass] = 0;
-        } else {
-            into.of(lists[sizeClass], counts[sizeClass]);
-            lists[sizeClass] = null;
-            counts[sizeClass] = 0;
+    /// Room that is needed, whatever the bytes are.
+    private void makeRoom(int sizeClass, int slots) {
+        int more = slots - shelves[sizeClass].room();
+        if (more > 0) {
+            addRoom(sizeClass, more);
         }
-        bytes -= (long) into.count * SizeClasses.bytes(sizeClass);
-        return into;
+    }
+
+    /// Makes a shelf that can be given to.
+    ///
+    /// @throws OutOfMemoryError if there is no heap for it
+    void prepare(int sizeClass) {
+        shelves[sizeClass].prepare(2 * slots(sizeClass));
+    }
+
+    /// Moves a list into a chain, for the depot: the slots that were given first.
+    Chain spill(int sizeClass, Chain into) {
+        return shelves[sizeClass].moveInto(into, slots(sizeClass));
     }
 
     boolean isEmpty(int sizeClass) {
-        return lists[sizeClass] == null && spares[sizeClass] == null;
+        return shelves[sizeClass].isEmpty();
     }
 
     /// Takes over linked slots of a class of which there is none.
+    ///
+    /// @throws OutOfMemoryError if there is no heap for the shelf; the slots are the caller's still
     void load(int sizeClass, Slot first, int count) {
-        lists[sizeClass] = first;
-        counts[sizeClass] = count;
-        bytes += (long) count * SizeClasses.bytes(sizeClass);
+        prepare(sizeClass);
+        makeRoom(sizeClass, count);
+        shelves[sizeClass].load(first, count);
     }
 
     /// The first of all slots of a class, linked; the magazine has none of them any more.
     @Nullable
     Slot unload(int sizeClass) {
-        Slot first = lists[sizeClass];
-        Slot behind = spares[sizeClass];
-        bytes -= (long) (counts[sizeClass] + spareCounts[sizeClass]) * SizeClasses.bytes(sizeClass);
-        lists[sizeClass] = null;
-        spares[sizeClass] = null;
-        counts[sizeClass] = 0;
-        spareCounts[sizeClass] = 0;
-        if (first == null) {
-            return behind;
-        }
-        Slot last = first;
-        while (last.next != null) {
-            last = last.next;
-        }
-        last.next = behind;
-        return first;
+        Shelf shelf = shelves[sizeClass];
+        roomBytes -= (long) shelf.room() * SizeClasses.bytes(sizeClass);
+        return shelf.unload();
     }
 
+    /// Of what is at hand: a guess while another thread uses it.
     long bytes() {
+        long bytes = 0;
+        for (int i = 0; i < shelves.length; i++) {
+            bytes += (long) shelves[i].size() * SizeClasses.bytes(i);
+        }
         return bytes;
     }
 

@@ -348,6 +348,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
                 if (slot != null) {
                     return slot;
                 }
+                // its heap is there before a chain is taken
+                mine.prepare(sizeClass);
                 Chain chain = depots[sizeClass].poll();
                 if (chain != null) {
                     mine.load(sizeClass, Objects.requireNonNull(chain.first), chain.count);
@@ -382,6 +384,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
                     mine.load(sizeClass, first, count);
                     return;
                 }
+            } catch (OutOfMemoryError noShelf) {
+                // to the depot
             } finally {
                 mine.exit();
             }

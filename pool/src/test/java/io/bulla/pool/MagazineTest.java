@@ -61,6 +61,58 @@ class MagazineTest {
     }
 
     @Test
+    void roomThatAClassDoesNotUseIsAnothers() {
+        int larger = SizeClasses.of(8192);
+        Magazine small = new Magazine(null, 64 << 10);
+        fill(small, CLASS, 16);
+        for (int i = 0; i < 16; i++) {
+            small.take(CLASS);
+        }
+        fill(small, larger, 8);
+        assertEquals(64 << 10, small.bytes());
+        assertTrue(small.hasRoom(CLASS), "one of each class");
+    }
+
+    private static void fill(Magazine magazine, int sizeClass, int most) {
+        for (int i = 0; i < most; i++) {
+            assertTrue(magazine.hasRoom(sizeClass), "" + i);
+            magazine.give(slot(sizeClass));
+        }
+        assertFalse(magazine.hasRoom(sizeClass));
+    }
+
+    @Test
+    void slotThatIsGivenInPlaceOfAnotherIsTaken() {
+        Slot one = slot();
+        Slot other = slot();
+        magazine.give(one);
+        assertSame(one, magazine.take(CLASS));
+        magazine.give(other);
+        assertSame(other, magazine.take(CLASS));
+        magazine.give(one);
+        magazine.give(other);
+        assertSame(other, magazine.take(CLASS));
+        assertSame(one, magazine.take(CLASS));
+    }
+
+    @Test
+    void theOldestGoToTheDepot() {
+        Slot[] all = new Slot[Magazine.slots(CLASS) + 1];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = slot();
+            magazine.give(all[i]);
+        }
+        Chain chain = magazine.spill(CLASS, new Chain());
+        assertSame(all[all.length - 2], chain.first);
+        assertSame(all[all.length - 1], magazine.take(CLASS));
+        magazine.load(CLASS, chain.first, chain.count);
+        for (int i = all.length - 2; i >= 0; i--) {
+            assertSame(all[i], magazine.take(CLASS));
+        }
+        assertNull(magazine.take(CLASS));
+    }
+
+    @Test
     void unloadedMagazineIsAsFresh() {
         for (int i = 0; i <= Magazine.slots(CLASS); i++) {
             magazine.give(slot());
@@ -98,6 +150,10 @@ class MagazineTest {
     }
 
     private static Slot slot() {
-        return new Slot(null, Arena.global().allocate(4096), CLASS);
+        return slot(CLASS);
+    }
+
+    private static Slot slot(int sizeClass) {
+        return new Slot(null, Arena.global().allocate(SizeClasses.bytes(sizeClass)), sizeClass);
     }
 }
