@@ -156,7 +156,11 @@ final class Magazine {
         if (shelf.hasRoom() || shelf.isEmpty()) {
             return true;
         }
-        return grant(sizeClass) || takeRoomBack() && grant(sizeClass);
+        if (grant(sizeClass)) {
+            return true;
+        }
+        takeRoomBack();
+        return grant(sizeClass);
     }
 
     /// Room for another list at most, and for two in all; its last slot may go beyond the bytes.
@@ -177,13 +181,12 @@ final class Magazine {
         shelves[sizeClass].addRoom(slots);
     }
 
-    private boolean takeRoomBack() {
+    private void takeRoomBack() {
         roomBytes = 0;
         for (int i = 0; i < shelves.length; i++) {
             shelves[i].closeRoom();
             roomBytes += (long) shelves[i].room() * SizeClasses.bytes(i);
         }
-        return roomBytes < mostBytes;
     }
 
     /// Gives a slot, room or not, up to twice a list.

@@ -124,6 +124,7 @@ class MagazineTest {
         assertEquals(Magazine.slots(CLASS) + 1, unloaded);
         assertEquals(0, magazine.bytes());
         assertNull(magazine.take(CLASS));
+        assertFalse(magazine.tryGive(slot()));
         magazine.give(slot());
         assertEquals(1, magazine.spill(CLASS, new Chain()).count);
     }

@@ -31,6 +31,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +39,7 @@ class SlabSourceTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long SLAB = SlabSource.SLAB;
+    private static final int EIGHTH = (int) (SLAB / 8);
 
     private final MemoryBudget budget = new MemoryBudget(8 * SLAB);
     private final SlabSource memory = SlabSource.builder().budget(budget).build();
@@ -87,7 +89,7 @@ class SlabSourceTest {
 
     @Test
     void largeRegionsAreWholeSlabsAndAreUsedAgain() {
-        Region large = memory.allocate(262_145);
+        Region large = memory.allocate(SizeClasses.LARGEST + 1);
         assertEquals(SLAB, large.byteSize());
         assertEquals(0, large.segment().address() % SLAB);
         long address = large.segment().address();
@@ -207,19 +209,27 @@ class SlabSourceTest {
     }
 
     @Test
+    void slabOfWhichAViewWasGivenOutIsNotAnotherOnes() {
+        SealedBuffer old = BufferBuilder.ofCapacity(memory, SLAB).putInt(7).seal();
+        MemorySegment raw = old.iovec().region(0);
+        old.close();
+        memory.allocate(SLAB).release();
+        assertThrows(IllegalStateException.class, () -> raw.get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
     void slabThatIsMostlyInQuarantineIsUsedNoMore() {
         List<Region> rest = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            rest.add(memory.allocate(SizeClasses.LARGEST));
+            rest.add(memory.allocate(EIGHTH));
         }
         for (int i = 0; i < 5; i++) {
-            try (SealedBuffer seen = BufferBuilder.ofCapacity(memory, SizeClasses.LARGEST)
-                    .putInt(i)
-                    .seal()) {
+            try (SealedBuffer seen =
+                    BufferBuilder.ofCapacity(memory, EIGHTH).putInt(i).seal()) {
                 seen.iovec().region(0);
             }
         }
-        assertEquals(5L * SizeClasses.LARGEST, memory.figures().quarantinedBytes());
+        assertEquals(5L * EIGHTH, memory.figures().quarantinedBytes());
         rest.forEach(Region::release);
         // takes the place of the slab that is carved to its end
         memory.allocate(1000).release();
@@ -288,7 +298,7 @@ class SlabSourceTest {
             idle[i] = Thread.ofPlatform().start(() -> {
                 List<Region> all = new ArrayList<>();
                 for (int k = 0; k < 8; k++) {
-                    all.add(memory.allocate(SizeClasses.LARGEST));
+                    all.add(memory.allocate(EIGHTH));
                 }
                 all.forEach(Region::release);
                 done.complete(true);
@@ -321,7 +331,7 @@ class SlabSourceTest {
             Thread other = Thread.ofPlatform().start(() -> {
                 List<Region> all = new ArrayList<>();
                 for (int i = 0; i < 8; i++) {
-                    all.add(small.allocate(SizeClasses.LARGEST));
+                    all.add(small.allocate(EIGHTH));
                 }
                 all.subList(1, 8).forEach(Region::release);
                 kept.complete(all.getFirst());
@@ -329,9 +339,9 @@ class SlabSourceTest {
             });
             List<Region> here = new ArrayList<>(List.of(kept.get()));
             for (int i = 1; i < 8; i++) {
-                here.add(small.allocate(SizeClasses.LARGEST));
+                here.add(small.allocate(EIGHTH));
             }
-            assertThrows(MemoryLimitException.class, () -> small.allocate(SizeClasses.LARGEST));
+            assertThrows(MemoryLimitException.class, () -> small.allocate(EIGHTH));
             here.forEach(Region::release);
             end.complete(null);
             other.join();
@@ -356,15 +366,11 @@ class SlabSourceTest {
                 SlabSource.builder().budget(budget).idle(Duration.ofMillis(20)).build()) {
             List<Region> burst = new ArrayList<>();
             for (int i = 0; i < 4 * 8; i++) {
-                burst.add(quick.allocate(SizeClasses.LARGEST));
+                burst.add(quick.allocate(EIGHTH));
             }
             assertEquals(4 * SLAB, quick.bookedBytes());
             burst.forEach(Region::release);
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
-            while (quick.bookedBytes() > 0 && System.nanoTime() < deadline) {
-                Thread.sleep(5);
-            }
-            assertEquals(0, quick.bookedBytes());
+            awaitNothingBooked(quick);
         }
     }
 
@@ -389,9 +395,54 @@ class SlabSourceTest {
     }
 
     @Test
-    void slabsThatASupplierFailsToGiveBackAreTriedAgain() throws InterruptedException {
-        int[] failures = {2};
-        SlabSupplier failing = bytes -> {
+    void slabsThatASupplierFailsToGiveBackAreTriedAgain() {
+        try (SlabSource source = SlabSource.builder()
+                .budget(budget)
+                .supplier(failingToEnd(2))
+                .idle(Duration.ofHours(1))
+                .build()) {
+            takeAndGive(source, 5);
+            assertThrows(OutOfMemoryError.class, source::trim);
+            assertEquals(5 * SLAB, source.bookedBytes());
+            assertThrows(OutOfMemoryError.class, source::trim);
+            assertEquals(5 * SLAB, source.bookedBytes());
+            source.trim();
+            assertEquals(0, source.bookedBytes());
+        }
+    }
+
+    @Test
+    void sourcesThreadGoesOnAfterAnError() throws InterruptedException {
+        try (SlabSource source = SlabSource.builder()
+                .budget(budget)
+                .supplier(failingToEnd(2))
+                .idle(Duration.ofMillis(20))
+                .build()) {
+            takeAndGive(source, 5);
+            awaitNothingBooked(source);
+        }
+    }
+
+    private static void takeAndGive(SlabSource source, int slabs) {
+        List<Region> all = new ArrayList<>();
+        for (int i = 0; i < slabs; i++) {
+            all.add(source.allocate(SLAB));
+        }
+        all.forEach(Region::release);
+    }
+
+    private static void awaitNothingBooked(SlabSource source) throws InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (source.bookedBytes() > 0 && System.nanoTime() < deadline) {
+            Thread.sleep(5);
+        }
+        assertEquals(0, source.bookedBytes());
+    }
+
+    /// Its first calls to end a slab's memory fail.
+    private static SlabSupplier failingToEnd(int times) {
+        AtomicInteger failures = new AtomicInteger(times);
+        return bytes -> {
             SlabSupplier.Memory memory = SlabSupplier.arenas().take(bytes);
             return new SlabSupplier.Memory() {
                 @Override
@@ -401,30 +452,13 @@ class SlabSourceTest {
 
                 @Override
                 public void end() {
-                    if (failures[0]-- > 0) {
+                    if (failures.getAndDecrement() > 0) {
                         throw new OutOfMemoryError("not now");
                     }
                     memory.end();
                 }
             };
         };
-        try (SlabSource source = SlabSource.builder()
-                .budget(budget)
-                .supplier(failing)
-                .idle(Duration.ofHours(1))
-                .build()) {
-            List<Region> all = new ArrayList<>();
-            for (int i = 0; i < 5; i++) {
-                all.add(source.allocate(SLAB));
-            }
-            all.forEach(Region::release);
-            assertThrows(OutOfMemoryError.class, source::trim);
-            assertEquals(5 * SLAB, source.bookedBytes());
-            assertThrows(OutOfMemoryError.class, source::trim);
-            assertEquals(5 * SLAB, source.bookedBytes());
-            source.trim();
-            assertEquals(0, source.bookedBytes());
-        }
     }
 
     @Test
