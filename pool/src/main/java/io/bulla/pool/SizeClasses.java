@@ -4,14 +4,14 @@ package io.bulla.pool;
 /// The sizes in which slabs are carved: four per doubling, so that less than a fifth of a region is unused.
 ///
 /// ```
-/// class:   0    1    2    3    4    5    6    7     8 ...      40
-/// bytes: 256  320  384  448  512  640  768  896  1024 ... 262144
+/// class:   0    1    2    3    4    5    6    7     8 ...       48
+/// bytes: 256  320  384  448  512  640  768  896  1024 ... 1048576
 /// ```
 final class SizeClasses {
 
     static final int SMALLEST = 256;
-    static final int LARGEST = 256 << 10;
-    static final int COUNT = 41;
+    static final int LARGEST = 1 << 20;
+    static final int COUNT = 49;
 
     private static final int STEPS_LOG = 2;
     private static final int SMALLEST_LOG = 8;

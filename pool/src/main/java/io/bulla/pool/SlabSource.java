@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
 ///         <--allocate--                       <--empty--      <--empty--      empty: idle, then back to the system
 /// ```
 ///
-/// Regions of up to 256 KiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger
+/// Regions of up to 1 MiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger
 /// one has a slab of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to
 /// [Builder#magazineBytes]; they go back when the thread ends, or does nothing for a while. Virtual threads share a
 /// few such places.

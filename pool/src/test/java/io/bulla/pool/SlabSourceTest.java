@@ -79,7 +79,7 @@ class SlabSourceTest {
 
     @Test
     void sizesAreThoseOfTheClasses() {
-        for (long bytes : new long[] {1, 256, 257, 1000, 1024, 1025, 262_144}) {
+        for (long bytes : new long[] {1, 256, 257, 1000, 1024, 1025, 262_144, 524_288, 524_289, 1_048_576}) {
             Region region = memory.allocate(bytes);
             assertTrue(region.byteSize() >= bytes && region.byteSize() <= Math.max(256, bytes * 5 / 4 + 1), "" + bytes);
             assertEquals(region.byteSize(), region.segment().byteSize());
