@@ -84,6 +84,7 @@ public final class Goals implements Callable<Integer> {
             "oob-xcast-16-64m-",
             "oob-xcast-64-4m-floor",
             "oob-xcast-64-4m-memory-copy",
+            "oob-xcast-64-4m-pool",
             "oob-xcast-64-4m-reused",
             "pool-burst-");
 

@@ -38,6 +38,10 @@ public final class OobGoals {
         goals.add(Goal.compare("oob-xcast-64-4m-floor", shared, Case.program("ms", BareSockets.class, "kept")));
         goals.add(Goal.compare("oob-xcast-64-4m-floor-fresh", shared, Case.program("ms", BareSockets.class, "fresh")));
         goals.add(Goal.compare("oob-xcast-64-4m-reused", shared, reused));
+        Case pooled = xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "shared", "time", "pool");
+        goals.add(Goal.compare("oob-xcast-64-4m-pool", pooled, shared));
+        goals.add(
+                Goal.atMost(1.6, "oob-xcast-64-4m-pool-floor", pooled, Case.program("ms", BareSockets.class, "kept")));
         goals.add(Goal.compare("oob-xcast-64-4m-reused-floor", reused, Case.program("ms", BareSockets.class, "kept")));
         goals.add(Goal.timesFaster(
                 1.5,
@@ -98,6 +102,11 @@ public final class OobGoals {
             goals.add(Goal.compare(
                     "oob-plain-" + bytes,
                     ours("ns", bytes, "plain", "thread", "time"),
+                    netty(bytes, "plain", "thread")));
+            goals.add(Goal.atMost(
+                    1.1,
+                    "oob-plain-" + bytes + "-pool",
+                    ours("ns", bytes, "plain", "thread", "time", "pool"),
                     netty(bytes, "plain", "thread")));
             goals.add(Goal.compare(
                     "oob-plain-" + bytes + "-reused",

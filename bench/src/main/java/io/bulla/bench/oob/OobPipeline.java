@@ -18,8 +18,7 @@ import java.util.stream.LongStream;
 /// Arguments: bytes of a message; `plain` or `tls`; who sends, `loop`, a message for each that completes, or
 /// `thread`, a thread that waits for room; and what is printed for each message: `time`, nanoseconds; `sender`,
 /// the bytes that were allocated on the heap by the sending thread and the sender's event loop; `all`, by all
-/// threads of the JVM, both nodes'; where they land, `fresh`, in memory of the default source, or `reused`, of
-/// [ReusingSource].
+/// threads of the JVM, both nodes'; where they land, a [LandingPlace].
 public final class OobPipeline {
 
     private static final int TAG = 1;
@@ -40,7 +39,7 @@ public final class OobPipeline {
         LongAdder handled = new LongAdder();
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
                 TrialJob trial = TrialJob.of(2);
-                Job job = Job.start(2, args[4].equals("reused") ? new ReusingSource() : source, (rank, node) -> {
+                Job job = Job.start(2, LandingPlace.of(args[4], source), (rank, node) -> {
                     node.queuePerPeer(shape.depth(), Long.MAX_VALUE >>> 24);
                     node.queueInAll(shape.depth(), Long.MAX_VALUE >>> 24);
                     if (shape.secure()) {

@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 /// have it.
 ///
 /// Arguments: nodes; bytes of the message; of a fragment, or 0 for the default; `shared`, or `copy` for a copy
-/// per send; `time`, or `memory`; where it lands, `fresh`, in memory of the default source, or `reused`, of
-/// [ReusingSource]. Prints milliseconds from the broadcast to its completion, the median; or the
+/// per send; `time`, or `memory`; where it lands, a [LandingPlace]. Prints milliseconds from the broadcast to its
+/// completion, the median; or the
 /// most bytes that were in use at a time beyond the receivers' own: the message, copies, what was taken for
 /// landing beyond the messages, and every buffer that Netty handed out.
 public final class XcastCost {
@@ -54,7 +54,7 @@ public final class XcastCost {
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
             XcastCost cost = new XcastCost(
                     source,
-                    args[5].equals("reused") ? new ReusingSource() : source,
+                    LandingPlace.of(args[5], source),
                     Integer.parseInt(args[0]),
                     Integer.parseInt(args[1]),
                     Integer.parseInt(args[2]));
