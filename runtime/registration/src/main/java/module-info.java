@@ -2,6 +2,8 @@
 /// What devices and peers may do with memory, and when it is the program's again.
 module io.bulla.runtime.registration {
     requires transitive io.bulla.pool;
+    // used where it is present: the flight recorder
+    requires static jdk.jfr;
     // annotations alone
     requires static transitive org.jspecify;
 

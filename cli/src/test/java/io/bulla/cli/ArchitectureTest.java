@@ -140,6 +140,7 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
                         "java..",
+                        "jdk.jfr..",
                         "org.jspecify.annotations",
                         "io.bulla.refcount",
                         "io.bulla.iovec",

@@ -28,6 +28,7 @@ final class FabricCalls {
     private static final long ANY_PEER = -1;
     private static final long OBJECT_TABLE = 24;
 
+    private static final MethodHandle CLOSE = handle(type(JAVA_INT, JAVA_LONG));
     private static final MethodHandle OPEN = handle(type(JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG));
     private static final MethodHandle OPEN_FABRIC =
             Libfabric.exported("fi_fabric", type(JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG));
@@ -142,7 +143,21 @@ final class FabricCalls {
         MemorySegment register = function("fi_mr_reg", domain, 32, 32, 8);
         try {
             int result = (int) REGISTER.invokeExact(register, domain, address, length, access, 0L, key, 0L, out, 0L);
-            check("fi_mr_reg", result, "bytes=" + length);
+            if (result < 0) {
+                throw Libfabric.failed("fi_mr_reg", result, "bytes=" + length);
+            }
+        } catch (Throwable thrown) {
+            throw passed(thrown);
+        }
+    }
+
+    /// Ends an object.
+    ///
+    /// @return 0, or libfabric's negative number
+    static int close(long object) throws FabricException {
+        MemorySegment close = common("fi_close", object, 8);
+        try {
+            return (int) CLOSE.invokeExact(close, object);
         } catch (Throwable thrown) {
             throw passed(thrown);
         }

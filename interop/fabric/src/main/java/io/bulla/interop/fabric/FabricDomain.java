@@ -157,7 +157,7 @@ public final class FabricDomain implements Registrar {
         } finally {
             if (!enabled) {
                 opened.remove(endpoint);
-                Libfabric.close(endpoint);
+                FabricCalls.close(endpoint);
             }
         }
     }
@@ -375,7 +375,7 @@ public final class FabricDomain implements Registrar {
 
     private static void closeObject(String call, long object) {
         try {
-            int result = Libfabric.close(object);
+            int result = FabricCalls.close(object);
             if (result != 0) {
                 throw new IllegalStateException(call + ": error=" + -result + " " + Libfabric.meaning(-result));
             }

@@ -12,8 +12,6 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// The functions of libfabric: some are exported, the others stand in tables that its objects point to. Every
@@ -31,12 +29,10 @@ final class Libfabric {
     static final int EAVAIL = 259;
 
     private static final String FILE = "libfabric.so.1";
-    private static final FunctionDescriptor CLOSE = FunctionDescriptor.of(JAVA_INT, JAVA_LONG);
     private static final FunctionDescriptor STRERROR = FunctionDescriptor.of(ADDRESS, JAVA_INT);
     private static final long LONGEST_TEXT = 4096;
     private static final long COMMON_BYTES = 56;
     private static final long COMMON = 16;
-    private static final long COMMON_CLOSE = 8;
 
     /// Loaded with the first use.
     private static final class Loaded {
@@ -52,8 +48,6 @@ final class Libfabric {
             }
         }
     }
-
-    private static final Map<FunctionDescriptor, MethodHandle> HANDLES = new ConcurrentHashMap<>();
 
     private Libfabric() {}
 
@@ -105,10 +99,11 @@ final class Libfabric {
         return Loaded.LINKER.downcallHandle(address, type);
     }
 
-    /// A call through a pointer: its first argument is the function.
+    /// A call through a pointer: its first argument is the function. To be kept: it is slow to make, and slow to call
+    /// if it is no constant.
     @SuppressWarnings("restricted")
     static MethodHandle handle(FunctionDescriptor type) {
-        return HANDLES.computeIfAbsent(type, Loaded.LINKER::downcallHandle);
+        return Loaded.LINKER.downcallHandle(type);
     }
 
     /// A function of a table that an object points to.
@@ -135,18 +130,6 @@ final class Libfabric {
     /// A common operation of any object.
     static MemorySegment common(String name, long object, long function) throws FabricException {
         return function(name, object, COMMON, COMMON_BYTES, function);
-    }
-
-    /// Ends an object.
-    ///
-    /// @return 0, or libfabric's negative number
-    static int close(long object) throws FabricException {
-        MemorySegment function = common("fi_close", object, COMMON_CLOSE);
-        try {
-            return (int) handle(CLOSE).invokeExact(function, object);
-        } catch (Throwable thrown) {
-            throw impossible(thrown);
-        }
     }
 
     static long word(long address) {

@@ -216,6 +216,9 @@ public final class Grant extends Marked {
     }
 
     private Revocation await(Duration patience) {
+        if (isFenced()) {
+            return new Clean();
+        }
         String why = "device has not stopped: fence=" + registrations().traits().fence();
         try {
             fence.get(Math.max(0, patience.toNanos()), TimeUnit.NANOSECONDS);
@@ -234,6 +237,7 @@ public final class Grant extends Marked {
             }
             quarantined = true;
         }
+        FlightEvents.quarantined(registrations().traits().device(), this, patience, why);
         return new Quarantined(peer, isMarked() ? key() : 0, length(), patience, why, fence.copy());
     }
 }

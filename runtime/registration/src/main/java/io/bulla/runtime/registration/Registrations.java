@@ -300,6 +300,7 @@ public final class Registrations implements AutoCloseable {
 
     private void ask(Marked fresh, Access access) throws RegistrationRefusedException {
         long wanted = Keys.next();
+        FlightEvents.Registered event = FlightEvents.registering();
         Mark mark;
         try {
             mark = registrar.register(fresh.slab(), fresh.offset(), fresh.length(), access, fresh.peer(), wanted);
@@ -313,6 +314,7 @@ public final class Registrations implements AutoCloseable {
             pause = alone ? SHORTEST_PAUSE : pause;
             fresh.mark(mark, alone);
         }
+        FlightEvents.registered(event, traits.device(), fresh);
     }
 
     /// Makes room for one more, by taking back idle ones; books it.
@@ -367,6 +369,7 @@ public final class Registrations implements AutoCloseable {
                 pause = Math.min(2 * pause, LONGEST_PAUSE);
             }
         }
+        FlightEvents.refused(traits.device(), fresh.length(), line);
         return cause == null ? new RegistrationRefusedException(line) : new RegistrationRefusedException(line, cause);
     }
 
@@ -389,6 +392,7 @@ public final class Registrations implements AutoCloseable {
         }
         remove(old, old.length());
         old.slab().letGo(old);
+        FlightEvents.free(traits.device(), old, Duration.ofNanos(now() - old.since()));
     }
 
     void surprised() {
