@@ -11,6 +11,7 @@ import io.bulla.bench.goals.LifetimeGoals;
 import io.bulla.bench.goals.OobGoals;
 import io.bulla.bench.goals.PoolGoals;
 import io.bulla.bench.goals.PosixGoals;
+import io.bulla.bench.goals.RegistrationGoals;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.goals.Rounds;
 import io.bulla.bench.numbers.Machine;
@@ -86,7 +87,8 @@ public final class Goals implements Callable<Integer> {
             "oob-xcast-64-4m-memory-copy",
             "oob-xcast-64-4m-pool",
             "oob-xcast-64-4m-reused",
-            "pool-burst-");
+            "pool-burst-",
+            "registration-");
 
     @Option(
             names = "--only",
@@ -145,6 +147,7 @@ public final class Goals implements Callable<Integer> {
         groups.put("lifetime", LifetimeGoals.all());
         groups.put(Scoreboard.POOL, PoolGoals.all());
         groups.put("posix", PosixGoals.all());
+        groups.put("registration", RegistrationGoals.all());
         groups.put("formats", FormatGoals.all());
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());
         groups.put("footprint", FootprintGoals.all());

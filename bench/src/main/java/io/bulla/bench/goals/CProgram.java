@@ -10,7 +10,11 @@ import java.util.List;
 /// there is none.
 enum CProgram {
     /// The C libraries of the formats.
-    FORMATS("c_formats");
+    FORMATS("c_formats"),
+    /// The registration cache of UCX.
+    RCACHE("c_rcache"),
+    /// libfabric, bare.
+    FABRIC("c_fabric");
 
     private static final int NO_LIBRARY = 3;
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
@@ -149,10 +150,14 @@ public record Case(String name, String unit, Meter meter) {
     ///
     /// @param argument which case
     static Case c(String argument) {
+        return c(CProgram.FORMATS, argument);
+    }
+
+    static Case c(CProgram program, String argument) {
         return new Case(
-                "c." + argument,
+                (program == CProgram.FORMATS ? "c." : program.name().toLowerCase(Locale.ROOT) + ".") + argument,
                 "ns",
-                length -> CProgram.FORMATS.run(
+                length -> program.run(
                         argument, length.measurement.convertTo(TimeUnit.MILLISECONDS), length.measurements));
     }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.programs;
+
+import io.bulla.bench.numbers.Medians;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.FixedTable;
+import io.bulla.interop.posix.FixedTransfer;
+import io.bulla.interop.posix.HugePages;
+import io.bulla.interop.posix.PosixSocket;
+import io.bulla.pool.SlabSource;
+import io.bulla.runtime.registration.PinBudget;
+import io.bulla.runtime.registration.Registrations;
+import io.bulla.runtime.registration.Use;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/// Sends a page from a slab of 16 MiB that no device knows yet, and prints the median of the processors'
+/// microseconds: the kernel finds the pages, pins them, and sends. Argument: `huge` or `small`.
+public final class FirstSend {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final int SIZE = 16 << 20;
+    private static final int SENT = 4096;
+    private static final int SLABS = 15;
+
+    private FirstSend() {}
+
+    public static void main(String... args) throws Exception {
+        SlabSource memory = SlabSource.builder()
+                .supplier(args[0].equals("huge") ? new HugePages() : new SmallPages())
+                .idle(Duration.ofHours(1))
+                .build();
+        PosixSocket[] pair = PosixSocket.unixPair();
+        List<SealedBuffer> fresh = new ArrayList<>();
+        double[] micros = new double[SLABS];
+        FixedTable table = FixedTable.open(16);
+        try (Registrations registrations = Registrations.of(table, new PinBudget(1L << 30));
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(SENT);
+            for (int i = 0; i < SLABS; i++) {
+                SealedBuffer buffer = filled(memory);
+                fresh.add(buffer);
+                long start = ProcessorTime.nanos();
+                send(table, registrations, buffer, pair[0]);
+                micros[i] = (ProcessorTime.nanos() - start) / 1000.0;
+                for (long at = 0; at < SENT; ) {
+                    at += pair[1].receive(into.asSlice(at));
+                }
+                registrations.trim();
+                registrations.trim();
+                table.progress(0);
+            }
+        }
+        System.out.println(Medians.of(micros));
+        fresh.forEach(SealedBuffer::close);
+        pair[0].close();
+        pair[1].close();
+        memory.close(PATIENCE);
+    }
+
+    private static SealedBuffer filled(SlabSource memory) {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, SIZE)) {
+            return builder.put(new byte[SIZE]).seal();
+        }
+    }
+
+    private static void send(FixedTable table, Registrations registrations, SealedBuffer buffer, PosixSocket to)
+            throws Exception {
+        try (Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+            long address = buffer.iovec().lent().region(0).address();
+            FixedTransfer sent = table.send(to, use.mark(), address, SENT);
+            while (!sent.isDone()) {
+                table.progress(100);
+            }
+            if (sent.byteCount() != SENT) {
+                throw new IllegalStateException("sent in part: bytes=" + sent.byteCount());
+            }
+        }
+    }
+}
