@@ -447,7 +447,7 @@ public final class OobNode implements AutoCloseable {
     /// timeout, so a job suspends all nodes, or has a timeout that is longer.
     ///
     /// @return completes when the port is free, all connections are closed and no selector has one of them; again
-    ///     is harmless, and after a resume that is on its way this begins when that is over. Fails with an
+    ///     is harmless. A call of this or of [#resume] begins when the one before it is over. Fails with an
     ///     [IllegalStateException] if this node is closed
     public CompletionStage<Void> suspend() {
         return nodeLoop.suspension().begin();

@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// A node without a port and connections for a while; its sessions stay, and time that passes is no reason for a
@@ -22,8 +23,10 @@ final class Suspension {
     private final NodeLoop nodeLoop;
     // completes when all is closed; null if it is running
     private @Nullable CompletableFuture<Void> closing;
-    // completes when it runs again; null if it is not told to
-    private @Nullable CompletableFuture<InetSocketAddress> resuming;
+    // the last call, which may be over
+    private CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+    // the last one that has begun
+    private CompletableFuture<?> running = last;
 
     Suspension(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
@@ -33,28 +36,12 @@ final class Suspension {
         return closing != null;
     }
 
-    /// Any thread. Beside a resume that is on its way it begins when that is over.
+    /// Any thread.
     ///
     /// @return completes when all is closed, and the loop has looked for events once more, so that no selector
     ///     knows of a channel; exceptionally if that failed: then it may be called again
     CompletableFuture<Void> begin() {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        onLoop(done, () -> {
-            if (resuming == null) {
-                begun(done);
-            } else {
-                resuming.whenComplete((bound, failure) -> begun(done));
-            }
-        });
-        return done;
-    }
-
-    private void begun(CompletableFuture<Void> done) {
-        CompletableFuture<Void> all = closing;
-        if (all == null || all.isCompletedExceptionally()) {
-            all = nodeLoop.isClosed() ? CompletableFuture.failedFuture(closed()) : suspend();
-        }
-        all.whenComplete((over, failure) -> complete(done, null, failure));
+        return inTurn(() -> closing == null || closing.isCompletedExceptionally() ? suspend() : closing);
     }
 
     private CompletableFuture<Void> suspend() {
@@ -75,53 +62,70 @@ final class Suspension {
     ///
     /// @return completes with the address; or exceptionally: then it is suspended still
     CompletableFuture<InetSocketAddress> end(InetSocketAddress bind) {
-        CompletableFuture<InetSocketAddress> done = new CompletableFuture<>();
-        onLoop(done, () -> {
-            if (closing == null || resuming != null) {
-                throw new IllegalStateException(
-                        "node is not suspended: rank=" + rank() + " resuming=" + (resuming != null));
+        return inTurn(() -> {
+            if (closing == null) {
+                throw new IllegalStateException("node is not suspended: rank=" + rank());
             }
-            resuming = done;
             Settings settings = nodeLoop.settings();
-            closing.thenCompose(closed -> ListeningSocket.open(
-                            settings.transport(), settings.allocator(), nodeLoop.eventLoop(), null, bind))
-                    .whenComplete((socket, failure) -> {
-                        resuming = null;
-                        if (failure == null) {
-                            resumed(socket, done);
-                        } else {
-                            complete(done, null, failure);
-                        }
-                    });
+            return ListeningSocket.open(settings.transport(), settings.allocator(), nodeLoop.eventLoop(), null, bind)
+                    .thenApply(this::resumed);
         });
-        return done;
     }
 
-    private void resumed(ListeningSocket socket, CompletableFuture<InetSocketAddress> done) {
+    private InetSocketAddress resumed(ListeningSocket socket) {
         CompletableFuture<Void> before = closing;
-        Throwable wrong = nodeLoop.isClosed() ? closed() : null;
-        if (wrong == null) {
+        boolean resumed = false;
+        try {
+            if (nodeLoop.isClosed()) {
+                throw closed();
+            }
             closing = null;
-            try {
-                nodeLoop.resume(socket);
-            } catch (Throwable failure) {
+            nodeLoop.resume(socket);
+            resumed = true;
+            return socket.address();
+        } finally {
+            if (!resumed) {
                 closing = before;
-                wrong = failure;
+                socket.close();
             }
         }
-        if (wrong != null) {
-            socket.close();
-        }
-        complete(done, socket.address(), wrong);
     }
 
-    /// The node closes: nothing that was begun comes to an end.
+    /// The node closes: what waits for something that does not come any more has failed.
     void close() {
         if (closing != null) {
             closing.completeExceptionally(closed());
         }
-        if (resuming != null) {
-            resuming.completeExceptionally(closed());
+        // those behind it see that the node is closed
+        running.completeExceptionally(closed());
+    }
+
+    /// One call after the other, as they came. Any thread.
+    private <T> CompletableFuture<T> inTurn(Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        try {
+            nodeLoop.eventLoop().execute(() -> {
+                CompletableFuture<?> before = last;
+                CompletableFuture<T> turn = new CompletableFuture<>();
+                last = turn;
+                turn.whenComplete((value, failure) -> complete(done, value, failure));
+                before.whenComplete((over, failure) -> run(call, turn));
+            });
+        } catch (RejectedExecutionException loopIsDown) {
+            done.completeExceptionally(closed());
+        }
+        return done;
+    }
+
+    private <T> void run(Supplier<CompletableFuture<T>> call, CompletableFuture<T> turn) {
+        try {
+            if (nodeLoop.isClosed()) {
+                throw closed();
+            }
+            running = turn;
+            call.get().whenComplete((value, failure) -> complete(turn, value, failure));
+        } catch (Throwable failure) {
+            turn.completeExceptionally(failure);
         }
     }
 
@@ -133,24 +137,6 @@ final class Suspension {
                     failure instanceof CompletionException && failure.getCause() != null
                             ? failure.getCause()
                             : failure);
-        }
-    }
-
-    private void onLoop(CompletableFuture<?> done, Runnable task) {
-        try {
-            nodeLoop.eventLoop().execute(() -> {
-                if (nodeLoop.isClosed()) {
-                    done.completeExceptionally(closed());
-                    return;
-                }
-                try {
-                    task.run();
-                } catch (Throwable failure) {
-                    done.completeExceptionally(failure);
-                }
-            });
-        } catch (RejectedExecutionException loopIsDown) {
-            done.completeExceptionally(closed());
         }
     }
 

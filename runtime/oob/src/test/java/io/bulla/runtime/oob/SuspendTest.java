@@ -122,7 +122,7 @@ class SuspendTest {
         assertInstanceOf(IllegalStateException.class, failure(cluster.node(1).resume(cluster.address(1))));
         done(resumed);
         assertEquals(
-                "node is not suspended: rank=0 resuming=false",
+                "node is not suspended: rank=0",
                 failure(cluster.node(0).resume(cluster.address(0))).getMessage());
         Cluster.delivered(cluster.send(0, 1, 1, 100));
         assertInstanceOf(IOException.class, failure(cluster.node(0).resume(new InetSocketAddress("192.0.2.1", 0))));

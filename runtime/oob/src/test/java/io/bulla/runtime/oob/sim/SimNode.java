@@ -221,6 +221,10 @@ final class SimNode {
         return suspended;
     }
 
+    boolean isPaused() {
+        return pausedUntil > world.now();
+    }
+
     /// Has no connections for a while.
     void suspend(long nanos) {
         suspend(nanos, () -> {});
@@ -241,7 +245,7 @@ final class SimNode {
         suspended = true;
         suspendedAt = world.now();
         heldUpBefore = heldUp;
-        inTurn(() -> node.suspend().whenComplete((done, failure) -> {
+        call(() -> node.suspend().whenComplete((done, failure) -> {
             if (failure != null && !closing) {
                 simulation.ledger.violation("does not suspend", this + " " + failure);
             }
@@ -258,8 +262,8 @@ final class SimNode {
     }
 
     /// As one thread of the program's calls, also after a time in which all calls had to wait.
-    private void inTurn(Runnable call) {
-        calls.add(call);
+    private void call(Runnable what) {
+        calls.add(what);
         later(0, () -> calls.removeFirst().run());
     }
 
@@ -276,7 +280,7 @@ final class SimNode {
         // what it was held up meanwhile is counted already
         heldUp += Math.max(0, world.now() - suspendedAt - (heldUp - heldUpBefore));
         holdUps++;
-        inTurn(() -> node.resume(Net.address(rank)).whenComplete((address, failure) -> {
+        call(() -> node.resume(Net.address(rank)).whenComplete((address, failure) -> {
             if (failure != null && !closing) {
                 simulation.ledger.violation("does not resume", this + " " + failure);
             }

@@ -426,15 +426,20 @@ final class Simulation {
             case "block" -> blockLine(line);
             case "checkpoint" -> new Checkpoint(this, nodes()).begin();
             case "suspend" ->
+                // one or the other: which time counts for a verdict is to be known
                 onNode(line, node -> {
-                    sights.see("suspend");
-                    node.suspend(line.nanos("for"));
+                    if (!node.isPaused()) {
+                        sights.see("suspend");
+                        node.suspend(line.nanos("for"));
+                    }
                 });
             case "cast" -> castLine(line);
             case "pause" ->
                 onNode(line, node -> {
-                    sights.see("pause");
-                    node.pause(line.nanos("for"));
+                    if (!node.isSuspended()) {
+                        sights.see("pause");
+                        node.pause(line.nanos("for"));
+                    }
                 });
             case "jump" ->
                 onNode(line, node -> {
