@@ -87,7 +87,7 @@ final class Cuts {
             throw new IllegalStateException(
                     "broadcasts are on their way: rank=" + nodeLoop.settings().rank());
         }
-        Shares shares = new Shares(nodeLoop);
+        Shares shares = new Shares(nodeLoop::close);
         boolean whole = false;
         try {
             NodeCut cut =

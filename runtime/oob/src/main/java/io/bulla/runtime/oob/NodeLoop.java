@@ -43,8 +43,6 @@ final class NodeLoop {
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final Acceptor acceptor;
-    private final Suspension suspension = new Suspension(this);
-    private final Cuts cuts = new Cuts(this);
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
     private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
@@ -62,7 +60,9 @@ final class NodeLoop {
     private @Nullable Future<?> ticks;
     private long lastTick;
     private long awake;
+    private boolean suspended;
     private boolean closed;
+    private Runnable whenClosed = () -> {};
 
     NodeLoop(Settings settings, EventLoop loop) {
         this.settings = settings;
@@ -135,9 +135,6 @@ final class NodeLoop {
 
     /// Accepts connections from now on.
     void listen(ListeningSocket socket) {
-        if (settings.cut() != null) {
-            new Restoration(this).restore(settings.cut());
-        }
         acceptor.listen(socket);
         ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
         if (settings.cut() != null) {
@@ -163,35 +160,42 @@ final class NodeLoop {
         }
     }
 
-    Cuts cuts() {
-        return cuts;
-    }
-
     Collection<Peer> peers() {
         return peers.values();
     }
 
-    Suspension suspension() {
-        return suspension;
+    /// Says who is told, on the loop, that the node is closed. Before it listens.
+    void whenClosed(Runnable told) {
+        whenClosed = told;
     }
 
     /// Whether there are to be no connections for now. On the loop.
     boolean isSuspended() {
-        return suspension.isOn();
+        return suspended;
     }
 
     /// Closes all connections and the port, and keeps the sessions.
     ///
     /// @return completes when all is closed
     CompletableFuture<Void> suspend() {
+        // no connection begins from now on
+        suspended = true;
         peers.values().forEach(Peer::suspend);
         return acceptor.suspend();
     }
 
+    /// Goes on; suspended still if that fails.
     void resume(ListeningSocket socket) {
         lastTick = now();
-        acceptor.listen(socket);
-        seekAll();
+        suspended = false;
+        boolean resumed = false;
+        try {
+            acceptor.listen(socket);
+            seekAll();
+            resumed = true;
+        } finally {
+            suspended = !resumed;
+        }
     }
 
     /// A stage, or that so much time has passed.
@@ -463,7 +467,7 @@ final class NodeLoop {
             ticks.cancel(false);
         }
         failLate();
-        suspension.close();
+        whenClosed.run();
         broadcasts.close();
         peers.values().forEach(Peer::close);
         quota.close();
@@ -476,7 +480,7 @@ final class NodeLoop {
         onLoop(() -> {
             closed = true;
             Objects.requireNonNull(ticks, "ticks").cancel(false);
-            suspension.close();
+            whenClosed.run();
             acceptor.close().thenRun(() -> {
                 failLate();
                 broadcasts.close();

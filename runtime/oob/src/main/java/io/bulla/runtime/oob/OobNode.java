@@ -44,6 +44,8 @@ public final class OobNode implements AutoCloseable {
 
     private final Settings settings;
     private final NodeLoop nodeLoop;
+    private final Suspension suspension;
+    private final Cuts cuts;
     private final @Nullable EventLoopGroup ownLoops;
     private final Broadcasts broadcasts;
     private final RoomWait roomWait;
@@ -59,6 +61,8 @@ public final class OobNode implements AutoCloseable {
         this.ownLoops = ownLoops;
         this.address = address;
         this.nodeLoop = new NodeLoop(settings, loop);
+        this.suspension = Suspension.of(nodeLoop);
+        this.cuts = new Cuts(nodeLoop);
         this.broadcasts = nodeLoop.broadcasts();
         this.roomWait = new RoomWait(nodeLoop, this::isClosing);
     }
@@ -68,6 +72,9 @@ public final class OobNode implements AutoCloseable {
         OobNode node = new OobNode(settings, socket.loop(), ownLoops, socket.address());
         boolean listens = false;
         try {
+            if (settings.cut() != null) {
+                new Restoration(node.nodeLoop).restore(settings.cut());
+            }
             node.nodeLoop.listen(socket);
             listens = true;
             return node;
@@ -450,7 +457,7 @@ public final class OobNode implements AutoCloseable {
     ///     is harmless. A call of this or of [#resume] begins when the one before it is over. Fails with an
     ///     [IllegalStateException] if this node is closed
     public CompletionStage<Void> suspend() {
-        return nodeLoop.suspension().begin();
+        return suspension.begin();
     }
 
     /// Goes on after [#suspend]: binds, and connects again. What was not acknowledged is sent again from byte 0;
@@ -468,7 +475,7 @@ public final class OobNode implements AutoCloseable {
             return CompletableFuture.failedFuture(notForIt);
         }
         CompletableFuture<InetSocketAddress> resumed = new CompletableFuture<>();
-        nodeLoop.suspension().end(bind).whenComplete((bound, failure) -> {
+        suspension.end(bind).whenComplete((bound, failure) -> {
             if (failure == null) {
                 address = bound;
                 resumed.complete(bound);
@@ -487,7 +494,7 @@ public final class OobNode implements AutoCloseable {
     ///     with an [IllegalStateException] if a broadcast is on its way, or this node is closed; nothing is kept
     ///     then
     public CompletionStage<NodeCut> cut(Runnable between) {
-        return nodeLoop.cuts().take(Objects.requireNonNull(between, "between"));
+        return cuts.take(Objects.requireNonNull(between, "between"));
     }
 
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.

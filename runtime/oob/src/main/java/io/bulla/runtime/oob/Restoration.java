@@ -16,8 +16,8 @@ final class Restoration {
 
     Restoration(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
-        this.outgoing = new Shares(nodeLoop);
-        this.arrived = new Shares(nodeLoop);
+        this.outgoing = new Shares(nodeLoop::close);
+        this.arrived = new Shares(nodeLoop::close);
     }
 
     /// @throws io.bulla.buffer.ReleasedBufferException if the cut is closed; no handle is kept then

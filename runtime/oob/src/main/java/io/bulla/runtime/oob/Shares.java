@@ -4,17 +4,19 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Handles that are taken one after the other, to be kept all or given back all.
 final class Shares {
 
-    private final NodeLoop nodeLoop;
+    private final Consumer<SealedBuffer> closing;
     private final List<@Nullable SealedBuffer> taken = new ArrayList<>();
     private int given;
 
-    Shares(NodeLoop nodeLoop) {
-        this.nodeLoop = nodeLoop;
+    /// @param closing closes a handle, and does not throw
+    Shares(Consumer<SealedBuffer> closing) {
+        this.closing = closing;
     }
 
     /// @param tag of the holder, or `null`
@@ -35,7 +37,7 @@ final class Shares {
     void close() {
         for (SealedBuffer share : taken.subList(given, taken.size())) {
             if (share != null) {
-                nodeLoop.close(share);
+                closing.accept(share);
             }
         }
     }

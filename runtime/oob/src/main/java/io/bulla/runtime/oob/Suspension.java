@@ -28,12 +28,15 @@ final class Suspension {
     // the last one that has begun
     private CompletableFuture<?> running = last;
 
-    Suspension(NodeLoop nodeLoop) {
+    private Suspension(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
     }
 
-    boolean isOn() {
-        return closing != null;
+    /// Of a node that does not listen yet.
+    static Suspension of(NodeLoop nodeLoop) {
+        Suspension suspension = new Suspension(nodeLoop);
+        nodeLoop.whenClosed(suspension::close);
+        return suspension;
     }
 
     /// Any thread.
@@ -46,7 +49,6 @@ final class Suspension {
 
     private CompletableFuture<Void> suspend() {
         CompletableFuture<Void> all = new CompletableFuture<>();
-        // no connection begins from now on
         closing = all;
         try {
             nodeLoop.suspend()
@@ -92,7 +94,7 @@ final class Suspension {
     }
 
     /// The node closes: what waits for something that does not come any more has failed.
-    void close() {
+    private void close() {
         if (closing != null) {
             closing.completeExceptionally(closed());
         }
