@@ -6,6 +6,7 @@ import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
+import io.netty.resolver.DefaultAddressResolverGroup;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -97,6 +98,8 @@ final class Simulation {
                     "broken", broken + (where.length == 0 ? "" : " where=" + where[0]) + " in the simulator's call");
         } finally {
             CURRENT.remove();
+            // Netty keeps a resolver for each event loop that has not ended, and with it the world
+            DefaultAddressResolverGroup.INSTANCE.close();
         }
         return simulation.result();
     }
