@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +30,8 @@ final class Simulation {
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
     private static final long CHATTER = 3;
+    /// Of a message, its answer and their acknowledgements.
+    private static final long HEADERS = 512;
     private static final long BATCH = 32 << 10;
     private static final Pattern BREACH =
             Pattern.compile("out of place|hole in the sequence|without credit|not a fragment|was not sent|wrong"
@@ -252,10 +255,32 @@ final class Simulation {
         }
     }
 
-    /// In which all has to end once nothing goes wrong any more: handlers take their time, and each broadcast that
-    /// of its way down the tree and back.
+    /// In which all has to end once nothing goes wrong any more: handlers take their time, each broadcast that of its
+    /// way down the tree and back, and a small window that of a round trip for each time that it is full.
     private long patience() {
-        return 4 * schedule.nanos("peerTimeout") + 8 * World.SECOND + slowNanos;
+        return 4 * schedule.nanos("peerTimeout") + 8 * World.SECOND + slowNanos + busiestLink();
+    }
+
+    /// The time of all messages between two nodes, both ways, through the window of a connection.
+    private long busiestLink() {
+        long[] bytes = new long[hosts * hosts];
+        long probes = 2 * (2 * schedule.config("fragment") + HEADERS) + size * HEADERS;
+        long toAll = probes;
+        for (Line line : schedule.lines()) {
+            long whole = line.has("id") ? line.value("bytes") + HEADERS : 0;
+            if (line.what().equals("send") || line.what().equals("block")) {
+                int a = Math.min(line.who(0), line.who(1));
+                int b = Math.max(line.who(0), line.who(1));
+                bytes[a * hosts + b] += whole;
+            } else if (line.what().equals("intrude")) {
+                // as many broadcasts as it has credit for, which are handed on
+                toAll += 2 * (schedule.config("window") + Intruder.LONGEST);
+            } else {
+                toAll += whole;
+            }
+        }
+        long roundTrip = 2 * (schedule.nanos("delay") + schedule.nanos("jitter"));
+        return roundTrip * (toAll + Arrays.stream(bytes).max().orElse(0)) / schedule.config("socket");
     }
 
     /// Until connections that only look open are known to be none.
