@@ -41,6 +41,8 @@ public final class RegistrationCheck {
         System.out.println("registration: rounds=" + rounds + " keys=" + keys + " reads=" + reads + " seed=" + seed);
         int kills = (int) number(words, "--kills", 100);
         List<String> skipped = new ArrayList<>();
+        // before anything of a fabric is used
+        Loading loading = new Loading();
         long twice = keysGivenTwice(keys);
         System.out.println("keys: granted=" + keys + " twice=" + twice);
         String fabric = "kills=- old-dead-bytes=- dead-bytes=-";
@@ -66,6 +68,7 @@ public final class RegistrationCheck {
         }
         String lacks = lacksFabric();
         if (lacks == null) {
+            wrong |= !loading.leavesTheProcessAsItWas();
             for (String provider : List.of("net", "tcp;ofi_rxm")) {
                 Kills run = new Kills(provider);
                 int old = Math.min(kills, OLD_KILLS);
