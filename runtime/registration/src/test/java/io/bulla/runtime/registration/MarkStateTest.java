@@ -57,6 +57,17 @@ class MarkStateTest {
     }
 
     @Test
+    void onlyTheLastUseClosesWhatIsStopped() {
+        state.live();
+        state.tryUse();
+        state.tryUse();
+        assertFalse(state.stop());
+        assertFalse(state.endUse());
+        assertEquals("retiring", state.toString());
+        assertTrue(state.endUse());
+    }
+
+    @Test
     void useThatEndsTwiceIsTold() {
         state.live();
         state.tryUse();
