@@ -43,7 +43,13 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
         if (sent.keep(own)) {
             @SuppressWarnings("unchecked") // as `message` is
             ReqT same = (ReqT) own;
-            super.sendMessage(same);
+            try {
+                super.sendMessage(same);
+            } catch (Throwable refused) {
+                // a call that was never started has no end
+                sent.drop(own);
+                throw refused;
+            }
         }
     }
 

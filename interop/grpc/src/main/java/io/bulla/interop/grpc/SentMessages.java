@@ -41,6 +41,14 @@ final class SentMessages {
         return taken;
     }
 
+    /// gRPC refused it.
+    void drop(SealedBuffer own) {
+        synchronized (this) {
+            kept.remove(own);
+        }
+        own.close();
+    }
+
     /// Of gRPC, on a thread of its own perhaps, and more than once perhaps.
     ///
     /// @return a stream, an empty one if the call is over: gRPC only drops it then

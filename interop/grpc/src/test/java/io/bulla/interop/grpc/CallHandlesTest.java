@@ -15,6 +15,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
+import io.grpc.ClientCall;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -296,6 +297,18 @@ class CallHandlesTest {
                 caller.call.sendMessage(message);
                 assertEquals(1, message.holders());
             }
+        }
+    }
+
+    @Test
+    void whatACallRefusesIsNotKept(MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        try (Wire.Ends ends = Wire.IN_PROCESS.open(Echo.service(sealed));
+                SealedBuffer message = packed(sealed)) {
+            ClientCall<SealedBuffer, SealedBuffer> never = ClientInterceptors.intercept(ends.channel, client)
+                    .newCall(both(sealed, Feed.ECHO), CallOptions.DEFAULT);
+            assertThrows(IllegalStateException.class, () -> never.sendMessage(message));
+            assertEquals(1, message.holders());
         }
     }
 
