@@ -96,6 +96,7 @@ class BlockTest {
             assertNull(block.carve(8));
         }
         block.retire();
+        assertEquals(1, block.holders());
         chunk.leave();
         whole.segment().fill((byte) 1);
         assertEquals(1, closer.open());
