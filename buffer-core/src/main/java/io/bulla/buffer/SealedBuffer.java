@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
@@ -87,6 +88,21 @@ public final class SealedBuffer extends Lease {
     ///     `onRelease` was called
     /// @throws NullPointerException if an argument is `null`; `onRelease`, if given, was called
     public static SealedBuffer adopt(MemorySegment memory, Runnable onRelease) {
+        return adopt(memory, null, onRelease);
+    }
+
+    /// Adopts memory that its owner writes again afterwards. It must not be written to before.
+    ///
+    /// @param memory accessible by any thread; it is not copied
+    /// @param stamp looked at after each read of the bytes; `onRelease` ends it, and learns from that whether a
+    ///     view is left that does not look. `null` for memory that is not used again
+    /// @param onRelease called once, by the thread that closes the last handle, or by this call if it fails; it
+    ///     must neither block nor throw
+    /// @return the first handle
+    /// @throws IllegalArgumentException if only some threads may access the memory, or it is freed already;
+    ///     `onRelease` was called
+    /// @throws NullPointerException if `memory` or `onRelease` is `null`; `onRelease`, if given, was called
+    public static SealedBuffer adopt(MemorySegment memory, @Nullable Generation stamp, Runnable onRelease) {
         Objects.requireNonNull(onRelease, "onRelease");
         SealedBuffer buffer;
         try {
@@ -97,7 +113,9 @@ public final class SealedBuffer extends Lease {
             if (!memory.scope().isAlive()) {
                 throw new IllegalArgumentException("memory is freed already: byteSize=" + memory.byteSize());
             }
-            buffer = new SealedBuffer(new Storage.Foreign(memory.byteSize(), onRelease), IoVec.of(memory));
+            IoVec bytes = IoVec.of(memory);
+            buffer = new SealedBuffer(
+                    new Storage.Foreign(memory.byteSize(), onRelease), stamp == null ? bytes : bytes.stamped(stamp));
             MemoryBudget.own(memory.byteSize());
         } catch (Throwable failure) {
             releaseAfter(failure, onRelease);

@@ -133,15 +133,22 @@ final class Call {
     long poll(int fd, short events, int millis) {
         pollfd.set(JAVA_INT, 0, fd);
         pollfd.set(JAVA_SHORT, 4, events);
+        int result = poll(pollfd, 1, millis);
+        return result <= 0 ? result : pollfd.get(JAVA_SHORT, 6);
+    }
+
+    /// @param entries of `struct pollfd`
+    /// @return how many of them have events, 0 after the time
+    int poll(MemorySegment entries, long count, int millis) {
         long end = millis > 0 ? System.nanoTime() + millis * NANOS_PER_MILLI : 0;
         int left = millis;
         try {
-            int result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, left);
+            int result = (int) Libc.POLL.invokeExact(errno, entries, count, left);
             while (result < 0 && errno() == Libc.EINTR) {
                 left = millis > 0 ? millisUntil(end) : millis;
-                result = (int) Libc.POLL.invokeExact(errno, pollfd, 1L, left);
+                result = (int) Libc.POLL.invokeExact(errno, entries, count, left);
             }
-            return result < 0 ? -errno() : result == 0 ? 0 : pollfd.get(JAVA_SHORT, 6);
+            return result(result);
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }
@@ -233,6 +240,25 @@ final class Call {
         }
     }
 
+    /// The value in [#option], whose size the caller expects.
+    int getsockopt(int fd, int level, int name, int bytes) {
+        option.set(JAVA_INT, 120, bytes);
+        try {
+            return result((int) Libc.GETSOCKOPT.invokeExact(errno, fd, level, name, option, option.asSlice(120)));
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
+    /// The user that this process acts as.
+    int geteuid() {
+        try {
+            return (int) Libc.GETEUID.invokeExact(errno);
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
     int fcntl(int fd, int command, int argument) {
         try {
             return result((int) Libc.FCNTL.invokeExact(errno, fd, command, argument));
@@ -241,9 +267,10 @@ final class Call {
         }
     }
 
-    int shutdown(int fd) {
+    /// @param how [Libc#SHUT_RD] or [Libc#SHUT_RDWR]
+    int shutdown(int fd, int how) {
         try {
-            return result((int) Libc.SHUTDOWN.invokeExact(errno, fd, 2));
+            return result((int) Libc.SHUTDOWN.invokeExact(errno, fd, how));
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
         }

@@ -32,6 +32,9 @@ final class Libc {
     static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_LINGER = 13;
+    static final int SO_PEERCRED = 17;
+    static final int SHUT_RD = 0;
+    static final int SHUT_RDWR = 2;
     static final int IPPROTO_TCP = 6;
     static final int TCP_NODELAY = 1;
     static final int MSG_DONTWAIT = 0x40;
@@ -56,6 +59,9 @@ final class Libc {
     static final MethodHandle GETSOCKNAME = function("getsockname", JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle SETSOCKOPT =
             function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
+    static final MethodHandle GETSOCKOPT =
+            function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    static final MethodHandle GETEUID = function("geteuid", JAVA_INT);
     static final MethodHandle FCNTL = variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
     static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);
     static final MethodHandle SHUTDOWN = function("shutdown", JAVA_INT, JAVA_INT, JAVA_INT);

@@ -9,13 +9,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /// How much memory there is to be taken: asked before a memory file is filled. The kernel's answer to one
-/// that does
-/// not fit is to kill a process, not an error.
+/// that does not fit is to kill a process, not an error.
 ///
 /// The machine's `MemAvailable`, and what every control group above this process leaves (version 2:
 /// `memory.max` - `memory.current`, version 1: `memory.limit_in_bytes` - `memory.usage_in_bytes`; pages of
-/// files that
-/// the kernel can drop count as left). A part of each is kept back: others take memory at the same time.
+/// files that the kernel can drop count as left). A part of each is kept back: others take memory at the same
+/// time.
 final class MemoryLeft {
 
     private static final Path PROC = Path.of("/proc");
@@ -57,8 +56,7 @@ final class MemoryLeft {
     }
 
     /// The least that a group and those above it leave. In a container the path may be one of the host's:
-    /// then the
-    /// group is the root of what is seen here.
+    /// then the group is the root of what is seen here.
     private static long inGroup(Path root, String name, String limit, String usage) {
         long least = Long.MAX_VALUE;
         Path group = root.resolve(name.substring(name.startsWith("/") ? 1 : 0)).normalize();

@@ -31,6 +31,7 @@ public final class PosixSocket implements AutoCloseable {
 
     private static final long MOST_BYTES = 1 << 30;
     private static final int SOCKADDR_BYTES = 16;
+    private static final int UCRED_BYTES = 12;
     private static final long MMSGHDR_BYTES = 64;
 
     private final Descriptor descriptor;
@@ -318,7 +319,7 @@ public final class PosixSocket implements AutoCloseable {
         Call call = Call.current();
         if (closed.compareAndSet(false, true)) {
             // the closing thread still has its claim
-            call.shutdown(descriptor.fd());
+            call.shutdown(descriptor.fd(), Libc.SHUT_RDWR);
             descriptor.close();
         }
     }
@@ -428,6 +429,35 @@ public final class PosixSocket implements AutoCloseable {
             return call.option.get(JAVA_SHORT, 0) == Libc.AF_UNIX;
         } finally {
             descriptor.leave();
+        }
+    }
+
+    /// The process at the other end of a unix socket, as it was when it connected.
+    ///
+    /// @param pid 0 if it is in a name space that this process does not see
+    record Owner(int pid, int uid) {}
+
+    /// @throws PosixException if the system refuses
+    Owner peer() throws PosixException {
+        int fd = descriptor.enter("getsockopt");
+        try {
+            Call call = Call.current();
+            int result = call.getsockopt(fd, Libc.SOL_SOCKET, Libc.SO_PEERCRED, UCRED_BYTES);
+            check("getsockopt", result, descriptor.toString());
+            return new Owner(call.option.get(JAVA_INT, 0), call.option.get(JAVA_INT, 4));
+        } finally {
+            descriptor.leave();
+        }
+    }
+
+    /// Ends the stream that comes; a thread that waits for it wakes. What goes out still does.
+    void stopReceiving() {
+        if (descriptor.tryEnter()) {
+            try {
+                Call.current().shutdown(descriptor.fd(), Libc.SHUT_RD);
+            } finally {
+                descriptor.leave();
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// A message of fixed length that carries a descriptor, over a unix socket (`SCM_RIGHTS`).
 ///
@@ -31,6 +32,7 @@ final class Rights implements AutoCloseable {
     private int first = NONE;
     private int count;
     private boolean truncated;
+    private long bytes;
 
     private Rights() {}
 
@@ -44,6 +46,11 @@ final class Rights implements AutoCloseable {
     /// How many came.
     int count() {
         return count;
+    }
+
+    /// Bytes that a [#tryReceive] has read: 0 at the end of the stream, -1 if there are none now.
+    long bytes() {
+        return bytes;
     }
 
     /// Whether more were sent than this process may have open.
@@ -69,14 +76,7 @@ final class Rights implements AutoCloseable {
     /// @param message native
     static void send(PosixSocket to, MemorySegment message, int... descriptors) throws PosixException {
         Call call = Call.current();
-        long length = HEADER + (long) Integer.BYTES * descriptors.length;
-        call.control.set(JAVA_LONG, 0, length);
-        call.control.set(JAVA_INT, 8, Libc.SOL_SOCKET);
-        call.control.set(JAVA_INT, 12, SCM_RIGHTS);
-        for (int i = 0; i < descriptors.length; i++) {
-            call.control.set(JAVA_INT, HEADER + (long) Integer.BYTES * i, descriptors[i]);
-        }
-        long control = descriptors.length == 0 ? 0 : length + 7 & -8;
+        long control = descriptors.length == 0 ? 0 : control(call, descriptors);
         long done = 0;
         try {
             for (; done < message.byteSize(); control = 0) {
@@ -90,6 +90,75 @@ final class Rights implements AutoCloseable {
             throw failure;
         } finally {
             point(call, MemorySegment.NULL, 0);
+        }
+    }
+
+    /// Sends a short `message` whole, or nothing. Does not wait.
+    ///
+    /// @param message native, of no more bytes than go out in one piece
+    /// @param with its descriptor, or none
+    /// @return false if the socket has no room
+    static boolean trySend(PosixSocket to, MemorySegment message, @Nullable Descriptor with) throws PosixException {
+        int carried = with == null ? NONE : with.enter("sendmsg");
+        try {
+            int fd = to.descriptor().enter("sendmsg");
+            try {
+                return trySend(to, fd, message, carried);
+            } finally {
+                to.descriptor().leave();
+            }
+        } finally {
+            if (with != null) {
+                with.leave();
+            }
+        }
+    }
+
+    private static boolean trySend(PosixSocket to, int fd, MemorySegment message, int carried) throws PosixException {
+        Call call = Call.current();
+        try {
+            point(call, message, carried == NONE ? 0 : control(call, carried));
+            long sent = call.sendmsg(fd, call.message, Libc.MSG_DONTWAIT | Libc.MSG_NOSIGNAL);
+            if (sent == -Libc.EAGAIN) {
+                return false;
+            }
+            if (sent < 0) {
+                throw to.failed("sendmsg", sent);
+            }
+            if (sent < message.byteSize()) {
+                PosixException part = to.failed("sendmsg", -Errno.EMSGSIZE.number());
+                to.breakStream(part);
+                throw part;
+            }
+            return true;
+        } finally {
+            point(call, MemorySegment.NULL, 0);
+        }
+    }
+
+    /// Receives what is there, up to the size of `target`. Does not wait.
+    ///
+    /// @param target native
+    /// @return what came with it, and how much it was
+    /// @throws PosixException if the system refuses; no descriptor stays open
+    static Rights tryReceive(PosixSocket from, MemorySegment target) throws PosixException {
+        Call call = Call.current();
+        Rights rights = new Rights();
+        int fd = from.descriptor().enter("recvmsg");
+        try {
+            point(call, target, call.control.byteSize());
+            long read = call.recvmsg(fd, CMSG_CLOEXEC | Libc.MSG_DONTWAIT);
+            if (read < 0 && read != -Libc.EAGAIN) {
+                throw from.failed("recvmsg", read);
+            }
+            rights.bytes = Math.max(-1, read);
+            if (read >= 0) {
+                rights.collect(call);
+            }
+            return rights;
+        } finally {
+            point(call, MemorySegment.NULL, 0);
+            from.descriptor().leave();
         }
     }
 
@@ -127,6 +196,17 @@ final class Rights implements AutoCloseable {
         } finally {
             point(call, MemorySegment.NULL, 0);
         }
+    }
+
+    private static long control(Call call, int... descriptors) {
+        long length = HEADER + (long) Integer.BYTES * descriptors.length;
+        call.control.set(JAVA_LONG, 0, length);
+        call.control.set(JAVA_INT, 8, Libc.SOL_SOCKET);
+        call.control.set(JAVA_INT, 12, SCM_RIGHTS);
+        for (int i = 0; i < descriptors.length; i++) {
+            call.control.set(JAVA_INT, HEADER + (long) Integer.BYTES * i, descriptors[i]);
+        }
+        return length + 7 & -8;
     }
 
     private static void point(Call call, MemorySegment bytes, long control) {

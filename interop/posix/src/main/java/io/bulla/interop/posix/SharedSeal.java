@@ -247,7 +247,7 @@ public final class SharedSeal implements AutoCloseable {
         if (length < 0 || length > limit) {
             throw new SealRefusedException("buffer over the limit: length=" + length + " limit=" + limit);
         }
-        Memfd.Extent extent = checkSeals(rights.first(), offset, length);
+        Memfd.Extent extent = SealCheck.of(rights.first(), SealCheck.SEALED, offset, length);
         byte @Nullable [] digest = null;
         if (header.get(INT, 4) == 1) {
             digest = header.asSlice(HEADER - DIGEST).toArray(JAVA_BYTE);
@@ -271,28 +271,6 @@ public final class SharedSeal implements AutoCloseable {
         }
         rights.handedOn();
         return adopt(file, offset, length, header.get(LONG, 8), digest);
-    }
-
-    /// The seals first: before them, everything else may still change.
-    private static Memfd.Extent checkSeals(int fd, long offset, long length) throws SealRefusedException {
-        int seals = Memfd.seals(fd);
-        if (seals < 0) {
-            throw new SealRefusedException("not a memory file: errno=" + -seals);
-        }
-        if ((seals & Memfd.IMMUTABLE) != Memfd.IMMUTABLE) {
-            throw new SealRefusedException("memory file without the seals: seals=0x" + Integer.toHexString(seals)
-                    + " wanted=0x" + Integer.toHexString(Memfd.IMMUTABLE));
-        }
-        Memfd.Extent extent = Memfd.extent(fd);
-        long bytes = extent.bytes();
-        if (bytes < 0) {
-            throw new SealRefusedException("not a memory file of small pages: errno=" + -bytes);
-        }
-        if (offset < 0 || offset > bytes || length > bytes - offset) {
-            throw new SealRefusedException(
-                    "memory file too short: offset=" + offset + " length=" + length + " fileBytes=" + bytes);
-        }
-        return extent;
     }
 
     /// Bytes that are booked while a file with holes is mapped.

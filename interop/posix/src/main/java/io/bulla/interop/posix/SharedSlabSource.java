@@ -14,34 +14,28 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// A source whose slabs are memory files that other processes of this host can map, read-only: what is
-/// sealed here
-/// can be lent to them without a copy, whatever its size.
+/// A source whose slabs are memory files that other processes of this host can map, read-only: what is sealed
+/// here can be lent to them without a copy, whatever its size.
 ///
 /// ```java
 /// SharedSlabSource memory = SharedSlabSource.create();
 /// ```
 ///
 /// It is a [SlabSource]: the same carving, reuse, stamps, budget and trimming. Only where slabs come from
-/// differs.
-/// Each is a memory file with the seals against shrinking, growing, further seals and every writer but this
-/// process's mapping, and has all its pages from the start. The slab that was used last is used next.
+/// differs. Each is a memory file with the seals against shrinking, growing, further seals and every writer
+/// but this process's mapping, and has all its pages from the start. The slab that was used last is used
+/// next.
 ///
 /// Three levels of trust between processes
 /// - *Bytes over a socket*: the receiver has a copy of its own.
 /// - *[SharedSeal]*: the kernel promises that no process changes the bytes. A descriptor per buffer.
 /// - *Shared slab*: this process promises it. The kernel keeps every other process from writing; this one
-///   can, and
-///   uses the memory again once the borrower has given it back. A receiver that does not trust it copies
-///   before it
-///   checks. And it sees the whole slab, other peers' messages too: one source for each group of processes
-///   that
-///   trust each other, never for several users.
+///   can, and uses the memory again once the borrower has given it back. A receiver that does not trust it
+///   copies before it checks. And it sees the whole slab, other peers' messages too: one source for each
+///   group of processes that trust each other, never for several users.
 ///
 /// A slab takes memory that the kernel does not refuse but kills for. So it is booked in the budget first,
-/// and then
-/// held
-/// against what the machine and the control groups have left.
+/// and then held against what the machine and the control groups have left.
 public final class SharedSlabSource implements MemorySource, AutoCloseable {
 
     private final Map<Long, SlabFile> files = new ConcurrentHashMap<>();
@@ -63,8 +57,7 @@ public final class SharedSlabSource implements MemorySource, AutoCloseable {
 
     /// A source as described: budget, listener, idle time. A slab that is given back and taken again costs
     /// milliseconds, and another hand-over to every peer, so an idle time of seconds is worth it where
-    /// messages
-    /// come in bursts.
+    /// messages come in bursts.
     ///
     /// @param options its supplier is replaced, and reuse is on
     /// @return a source of its own
@@ -88,10 +81,8 @@ public final class SharedSlabSource implements MemorySource, AutoCloseable {
     ///
     /// @throws IllegalArgumentException if `byteSize` is less than 1
     /// @throws MemoryLimitException if the budget forbids another slab, the machine or the control group has
-    ///     no
-    /// memory     for one, or the system refuses it; the budget is as before. Slabs that peers still know
-    /// are theirs until
-    /// they     have unmapped them: they are asked to, and a later try may succeed
+    ///     no memory     for one, or the system refuses it; the budget is as before. Slabs that peers still
+    ///     know are theirs until they     have unmapped them: they are asked to, and a later try may succeed
     /// @throws IllegalStateException if the source is closed
     @Override
     public Region allocate(long byteSize) {

@@ -12,9 +12,8 @@ import java.lang.foreign.MemorySegment;
 /// ```
 ///
 /// The one mapping that was there before the seals is the only one that ever writes. The file cannot shrink:
-/// its
-/// pages go back all together, when the mapping and the descriptor are gone, here and in every process that
-/// got it.
+/// its pages go back all together, when the mapping and the descriptor are gone, here and in every process
+/// that got it.
 final class SlabFile implements SlabSupplier.Memory {
 
     private final Mapping mapping;

@@ -11,6 +11,10 @@
 ///   [SealRefusedException][io.bulla.interop.posix.SealRefusedException].
 /// - [SharedSlabSource][io.bulla.interop.posix.SharedSlabSource] has its slabs in memory files that other processes
 ///   can map, read-only, and only this one writes.
+/// - [SlabLender][io.bulla.interop.posix.SlabLender] lends its buffers to processes that have a
+///   [SlabBorrower][io.bulla.interop.posix.SlabBorrower]: 32 bytes each, whatever the size. The lender sees each as a
+///   [SlabPeer][io.bulla.interop.posix.SlabPeer] with a [SlabQuota][io.bulla.interop.posix.SlabQuota]; its
+///   [SlabLenderFigures][io.bulla.interop.posix.SlabLenderFigures] say what is lent.
 /// - [ZeroCopySocket][io.bulla.interop.posix.ZeroCopySocket] sends on one TCP socket without the kernel's copy
 ///   (`MSG_ZEROCOPY`); [Outbox][io.bulla.interop.posix.Outbox] sends on many sockets from one thread, by io_uring
 ///   where the kernel has it. Both keep each send's handle until the kernel has done with the memory, which is

@@ -15,6 +15,7 @@ import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
 import io.bulla.refcount.LeaseTally;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +23,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -40,6 +42,9 @@ final class FaultOperations {
             "ZeroCopySocket",
             "MemfdSource",
             "SharedSeal",
+            "SlabLender",
+            "SlabPeer",
+            "SlabBorrower",
             "Guard",
             "HugePages",
             "SealedFileWriter",
@@ -68,6 +73,16 @@ final class FaultOperations {
             "SharedSlabSource.seal",
             "SharedSlabSource.toString",
             "SharedSlabSource.trace",
+            "SlabLender.figures",
+            "SlabLender.path",
+            "SlabLender.toString",
+            "SlabPeer.bytes",
+            "SlabPeer.gone",
+            "SlabPeer.leases",
+            "SlabPeer.pid",
+            "SlabPeer.token",
+            "SlabPeer.toString",
+            "SlabBorrower.toString",
             "HugePages.HugePages",
             "SealedFileWriter.size",
             "SealedFileWriter.blockBytes",
@@ -384,6 +399,7 @@ final class FaultOperations {
             }
         });
         sharedSlabs();
+        lending();
         handOver("seal", () -> sealed(guarded, 1));
         handOver("seal of a copy", () -> sealed(arenas, 1));
         handOver("seal of nothing", () -> BufferBuilder.create(guarded).seal());
@@ -443,6 +459,56 @@ final class FaultOperations {
                 slabs.trim();
             }
         });
+    }
+
+    private void lending() {
+        Set<String> covers = Set.of(
+                "SlabLender.open",
+                "SlabLender.accept",
+                "SlabLender.close",
+                "SlabPeer.lend",
+                "SlabPeer.send",
+                "SlabBorrower.connect",
+                "SlabBorrower.receive",
+                "SlabBorrower.close");
+        add("lending", Sockets.NONE, covers, _ -> {
+            Path own = Files.createDirectory(
+                    folder.resolve("own"),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            try (SharedSlabSource slabs =
+                    SharedSlabSource.create(SlabSource.builder().budget(budget).trace(handles))) {
+                SlabLender lender = SlabLender.open(own, slabs, SlabQuota.standard());
+                try {
+                    lend(slabs, lender, 1);
+                } catch (EOFException | PosixException.PeerClosed endedByTheLendersThread) {
+                    // whose call failed: the next borrower is served
+                    lend(slabs, lender, 2);
+                } finally {
+                    lender.close(SOON);
+                }
+            } finally {
+                Seam.watch(null);
+                Files.delete(own);
+            }
+        });
+    }
+
+    private void lend(SharedSlabSource slabs, SlabLender lender, long token) throws Exception {
+        try (SlabBorrower borrower = SlabBorrower.connect(lender.path(), token, arenas, 2 * SIZE)) {
+            SlabPeer peer;
+            do {
+                peer = lender.accept(SOON);
+                check(peer != null);
+            } while (peer.token() != token);
+            for (int i = 0; i < 2; i++) {
+                try (SealedBuffer message = sealed(slabs, i)) {
+                    peer.send(message);
+                    try (SealedBuffer received = borrower.receive()) {
+                        check(Arrays.equals(bytesOf(message), bytesOf(received)));
+                    }
+                }
+            }
+        }
     }
 
     private static void named(String call, int result) throws PosixException {

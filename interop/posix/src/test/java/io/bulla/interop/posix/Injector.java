@@ -63,6 +63,8 @@ final class Injector implements Seam.Watcher {
         all.put("accept4", new int[] {EINTR, EMFILE, ENFILE, ENOBUFS, ECONNABORTED});
         all.put("connect", new int[] {EINTR, ECONNREFUSED, ETIMEDOUT, ENETUNREACH, ENOMEM});
         all.put("getsockname", new int[] {ENOBUFS});
+        all.put("getsockopt", new int[] {ENOBUFS, ENOTCONN});
+        all.put("geteuid", new int[] {});
         all.put("setsockopt", new int[] {ENOMEM, EINVAL});
         all.put("fcntl", new int[] {EINTR, EPERM, EBUSY, ENOMEM});
         all.put("close", new int[] {-EINTR, -EIO, -ENOSPC});

@@ -32,7 +32,7 @@ class PosixFaultTest {
             Pattern.compile("\\b(?:function|critical|variadic|numbered)\\(\\s*\"(\\w+)\"");
     private static final Pattern METHOD = Pattern.compile("\\s+public .*?(\\w+)\\((.*)\\).*");
     private static final Pattern TYPE =
-            Pattern.compile("public .*?(?:class|interface|enum) io\\.bulla\\.interop\\.posix\\.(\\w+).*");
+            Pattern.compile("public .*?(?:class|interface|enum|record) io\\.bulla\\.interop\\.posix\\.(\\w+).*");
     private static final int MOST_CALLS = 500;
 
     @TempDir

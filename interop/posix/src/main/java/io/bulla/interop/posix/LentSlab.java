@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.posix;
+
+import io.bulla.pool.Slab;
+
+/// A slab that a borrower was given: the borrower is one of its holders, as a device would be, so its memory
+/// is not given to another slab while the borrower may have it mapped.
+///
+/// ```
+/// given --wanted, nothing lent--> told to unmap --says so, or its string hangs up--> let go
+/// ```
+final class LentSlab implements Slab.Holder {
+
+    private final SlabPeer peer;
+    private final Slab slab;
+    // both under the peer's lock
+    int leases;
+    boolean toldToUnmap;
+
+    LentSlab(SlabPeer peer, Slab slab) {
+        this.peer = peer;
+        this.slab = slab;
+    }
+
+    long id() {
+        return slab.id();
+    }
+
+    /// @return false if the slab's life is over
+    boolean hold() {
+        return slab.hold(this);
+    }
+
+    void letGo() {
+        slab.letGo(this);
+    }
+
+    @Override
+    public Object owner() {
+        return peer;
+    }
+
+    @Override
+    public void wanted() {
+        peer.wanted(this);
+    }
+}
