@@ -14,7 +14,7 @@ final class Shares {
     private final List<@Nullable SealedBuffer> taken = new ArrayList<>();
     private int given;
 
-    /// @param closing closes a handle, and does not throw
+    /// @param closing closes a handle, whatever its release does
     Shares(Consumer<SealedBuffer> closing) {
         this.closing = closing;
     }

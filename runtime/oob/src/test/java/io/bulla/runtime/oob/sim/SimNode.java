@@ -204,6 +204,10 @@ final class SimNode {
         later(nanos, () -> {
             try {
                 started(bound.start(rank, simulation.size, Net::address), null);
+                if (simulation.isMended()) {
+                    // when all others were told to, it was not there
+                    claim();
+                }
             } catch (IOException cannot) {
                 started(null, cannot);
             }
