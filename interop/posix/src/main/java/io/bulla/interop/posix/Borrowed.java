@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import io.bulla.interop.posix.BorrowedSlab.GiveBack;
 import io.bulla.iovec.Generation;
 
 /// One lease of a borrowed buffer, and the stamp of its bytes: the stamp ends first, then the lease goes
@@ -9,9 +8,9 @@ import io.bulla.iovec.Generation;
 final class Borrowed extends Generation implements Runnable {
 
     private final SlabView view;
-    private final GiveBack giveBack;
+    private final Saying giveBack;
 
-    Borrowed(SlabView view, GiveBack giveBack) {
+    Borrowed(SlabView view, Saying giveBack) {
         this.view = view;
         this.giveBack = giveBack;
     }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /// It is mapped for the first lease, and stays so for the next. A lease of which a raw view was given out has
 /// the mapping ended instead, after its last buffer; then a view that is left throws, and the lease goes
 /// back.
-final class BorrowedSlab {
+final class BorrowedSlab implements SlabView.Owner {
 
     private final SlabBorrower borrower;
     private final long id;
@@ -108,8 +108,8 @@ final class BorrowedSlab {
         sayIfGone();
     }
 
-    /// A raw view of this mapping is out: the next lease gets another one.
-    void abandon(SlabView view) {
+    @Override
+    public void abandon(SlabView view) {
         synchronized (this) {
             if (current != view) {
                 return;
@@ -119,7 +119,8 @@ final class BorrowedSlab {
         view.leave();
     }
 
-    void unmapped() {
+    @Override
+    public void unmapped() {
         synchronized (this) {
             views--;
         }
@@ -145,40 +146,11 @@ final class BorrowedSlab {
         saysGone.now();
     }
 
-    /// Something said to the lender: now, or by the thread that frees, until the socket has room.
-    abstract static class Saying extends Unmapper.Freeable {
-
-        abstract boolean say();
-
-        void now() {
-            boolean said = false;
-            try {
-                said = say();
-            } catch (Throwable notNow) {
-                // no heap for a thread's scratch: asked again by the thread that has it
-            }
-            if (!said) {
-                Unmapper.MAPPINGS.later(this);
-            }
-        }
-
-        @Override
-        void free() {
-            if (!say()) {
-                throw new IllegalStateException("the lender does not read: " + this);
-            }
-        }
-    }
-
-    static final class GiveBack extends Saying {
+    private static final class GiveBack extends Saying {
 
         private final BorrowedSlab slab;
         private final int slot;
         private final int generation;
-        // of those that wait for the end of a mapping
-        @Nullable
-        GiveBack next;
-
         // once and no more: a second time would be a lie
         private boolean said;
 

@@ -56,9 +56,11 @@ final class LeaseTable {
     /// A slot for the next lease; it is free until [#put].
     int prepare() {
         if (freeCount == 0) {
-            int[] longer = new int[Math.max(16, 2 * slots.size())];
+            if (free.length == slots.size()) {
+                // no place is free, so there is nothing to copy
+                free = new int[Math.max(16, 2 * slots.size())];
+            }
             slots.add(new Slot(slots.size()));
-            free = longer.length > slots.size() && free.length >= slots.size() ? free : longer;
             free[freeCount++] = slots.size() - 1;
         }
         return free[freeCount - 1];

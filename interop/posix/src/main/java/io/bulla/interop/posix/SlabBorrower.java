@@ -4,7 +4,6 @@ package io.bulla.interop.posix;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.RefCount;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -298,35 +297,5 @@ public final class SlabBorrower implements AutoCloseable {
 
     private static SealRefusedException refused(String what, SlabRecord said) {
         return new SealRefusedException("not what a lender says: " + what + ": " + said);
-    }
-
-    /// Keeps the string, and the socket on which leases go back, as long as this process may have a mapping.
-    /// Its holders are the borrower and every mapping.
-    static final class Tether extends RefCount {
-
-        private final PosixSocket socket;
-        private final Descriptor string;
-
-        Tether(PosixSocket socket, Descriptor string) {
-            super(null);
-            this.socket = socket;
-            this.string = string;
-        }
-
-        /// @return false if the borrower and every mapping are gone
-        boolean enter() {
-            return retain(1);
-        }
-
-        void leave() {
-            release();
-        }
-
-        @Override
-        protected void free() {
-            // the connection says nothing that the string does not
-            string.close();
-            socket.close();
-        }
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import io.bulla.interop.posix.BorrowedSlab.GiveBack;
-import io.bulla.interop.posix.SlabBorrower.Tether;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -11,25 +9,35 @@ import org.jspecify.annotations.Nullable;
 /// lease, and the buffers on it.
 final class SlabView extends RefCount {
 
-    private final BorrowedSlab slab;
+    /// The slab that mappings are of.
+    interface Owner {
+
+        /// A raw view of this mapping is out: the next lease gets another one.
+        void abandon(SlabView view);
+
+        /// A mapping has ended.
+        void unmapped();
+    }
+
+    private final Owner owner;
     private final Tether tether;
     private final Mapping mapping;
     private final Unmap unmap = new Unmap();
     // under the monitor: leases that go back when no view of the mapping is left
-    private @Nullable GiveBack afterwards;
+    private @Nullable Saying afterwards;
 
-    private SlabView(BorrowedSlab slab, Tether tether, Mapping mapping) {
+    private SlabView(Owner owner, Tether tether, Mapping mapping) {
         super(null);
-        this.slab = slab;
+        this.owner = owner;
         this.tether = tether;
         this.mapping = mapping;
     }
 
-    static SlabView map(BorrowedSlab slab, Tether tether, int fd, long bytes) throws PosixException {
+    static SlabView map(Owner owner, Tether tether, int fd, long bytes) throws PosixException {
         Unmapper.MAPPINGS.keepUp();
         Mapping mapping = Mapping.readOnly(fd, 0, bytes, Guard.SHARED);
         try {
-            SlabView view = new SlabView(slab, tether, mapping);
+            SlabView view = new SlabView(owner, tether, mapping);
             if (!tether.enter()) {
                 throw new PosixException("mmap", Errno.EBADF.number(), "borrower=closed");
             }
@@ -54,12 +62,12 @@ final class SlabView extends RefCount {
     }
 
     /// A lease of which a raw view was given out: its memory may be written again only once that view throws.
-    void endFor(GiveBack lease) {
+    void endFor(Saying lease) {
         synchronized (this) {
             lease.next = afterwards;
             afterwards = lease;
         }
-        slab.abandon(this);
+        owner.abandon(this);
     }
 
     @Override
@@ -67,8 +75,8 @@ final class SlabView extends RefCount {
         Unmapper.MAPPINGS.later(unmap);
     }
 
-    private synchronized @Nullable GiveBack pollAfterwards() {
-        GiveBack one = afterwards;
+    private synchronized @Nullable Saying pollAfterwards() {
+        Saying one = afterwards;
         if (one != null) {
             afterwards = one.next;
             one.next = null;
@@ -86,10 +94,10 @@ final class SlabView extends RefCount {
                 mapping.close();
                 unmapped = true;
             }
-            for (GiveBack each = pollAfterwards(); each != null; each = pollAfterwards()) {
+            for (Saying each = pollAfterwards(); each != null; each = pollAfterwards()) {
                 each.now();
             }
-            slab.unmapped();
+            owner.unmapped();
             tether.leave();
         }
     }
