@@ -49,6 +49,7 @@ class ArchitectureTest {
             "interop.micrometer",
             "runtime.registration",
             "runtime.oob",
+            "runtime.checkpoint",
             "runtime.pmix",
             "runtime.oob.pmix",
             "cli",
@@ -76,6 +77,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.aeron",
         "0, io.bulla.interop.grpc",
         "20, io.bulla.runtime.oob",
+        "0, io.bulla.runtime.checkpoint",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
         "5, io.bulla.cli"
@@ -173,6 +175,32 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.pmix")
+                .check(CLASSES);
+    }
+
+    @Test
+    void aCheckpointNeedsNodesAlone() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.runtime.checkpoint")
+                .should()
+                .dependOnClassesThat()
+                .resideOutsideOfPackages(
+                        "java..",
+                        "org.jspecify.annotations",
+                        "io.bulla.refcount",
+                        "io.bulla.iovec",
+                        "io.bulla.buffer",
+                        "io.bulla.pack",
+                        "io.bulla.runtime.oob",
+                        "io.bulla.runtime.checkpoint")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.bulla.runtime.oob..", "io.bulla.runtime.pmix")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.runtime.checkpoint")
                 .check(CLASSES);
     }
 

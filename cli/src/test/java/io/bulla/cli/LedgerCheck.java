@@ -26,6 +26,7 @@ public final class LedgerCheck {
         "interop/micrometer",
         "runtime/registration",
         "runtime/oob",
+        "runtime/checkpoint",
         "runtime/pmix",
         "runtime/oob-pmix",
         "cli",

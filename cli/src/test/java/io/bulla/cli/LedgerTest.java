@@ -17,6 +17,7 @@ import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.RefCount;
+import io.bulla.runtime.checkpoint.CheckpointArchive;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.pmix.PmixNodes;
 import io.bulla.runtime.pmix.PmixClient;
@@ -58,6 +59,7 @@ class LedgerTest {
             Map.entry("interop/micrometer", OobMetrics.class),
             Map.entry("runtime/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),
+            Map.entry("runtime/checkpoint", CheckpointArchive.class),
             Map.entry("runtime/pmix", PmixClient.class),
             Map.entry("runtime/oob-pmix", PmixNodes.class),
             Map.entry("cli", Bulla.class),

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import io.bulla.buffer.MemorySource;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
+import java.util.Optional;
+
+/// Writes images of nodes into a store, makes a checkpoint of them, and reads them back.
+///
+/// ```
+/// archive.write(epoch, image)  of each rank, perhaps in its own process  ->  an entry each
+/// archive.publish(manifest)    of all entries                            ->  the checkpoint exists
+/// archive.read(manifest, rank, source, limits)                           ->  an image, for OobNodeBuilder.restore
+/// ```
+///
+/// Written are the bytes of the undelivered messages and of the states, at most 64 more for each message, 63 and the
+/// name for each state, 128 for each peer and 112 for the file.
+public final class CheckpointArchive {
+
+    private static final int CHUNK = 1 << 16;
+
+    private final CheckpointStore store;
+
+    private CheckpointArchive(CheckpointStore store) {
+        this.store = store;
+    }
+
+    /// An archive in a store.
+    ///
+    /// @param store where the files are
+    /// @return an archive without anything to close
+    public static CheckpointArchive of(CheckpointStore store) {
+        return new CheckpointArchive(Objects.requireNonNull(store, "store"));
+    }
+
+    /// Writes a rank's file: gathered from where the messages are, forced to the medium, published. No checkpoint
+    /// yet. Blocks as the medium does: not for a handler, nor for an event loop.
+    ///
+    /// @param epoch number of the checkpoint, [CheckpointStore#nextEpoch] for one
+    /// @param image stays the caller's, and open until the return
+    /// @return what belongs into the manifest
+    /// @throws IOException if it cannot be written, or is not known to be kept; no manifest can name it then
+    /// @throws IllegalArgumentException if the name of a state is over 255 bytes
+    public RankEntry write(long epoch, RankImage image) throws IOException {
+        try (CheckpointStore.RankFile file = store.create(epoch, image.cut().rank())) {
+            RankEntry entry = RankWriter.write(file, epoch, image);
+            file.publish();
+            return entry;
+        }
+    }
+
+    /// Makes a checkpoint of files that were written. From the return on it survives a crash.
+    ///
+    /// @param manifest with the entries of all ranks
+    /// @return the checkpoint in figures
+    /// @throws IOException if it cannot be kept, or exists already
+    public CheckpointSummary publish(CheckpointManifest manifest) throws IOException {
+        store.publish(manifest.epoch(), manifest.toBytes());
+        return manifest.summary();
+    }
+
+    /// The newest checkpoint. One whose manifest is damaged, or was deleted meanwhile, is passed over.
+    ///
+    /// @return nothing if there is none
+    /// @throws IOException if the store cannot be read
+    public Optional<CheckpointManifest> latest() throws IOException {
+        for (long epoch : store.epochs()) {
+            try {
+                return Optional.of(manifest(epoch));
+            } catch (CheckpointException refused) {
+                if (refused.getCause() != null && !(refused.getCause() instanceof NoSuchFileException)) {
+                    throw refused;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    /// A checkpoint's manifest.
+    ///
+    /// @param epoch of the checkpoint
+    /// @return what its files are
+    /// @throws CheckpointException if there is none, or it is damaged
+    /// @throws IOException if it cannot be read
+    public CheckpointManifest manifest(long epoch) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        try (ReadableByteChannel in = store.manifest(epoch)) {
+            ByteBuffer chunk = ByteBuffer.allocate(CHUNK);
+            while (in.read(chunk.clear()) >= 0) {
+                all.write(chunk.array(), 0, chunk.position());
+                if (all.size() > CheckpointManifest.MOST_BYTES) {
+                    throw CheckpointException.damaged(
+                            epoch, FileNames.MANIFEST, "too long: most=" + CheckpointManifest.MOST_BYTES);
+                }
+            }
+        }
+        return CheckpointManifest.parse(epoch, all.toByteArray());
+    }
+
+    /// Reads a rank's file into memory.
+    ///
+    /// @param manifest of the checkpoint
+    /// @param rank of the node
+    /// @param source where the memory comes from; its budget bounds all of it
+    /// @param limits what the file may announce
+    /// @return the image, whose handles are the caller's to close
+    /// @throws CheckpointException if the file is missing, damaged or over a limit; no handle is left then
+    /// @throws IOException if it cannot be read; no handle is left then
+    /// @throws IndexOutOfBoundsException if there is no such rank
+    /// @throws io.bulla.buffer.MemoryLimitException if the budget refuses; no handle is left then
+    public RankImage read(CheckpointManifest manifest, int rank, MemorySource source, RestoreLimits limits)
+            throws IOException {
+        RankEntry entry = manifest.ranks().get(Objects.checkIndex(rank, manifest.nodes()));
+        try (ReadableByteChannel in = store.rank(manifest.epoch(), rank)) {
+            return new RankReader(manifest, entry, new DigestingChannel(in), source, limits).read();
+        }
+    }
+
+    /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they hold.
+    ///
+    /// @param manifest of the checkpoint
+    /// @throws CheckpointException if a file is missing or not the one that was written
+    /// @throws IOException if one cannot be read
+    public void verify(CheckpointManifest manifest) throws IOException {
+        for (RankEntry entry : manifest.ranks()) {
+            try (ReadableByteChannel in = store.rank(manifest.epoch(), entry.rank())) {
+                verify(manifest.epoch(), entry, new DigestingChannel(in));
+            }
+        }
+    }
+
+    private static void verify(long epoch, RankEntry entry, DigestingChannel in) throws IOException {
+        ByteBuffer chunk = ByteBuffer.allocate(CHUNK);
+        while (in.position() <= entry.bytes() && in.read(chunk.clear()) >= 0) {
+            // digested
+        }
+        if (in.position() != entry.bytes()) {
+            throw CheckpointException.damaged(
+                    epoch, entry.file(), "bytes=" + in.position() + " expected=" + entry.bytes());
+        }
+        if (!in.sha256().equals(entry.sha256())) {
+            throw CheckpointException.damaged(epoch, entry.file(), "digest differs");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import java.io.IOException;
+import java.io.Serial;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import org.jspecify.annotations.Nullable;
+
+/// A checkpoint that cannot be written, is not there, or is damaged. The message names the epoch and the file.
+public final class CheckpointException extends IOException {
+
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    /// @param message of one line
+    /// @param cause or `null`
+    CheckpointException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+
+    static CheckpointException damaged(long epoch, String file, String why) {
+        return new CheckpointException(
+                "checkpoint is damaged: epoch=" + epoch + " file=" + file + " reason=" + why, null);
+    }
+
+    static CheckpointException failed(String what, long epoch, String file, IOException cause) {
+        return new CheckpointException(what + ": epoch=" + epoch + " file=" + file + " reason=" + reason(cause), cause);
+    }
+
+    /// The message of these exceptions is a path, and says no more.
+    static String reason(IOException cause) {
+        return switch (cause) {
+            case AccessDeniedException denied -> "access denied";
+            case NoSuchFileException missing -> "no such file";
+            case NotDirectoryException file -> "not a folder";
+            default -> cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        };
+    }
+}

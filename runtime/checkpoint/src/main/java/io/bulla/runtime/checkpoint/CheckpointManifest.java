@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
+
+/// What makes a checkpoint of a file per rank: their sizes and digests. As text:
+///
+/// ```
+/// bulla-checkpoint 1
+/// epoch 42
+/// taken 2026-11-22T16:00:00Z
+/// nodes 2
+/// rank 0 bytes 312 messages 1 sha256 ...
+/// rank 1 bytes 184 messages 0 sha256 ...
+/// sha256 ...                                of all bytes above
+/// ```
+///
+/// @param epoch number of the checkpoint
+/// @param taken when, by the clock of the machine that wrote it
+/// @param ranks one for each node, in order
+public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> ranks) {
+
+    /// The most nodes of a checkpoint.
+    public static final int MOST_NODES = 1 << 16;
+
+    private static final String TITLE = "bulla-checkpoint 1";
+    private static final String DIGEST = "sha256 ";
+    private static final int DIGEST_LINE = DIGEST.length() + 64 + 1;
+    // title, epoch, taken and nodes, then a line for each rank
+    private static final int HEAD_LINES = 4;
+    private static final int MOST_LINE = 160;
+
+    /// No manifest is longer, in bytes.
+    static final int MOST_BYTES = (HEAD_LINES + MOST_NODES + 1) * MOST_LINE;
+
+    /// Checks that all ranks are there.
+    ///
+    /// @throws IllegalArgumentException if the epoch is negative, a rank is missing or out of order, or there
+    ///     are none or too many
+    public CheckpointManifest {
+        Objects.requireNonNull(taken, "taken");
+        ranks = List.copyOf(ranks);
+        if (epoch < 0 || ranks.isEmpty() || ranks.size() > MOST_NODES) {
+            throw new IllegalArgumentException("not a checkpoint: epoch=" + epoch + " nodes=" + ranks.size());
+        }
+        for (int rank = 0; rank < ranks.size(); rank++) {
+            if (ranks.get(rank).rank() != rank) {
+                throw new IllegalArgumentException(
+                        "rank out of place: given=" + ranks.get(rank).rank() + " expected=" + rank);
+            }
+        }
+    }
+
+    /// Number of nodes of the job.
+    ///
+    /// @return at least 1
+    public int nodes() {
+        return ranks.size();
+    }
+
+    /// The checkpoint in figures.
+    ///
+    /// @return sums over all ranks
+    public CheckpointSummary summary() {
+        long messages = 0;
+        long bytes = 0;
+        for (RankEntry rank : ranks) {
+            messages += rank.messages();
+            bytes += rank.bytes();
+        }
+        return new CheckpointSummary(epoch, taken, nodes(), messages, bytes);
+    }
+
+    ByteBuffer toBytes() {
+        StringBuilder text = new StringBuilder(TITLE + "\nepoch " + epoch + "\ntaken " + taken + "\nnodes " + nodes());
+        for (RankEntry rank : ranks) {
+            text.append("\nrank ").append(rank.rank()).append(" bytes ").append(rank.bytes());
+            text.append(" messages ")
+                    .append(rank.messages())
+                    .append(' ')
+                    .append(DIGEST)
+                    .append(rank.sha256());
+        }
+        byte[] above = text.append('\n').toString().getBytes(StandardCharsets.US_ASCII);
+        text.append(DIGEST).append(digest(above, above.length)).append('\n');
+        return ByteBuffer.wrap(text.toString().getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /// @throws CheckpointException if the bytes are damaged, or of another epoch
+    static CheckpointManifest parse(long epoch, byte[] bytes) throws CheckpointException {
+        int above = Math.max(0, bytes.length - DIGEST_LINE);
+        String last = new String(bytes, above, bytes.length - above, StandardCharsets.ISO_8859_1);
+        if (!last.equals(DIGEST + digest(bytes, above) + "\n")) {
+            throw CheckpointException.damaged(epoch, FileNames.MANIFEST, "digest differs");
+        }
+        String[] lines = new String(bytes, 0, above, StandardCharsets.ISO_8859_1).split("\n");
+        try {
+            return parse(epoch, lines);
+        } catch (IllegalArgumentException | DateTimeException wrong) {
+            throw CheckpointException.damaged(epoch, FileNames.MANIFEST, String.valueOf(wrong.getMessage()));
+        }
+    }
+
+    private static CheckpointManifest parse(long epoch, String[] lines) {
+        expect(TITLE, lines[0]);
+        check(lines.length > HEAD_LINES, "lines are missing");
+        expect("epoch " + epoch, lines[1]);
+        List<RankEntry> ranks = new ArrayList<>();
+        for (int i = HEAD_LINES; i < lines.length; i++) {
+            ranks.add(rank(lines[i].split(" ")));
+        }
+        expect("nodes " + ranks.size(), lines[3]);
+        check(lines[2].startsWith("taken "), "no time");
+        return new CheckpointManifest(epoch, Instant.parse(lines[2].substring("taken ".length())), ranks);
+    }
+
+    private static RankEntry rank(String[] words) {
+        check(words.length == 8, "not a rank's line");
+        return new RankEntry(
+                Integer.parseInt(words[1]), Long.parseLong(words[3]), Integer.parseInt(words[5]), words[7]);
+    }
+
+    private static void expect(String expected, String found) {
+        check(expected.equals(found), "expected=" + expected);
+    }
+
+    private static void check(boolean right, String message) {
+        if (!right) {
+            throw new IllegalArgumentException(message);
+        }
+    }
+
+    private static String digest(byte[] bytes, int length) {
+        MessageDigest digest = Digests.sha256();
+        digest.update(bytes, 0, length);
+        return HexFormat.of().formatHex(digest.digest());
+    }
+}

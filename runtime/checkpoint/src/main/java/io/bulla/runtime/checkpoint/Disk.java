@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import java.io.IOException;
+import java.nio.channels.GatheringByteChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.util.List;
+
+/// The calls of a file system that a store makes. In tests, one that forgets what was not forced.
+interface Disk {
+
+    /// A file that is written from its begin to its end.
+    interface Output extends GatheringByteChannel {
+
+        /// What was written is on the medium when this returns.
+        void force() throws IOException;
+    }
+
+    /// It may exist.
+    void createFolder(Path folder) throws IOException;
+
+    /// An empty file, also if there was one.
+    Output create(Path file) throws IOException;
+
+    ReadableByteChannel open(Path file) throws IOException;
+
+    /// In one step, in place of what was there.
+    void rename(Path from, Path to) throws IOException;
+
+    /// Names of the folder are on the medium when this returns.
+    void forceFolder(Path folder) throws IOException;
+
+    /// A file or an empty folder; it may be missing.
+    void delete(Path path) throws IOException;
+
+    boolean exists(Path path);
+
+    /// @return names of all files and folders in it
+    List<String> list(Path folder) throws IOException;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.WireFormat;
+import io.bulla.runtime.checkpoint.RecordHeader.Kind;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.NodeCut;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/// Reads a rank's file into memory of a source, and gives it out when all of it was checked.
+final class RankReader {
+
+    private static final int LANES = 3;
+
+    private final CheckpointManifest manifest;
+    private final RankEntry entry;
+    private final DigestingChannel in;
+    private final MemorySource source;
+    private final RestoreLimits limits;
+    // closed if the file is refused
+    private final List<SealedBuffer> handles = new ArrayList<>();
+    private final SortedMap<String, SealedBuffer> states = new TreeMap<>();
+    private final List<NodeCut.OfPeer> peers = new ArrayList<>();
+    private final List<Message> arrived = new ArrayList<>();
+    private long recordAt;
+    private long records;
+    private long messages;
+
+    RankReader(
+            CheckpointManifest manifest,
+            RankEntry entry,
+            DigestingChannel in,
+            MemorySource source,
+            RestoreLimits limits) {
+        this.manifest = manifest;
+        this.entry = entry;
+        this.in = in;
+        this.source = source;
+        this.limits = limits;
+    }
+
+    RankImage read() throws IOException {
+        boolean whole = false;
+        try {
+            all();
+            RankImage image = image();
+            whole = true;
+            return image;
+        } catch (EOFException early) {
+            throw damaged("file ends early");
+        } finally {
+            if (!whole) {
+                handles.forEach(SealedBuffer::close);
+            }
+        }
+    }
+
+    private void all() throws IOException {
+        head(next());
+        RecordHeader record = next();
+        while (record.kind() == Kind.STATE) {
+            state(record);
+            record = next();
+        }
+        while (record.kind() == Kind.SESSION) {
+            record = session(record);
+        }
+        while (record.kind() == Kind.ARRIVED) {
+            arrived.add(new Message(record.rank(), record.tag(), format(record), message(record)));
+            record = next();
+        }
+        end(record);
+    }
+
+    private void head(RecordHeader head) throws IOException {
+        check(head.kind() == Kind.HEAD && head.body() == 0, "no head");
+        check(head.order() == RecordHeader.VERSION, "unknown version=" + head.order());
+        check(
+                head.rank() == entry.rank() && head.tag() == manifest.nodes() && head.number() == manifest.epoch(),
+                "another file: rank=" + head.rank() + " nodes=" + head.tag() + " epoch=" + head.number());
+    }
+
+    /// The digest stands for the whole, and the checksums for what had to be believed on the way.
+    private void end(RecordHeader end) throws IOException {
+        check(end.kind() == Kind.END && end.body() == 0, "record out of place: kind=" + end.kind());
+        check(
+                end.number() == records - 1 && end.order() == messages && messages == entry.messages(),
+                "records missing");
+        check(in.isAtEnd() && in.position() == entry.bytes(), "bytes behind the end");
+        check(in.sha256().equals(entry.sha256()), "digest differs");
+    }
+
+    private RankImage image() throws CheckpointException {
+        try {
+            return new RankImage(new NodeCut(entry.rank(), manifest.nodes(), peers, arrived), states);
+        } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
+            throw damaged(String.valueOf(wrong.getMessage()));
+        }
+    }
+
+    private RecordHeader next() throws IOException {
+        recordAt = in.position();
+        check(++records <= limits.records(), "too many records: most=" + limits.records());
+        Optional<RecordHeader> found = RecordHeader.of(in.readFully(RecordHeader.BYTES));
+        RecordHeader header = found.orElseThrow(() -> damaged("header of a record"));
+        long left = entry.bytes() - in.position();
+        check(header.body() >= 0 && header.body() <= left, "length=" + header.body() + " left=" + left);
+        return header;
+    }
+
+    private void state(RecordHeader record) throws IOException {
+        long name = record.length();
+        check(name >= 0 && name <= Math.min(RankWriter.MOST_NAME, record.body()), "name=" + name);
+        ByteBuffer bytes = in.readFully((int) name);
+        String text = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
+        SealedBuffer state = body(record.body() - name, limits.state());
+        checkBody(record, bytes, state);
+        check(states.put(text, state) == null, "state twice: name=" + text);
+    }
+
+    /// @return the record behind the session's messages
+    private RecordHeader session(RecordHeader session) throws IOException {
+        check(session.body() == LANES * RankWriter.LANE_NUMBERS, "length=" + session.body());
+        ByteBuffer numbers = in.readFully((int) session.body());
+        check(Digests.crc(numbers) == session.checksum(), "checksum of numbers");
+        List<List<NodeCut.Outgoing>> outgoing = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        RecordHeader record = next();
+        while (record.kind() == Kind.OUTGOING || record.kind() == Kind.SKIPPED) {
+            check(record.rank() == session.rank() && record.lane() >= 0 && record.lane() < LANES, "message of none");
+            outgoing.get(record.lane()).add(outgoing(record));
+            record = next();
+        }
+        peers.add(peer(session.rank(), numbers, outgoing));
+        return record;
+    }
+
+    private NodeCut.OfPeer peer(int rank, ByteBuffer numbers, List<List<NodeCut.Outgoing>> outgoing)
+            throws CheckpointException {
+        try {
+            List<NodeCut.OfLane> lanes = new ArrayList<>();
+            for (List<NodeCut.Outgoing> lane : outgoing) {
+                lanes.add(new NodeCut.OfLane(numbers.getLong(), numbers.getLong(), numbers.getLong(), lane));
+            }
+            return new NodeCut.OfPeer(rank, lanes);
+        } catch (IllegalArgumentException wrong) {
+            throw damaged(String.valueOf(wrong.getMessage()));
+        }
+    }
+
+    private NodeCut.Outgoing outgoing(RecordHeader record) throws IOException {
+        Optional<SealedBuffer> bytes = Optional.empty();
+        if (record.kind() == Kind.OUTGOING) {
+            bytes = Optional.of(message(record));
+        } else {
+            check(record.body() == 0 && record.length() >= 0, "bytes of none");
+        }
+        return new NodeCut.Outgoing(
+                record.order(), record.number(), record.tag(), format(record), record.length(), bytes);
+    }
+
+    private Optional<WireFormat> format(RecordHeader record) throws CheckpointException {
+        Optional<WireFormat> format = WireFormat.ofMark(record.mark());
+        check(format.isPresent() || record.mark() == 0, "unknown format: mark=" + record.mark());
+        return format;
+    }
+
+    private SealedBuffer message(RecordHeader record) throws IOException {
+        check(record.length() == record.body(), "length=" + record.length() + " bytes=" + record.body());
+        SealedBuffer message = body(record.body(), limits.message());
+        checkBody(record, ByteBuffer.allocate(0), message);
+        messages++;
+        return message;
+    }
+
+    /// The limit is asked, and the source's budget, before anything is read.
+    private SealedBuffer body(long bytes, long most) throws IOException {
+        check(bytes <= most, "too long: length=" + bytes + " most=" + most);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, bytes))) {
+            return keep(builder.readFully(in, bytes).seal());
+        }
+    }
+
+    private SealedBuffer keep(SealedBuffer handle) {
+        boolean kept = false;
+        try {
+            handles.add(handle);
+            kept = true;
+            return handle;
+        } finally {
+            if (!kept) {
+                handle.close();
+            }
+        }
+    }
+
+    private void checkBody(RecordHeader record, ByteBuffer first, SealedBuffer rest) throws IOException {
+        ByteBuffer[] views = rest.iovec().asByteBuffers();
+        ByteBuffer[] all = new ByteBuffer[views.length + 1];
+        all[0] = first;
+        System.arraycopy(views, 0, all, 1, views.length);
+        check(Digests.crc(all) == record.checksum(), "checksum of a body");
+        ByteBuffer padding = in.readFully(RecordHeader.padding(record.body()));
+        while (padding.hasRemaining()) {
+            check(padding.get() == 0, "bytes behind a body");
+        }
+    }
+
+    private void check(boolean right, String why) throws CheckpointException {
+        if (!right) {
+            throw damaged(why);
+        }
+    }
+
+    private CheckpointException damaged(String why) {
+        return CheckpointException.damaged(manifest.epoch(), entry.file(), why + " record=" + recordAt);
+    }
+}

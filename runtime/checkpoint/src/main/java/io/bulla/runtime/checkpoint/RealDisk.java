@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.stream.Stream;
+
+/// The file system itself.
+final class RealDisk implements Disk {
+
+    @Override
+    public void createFolder(Path folder) throws IOException {
+        Files.createDirectories(folder);
+    }
+
+    @Override
+    public Output create(Path file) throws IOException {
+        return new OutputFile(FileChannel.open(
+                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING));
+    }
+
+    @Override
+    public ReadableByteChannel open(Path file) throws IOException {
+        return FileChannel.open(file, StandardOpenOption.READ);
+    }
+
+    @Override
+    public void rename(Path from, Path to) throws IOException {
+        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Override
+    public void forceFolder(Path folder) throws IOException {
+        try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
+            names.force(true);
+        }
+    }
+
+    @Override
+    public void delete(Path path) throws IOException {
+        Files.deleteIfExists(path);
+    }
+
+    @Override
+    public boolean exists(Path path) {
+        return Files.exists(path);
+    }
+
+    @Override
+    public List<String> list(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.map(entry -> entry.getFileName().toString()).toList();
+        }
+    }
+
+    private record OutputFile(FileChannel channel) implements Output {
+
+        @Override
+        public void force() throws IOException {
+            channel.force(true);
+        }
+
+        @Override
+        public int write(ByteBuffer bytes) throws IOException {
+            return channel.write(bytes);
+        }
+
+        @Override
+        public long write(ByteBuffer[] bytes, int offset, int length) throws IOException {
+            return channel.write(bytes, offset, length);
+        }
+
+        @Override
+        public long write(ByteBuffer[] bytes) throws IOException {
+            return channel.write(bytes);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return channel.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+}
