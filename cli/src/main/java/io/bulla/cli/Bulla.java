@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import io.bulla.cli.checkpoint.CheckpointCommand;
 import io.bulla.cli.share.ShareCommand;
 import io.bulla.cli.shell.Children;
 import io.bulla.cli.xcast.NodeCommand;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
             ShareCommand.class,
             ExplainCommand.class,
             FabricCommand.class,
+            CheckpointCommand.class,
             CertCommand.class
         })
 public final class Bulla implements Runnable {
