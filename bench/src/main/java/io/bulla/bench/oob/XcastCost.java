@@ -21,11 +21,11 @@ import java.util.concurrent.TimeUnit;
 /// One message to many nodes of this process, down a tree of radix 4. Every receiver keeps what it got until all
 /// have it.
 ///
-/// Arguments: nodes; bytes of the message; of a fragment, or 0 for the default; `shared`, or `copy` for a copy
-/// per send; `time`, or `memory`; where it lands, a [LandingPlace]. Prints milliseconds from the broadcast to its
-/// completion, the median; or the
-/// most bytes that were in use at a time beyond the receivers' own: the message, copies, what was taken for
-/// landing beyond the messages, and every buffer that Netty handed out.
+/// Arguments: nodes; bytes of the message; of a fragment, or 0 for the default; `shared`, or `copy` for a
+/// copy per send; `time`, or `memory`; where it lands, a [LandingPlace]. Prints milliseconds from the
+/// broadcast to its completion, the median; or the most bytes that were in use at a time beyond the
+/// receivers' own: the message, copies, what was taken for landing beyond the messages, and every buffer that
+/// Netty handed out.
 public final class XcastCost {
 
     private static final int TAG = 1;

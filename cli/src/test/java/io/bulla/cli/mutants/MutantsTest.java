@@ -69,7 +69,14 @@ class MutantsTest {
         String type = parts[0].replace('.', '/') + ".java";
         Stream<String> folders = stress
                 ? Stream.of("stress/src/main/java")
-                : Stream.of("refcount", "iovec", "buffer-core", "pool", "interop/posix", "runtime/registration", "runtime/oob")
+                : Stream.of(
+                                "refcount",
+                                "iovec",
+                                "buffer-core",
+                                "pool",
+                                "interop/posix",
+                                "runtime/registration",
+                                "runtime/oob")
                         .map(module -> module + "/src/test/java");
         for (String folder : folders.toList()) {
             Path source = ROOT.resolve(folder).resolve("io/bulla/" + type);

@@ -172,7 +172,9 @@ final class PackCalls {
 
     private static Catalogue envelopes(Catalogue all) {
         all.arguments("Envelope.new(Optional, long, int)", Optional.of(FORMAT), 4L, 4);
-        all.on("Enveloped.new(Optional, SealedBuffer)", scene -> Call.on(null, Optional.of(FORMAT), scene.lastHandle()));
+        all.on(
+                "Enveloped.new(Optional, SealedBuffer)",
+                scene -> Call.on(null, Optional.of(FORMAT), scene.lastHandle()));
         all.on("Envelope.of(SealedBuffer, long)", scene -> Call.on(null, enveloped(scene), 1L << 20));
         all.on(
                 "Envelope.ofHeader(IoVec, long)",

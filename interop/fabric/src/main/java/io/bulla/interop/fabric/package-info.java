@@ -6,8 +6,7 @@
 /// - [FabricDomain][io.bulla.interop.fabric.FabricDomain] is one of them, opened: a
 ///   [Registrar][io.bulla.pool.device.Registrar].
 /// - [FabricEndpoint][io.bulla.interop.fabric.FabricEndpoint] serves one peer, so that its end is a fence for
-///   this peer
-///   alone.
+///   this peer alone.
 /// - A [FabricOperation][io.bulla.interop.fabric.FabricOperation] has a deadline of its own: a
 ///   [FabricWrite][io.bulla.interop.fabric.FabricWrite] into a peer's memory, a
 ///   [FabricSend][io.bulla.interop.fabric.FabricSend] of a buffer as a message, and a

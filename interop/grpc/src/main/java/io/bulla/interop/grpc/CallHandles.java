@@ -32,10 +32,9 @@ import io.grpc.ServerInterceptor;
 /// its server, which asks for the message when it has found it, and one that retries, which asks again; see
 /// [#keepingForRetries()].
 ///
-/// Received by a client: the one response of a call is handed on when the call is closed with `OK`. If it ends in
-/// another
-/// way the handle is closed. The messages of a stream are handed on at once, and are their receiver's to close, as are
-/// all that a server receives.
+/// Received by a client: the one response of a call is handed on when the call is closed with `OK`. If it
+/// ends in another way the handle is closed. The messages of a stream are handed on at once, and are their
+/// receiver's to close, as are all that a server receives.
 ///
 /// What it cannot see: messages that an iterator of a blocking stub has read ahead when the program leaves it, and a
 /// future that is cancelled in the moment in which its response is set.

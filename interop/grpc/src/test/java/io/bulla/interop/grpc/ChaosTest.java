@@ -34,10 +34,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 
-/// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, have a limit, while the
-/// server
-/// is shut down and started again: every message that arrives is looked at byte by byte, and comes once. Some are
-/// compressed, some empty; beside them unary calls send sealed messages to the server.
+/// A hundred streams that cancel, run past deadlines, read slowly, lose their connection, have a limit, while
+/// the server is shut down and started again: every message that arrives is looked at byte by byte, and comes
+/// once. Some are compressed, some empty; beside them unary calls send sealed messages to the server.
 ///
 /// `./check grpc` lets a million messages arrive, by `-Dbulla.messages`; `-Dbulla.seed` is the seed of all choices.
 class ChaosTest {

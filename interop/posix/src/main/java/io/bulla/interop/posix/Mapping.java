@@ -5,8 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /// One mapping of a file. It has an arena of its own, so that a view which is used after the end is an
-/// exception
-/// and not a fault. One thread at a time changes it.
+/// exception and not a fault. One thread at a time changes it.
 final class Mapping extends Unmapper.Freeable {
 
     private final Arena arena = Arena.ofShared();
@@ -80,8 +79,7 @@ final class Mapping extends Unmapper.Freeable {
     }
 
     /// Ends the mapping: views of it throw from here on. Memory that the kernel does not unmap now is
-    /// unmapped
-    /// later.
+    /// unmapped later.
     ///
     /// @throws IllegalStateException if a system call of the JDK is in the memory right now; try again later
     void close() {

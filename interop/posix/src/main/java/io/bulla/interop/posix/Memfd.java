@@ -200,8 +200,7 @@ final class Memfd {
     }
 
     /// @return a size of `-EINVAL` if it is not a regular file on memory of small pages. One of huge pages
-    ///     has
-    ///     rules of its own for lengths.
+    ///     has rules of its own for lengths.
     static Extent extent(int fd) {
         MemorySegment errno = ERRNO.get();
         try (Arena arena = Arena.ofConfined()) {
