@@ -91,6 +91,7 @@ public final class Bulla implements Runnable {
     @Override
     public void run() {
         throw new CommandLine.ParameterException(
-                spec.commandLine(), "no command given: xcast, node, share, explain, cert");
+                spec.commandLine(),
+                "no command given: " + String.join(", ", spec.subcommands().keySet()));
     }
 }

@@ -75,7 +75,7 @@ final class Shelf {
     /// Takes over linked slots, the first to be taken first; it is empty and has room for them.
     void load(Slot first, int number) {
         Slot slot = first;
-        for (int i = number - 1; i >= 0; i--) {
+        for (int i = number - 1; i >= 0 && slot != null; i--) {
             slots[i] = slot;
             slot = slot.next;
         }

@@ -2,6 +2,7 @@
 package io.bulla.interop.posix;
 
 import io.bulla.pool.Slab;
+import java.util.function.Consumer;
 
 /// A slab that a borrower was given: the borrower is one of its holders, as a device would be, so its memory
 /// is not given to another slab while the borrower may have it mapped.
@@ -11,14 +12,18 @@ import io.bulla.pool.Slab;
 /// ```
 final class LentSlab implements Slab.Holder {
 
-    private final SlabPeer peer;
+    private final Object owner;
+    private final Consumer<LentSlab> whenWanted;
     private final Slab slab;
     // both under the peer's lock
     int leases;
     boolean toldToUnmap;
 
-    LentSlab(SlabPeer peer, Slab slab) {
-        this.peer = peer;
+    /// @param owner the borrower
+    /// @param whenWanted told that the slab's memory is wanted back
+    LentSlab(Object owner, Consumer<LentSlab> whenWanted, Slab slab) {
+        this.owner = owner;
+        this.whenWanted = whenWanted;
         this.slab = slab;
     }
 
@@ -37,11 +42,11 @@ final class LentSlab implements Slab.Holder {
 
     @Override
     public Object owner() {
-        return peer;
+        return owner;
     }
 
     @Override
     public void wanted() {
-        peer.wanted(this);
+        whenWanted.accept(this);
     }
 }

@@ -123,9 +123,18 @@ public final class SlabBorrower implements AutoCloseable {
                 LenderFolder.removeIfOrphan(path);
             }
             throw ended;
+        } catch (PosixException failure) {
+            // a close may come before the call, and end the descriptor
+            throw isClosed() ? closedMeanwhile(failure) : failure;
         } finally {
             receiving.unlock();
         }
+    }
+
+    private static EOFException closedMeanwhile(PosixException failure) {
+        EOFException ended = new EOFException("borrower was closed");
+        ended.initCause(failure);
+        return ended;
     }
 
     /// Ends the borrowing: a `receive` that waits ends, nothing more comes. Buffers that are open stay good,

@@ -183,7 +183,7 @@ public final class SlabPeer {
         if (known != null) {
             return known;
         }
-        LentSlab fresh = new LentSlab(this, slab);
+        LentSlab fresh = new LentSlab(this, this::wanted, slab);
         boolean told = false;
         boolean held = false;
         slabs.put(slab.id(), fresh);

@@ -4,6 +4,7 @@ package io.bulla.interop.posix;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,6 +19,7 @@ import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -298,8 +300,9 @@ class SlabLendingTest {
         });
         await(() -> waits.getState() == Thread.State.RUNNABLE);
         borrower.close();
-        assertTrue(ended.get(60, TimeUnit.SECONDS) instanceof EOFException);
+        assertInstanceOf(EOFException.class, ended.get(60, TimeUnit.SECONDS));
         waits.join();
+        assertThrows(EOFException.class, borrower::receive);
     }
 
     @Test
@@ -492,10 +495,12 @@ class SlabLendingTest {
         Path path = folder.resolve("other");
         try (PosixSocket other = PosixSocket.listen(path)) {
             CompletableFuture<Void> answered = CompletableFuture.runAsync(() -> {
-                try (PosixSocket socket = other.accept()) {
-                    try (java.lang.foreign.Arena arena = java.lang.foreign.Arena.ofConfined()) {
-                        Rights.send(socket, arena.allocate(SlabRecord.TO_BORROWER, 8));
-                    }
+                try (PosixSocket socket = other.accept();
+                        Arena arena = Arena.ofConfined()) {
+                    // a socket that is closed with bytes unread resets its peer
+                    Rights.receive(socket, arena.allocate(SlabRecord.TO_LENDER, 8))
+                            .close();
+                    Rights.send(socket, arena.allocate(SlabRecord.TO_BORROWER, 8));
                 } catch (IOException e) {
                     throw new IllegalStateException(e);
                 }
