@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* libfabric bare: fi_mr_reg and fi_close of a mebibyte. Usage: c_fabric PROVIDER MILLIS WINDOWS */
 #include "c_window.h"
 #include <rdma/fabric.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* UCX's registration cache, hit: get and put of a region, in random order. Usage: c_rcache REGIONS[-2t] MILLIS WINDOWS */
 #include "c_window.h"
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* Windows of a fixed time, and the median of what an operation takes in them. */
 #include <stdio.h>
 #include <stdlib.h>
