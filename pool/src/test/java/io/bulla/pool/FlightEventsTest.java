@@ -15,6 +15,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -131,7 +133,10 @@ class FlightEventsTest {
             body.run();
             recording.stop();
             recording.dump(file);
-            return RecordingFile.readAllEvents(file);
+            List<RecordedEvent> events = new ArrayList<>(RecordingFile.readAllEvents(file));
+            // a file has one thread's behind another's
+            events.sort(Comparator.comparing(RecordedEvent::getStartTime));
+            return events;
         } finally {
             Files.delete(file);
         }

@@ -35,6 +35,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+/// What a source takes, uses again and gives back: not far more than is used, as in netty#15691 and netty#15850.
 class SlabSourceTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -106,6 +106,8 @@ final class Session {
         theirs = hello.session();
         small.allowance.open(hello.window());
         bulk.allowance.open(hello.window());
+        small.allowance.reconnected();
+        bulk.allowance.reconnected();
         theirHelloNumber = hello.number();
         return Answer.GOES_ON;
     }

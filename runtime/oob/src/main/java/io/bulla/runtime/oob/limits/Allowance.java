@@ -32,6 +32,14 @@ public final class Allowance {
         }
     }
 
+    /// The session has a new connection. What the peer holds of each depth is not known until it says so: what was
+    /// not acknowledged on the last one may have arrived, and be held.
+    public void reconnected() {
+        if (begun > 0) {
+            empty = 0;
+        }
+    }
+
     /// The session is over.
     public void reset() {
         begun = 0;
