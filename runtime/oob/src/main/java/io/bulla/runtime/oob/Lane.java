@@ -93,21 +93,33 @@ final class Lane {
     /// The message to be written now, or `null`: there is none, or none that may.
     @Nullable
     PendingSend head(int fragment) {
+        return headBehind(null, fragment);
+    }
+
+    /// The message to be written now, or `null`. One of a depth of which the other lane has an older one waits, since
+    /// that may be of its tag; one of another depth does not: nodes would wait for each other in a ring.
+    @Nullable
+    PendingSend headBehind(@Nullable Lane other, int fragment) {
         PendingSend first = begun.first();
         if (first != null) {
-            return first.isReady(fragment) ? first : null;
+            return first.isReady(fragment) && !isBehind(other, first) ? first : null;
         }
         PendingSend oldest = null;
         for (int left = depths; left != 0; left &= left - 1) {
             // its bit says that there is one
             PendingSend send = Objects.requireNonNull(fresh[Integer.numberOfTrailingZeros(left)].first(), "fresh");
             if ((oldest == null || send.order < oldest.order)
+                    && !isBehind(other, send)
                     && (code == CONTROL || allowance.admits(send.bytes, send.depth))
                     && send.isReady(fragment)) {
                 oldest = send;
             }
         }
         return oldest;
+    }
+
+    private static boolean isBehind(@Nullable Lane other, PendingSend send) {
+        return other != null && send.offset == 0 && send.order > other.firstOrder(send.depth);
     }
 
     /// Whether something waits for credit.

@@ -115,11 +115,7 @@ final class Writer {
             return confirmation;
         }
         PendingSend small = session.small.head(settings.fragment());
-        PendingSend bulk = session.bulk.head(settings.fragment());
-        // a small one that was queued before, of the same depth, may be of the same tag
-        if (bulk != null && bulk.offset == 0 && bulk.order > session.small.firstOrder(bulk.depth)) {
-            bulk = null;
-        }
+        PendingSend bulk = session.bulk.headBehind(session.small, settings.fragment());
         if (small == null || bulk != null && smallRun >= settings.fragment()) {
             chosen = session.bulk;
             return bulk;
