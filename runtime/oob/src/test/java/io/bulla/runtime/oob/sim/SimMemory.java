@@ -71,6 +71,7 @@ final class SimMemory implements MemorySource {
     private final LeaseTally handles = new LeaseTally();
     private long used;
     private long peak;
+    private long kept;
     private long bound = Long.MAX_VALUE;
     private boolean refusing;
     private long refusals;
@@ -83,6 +84,11 @@ final class SimMemory implements MemorySource {
 
     void bound(long bytes) {
         bound = bytes;
+    }
+
+    /// The program keeps so much more, or less, beyond its handlers: that is its own affair, and in no bound.
+    void keep(long bytes) {
+        kept += bytes;
     }
 
     void refuse(boolean refuse) {
@@ -115,10 +121,15 @@ final class SimMemory implements MemorySource {
         Region region = new Slice(slabs.take(byteSize), byteSize);
         used += byteSize;
         peak = Math.max(peak, used);
-        if (used > bound) {
+        if (used - kept > bound) {
             overBound.run();
         }
         return region;
+    }
+
+    @Override
+    public String toString() {
+        return "used=" + used + " kept=" + kept + " bound=" + bound;
     }
 
     @Override

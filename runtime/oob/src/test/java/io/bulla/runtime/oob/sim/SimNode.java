@@ -91,12 +91,17 @@ final class SimNode {
         this.timing = world.stream('t' + 256L * generation, rank, life);
         this.skew = World.SECOND * (1 + rank);
         this.memory = new SimMemory(
-                simulation.slabs, () -> simulation.ledger.violation("memory over its bound", "node=" + this));
+                simulation.slabs,
+                () -> simulation.ledger.violation("memory over its bound", "node=" + this + " " + memory()));
         this.user = new SimMemory(simulation.slabs, () -> {});
         this.threads = Coroutines.scheduledBy(this::ready);
         this.loop = new SimLoop(world.thread, this);
         this.heard = new Heard[simulation.hosts];
         Arrays.fill(heard, new Heard(awake(), 0));
+    }
+
+    private SimMemory memory() {
+        return memory;
     }
 
     int rank() {
@@ -482,9 +487,12 @@ final class SimNode {
     }
 
     private void keep(SealedBuffer buffer) {
+        long bytes = buffer.byteSize();
         kept++;
+        memory.keep(bytes);
         later(simulation.schedule.nanos("keep"), () -> {
             buffer.close();
+            memory.keep(-bytes);
             kept--;
         });
     }
