@@ -4,7 +4,8 @@ package io.bulla.interop.posix;
 import io.bulla.pool.SlabSupplier;
 import java.lang.foreign.MemorySegment;
 
-/// Slabs of a [SlabSource] as mappings of their own, aligned, of huge pages where the system has them.
+/// Slabs of a [SlabSource][io.bulla.pool.SlabSource] as mappings of their own, aligned, of huge pages where the
+/// system has them.
 ///
 /// ```java
 /// MemorySource memory = SlabSource.builder().supplier(new HugePages()).build();
