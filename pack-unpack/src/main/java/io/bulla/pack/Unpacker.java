@@ -249,7 +249,14 @@ public final class Unpacker extends NumberUnpacker {
     ///
     /// @return their bytes, borrowed as the buffer is
     public IoVec[] unpackByteObjects() {
-        return unpack(DataType.BYTE_OBJECT).toArray(IoVec[]::new);
+        long start = position;
+        try {
+            return unpack(DataType.BYTE_OBJECT).toArray(IoVec[]::new);
+        } catch (Throwable failure) {
+            // no heap for the array
+            position = start;
+            throw failure;
+        }
     }
 
     /// Unpacks one item of exactly one nested buffer, without copying it.
@@ -291,7 +298,14 @@ public final class Unpacker extends NumberUnpacker {
     /// @param <T> their record
     /// @return its values
     public <T extends Composite> List<T> unpackAll(Class<T> composite) {
-        return unpack(DataType.of(composite)).stream().map(composite::cast).toList();
+        long start = position;
+        try {
+            return unpack(DataType.of(composite)).stream().map(composite::cast).toList();
+        } catch (Throwable failure) {
+            // no heap for the list
+            position = start;
+            throw failure;
+        }
     }
 
     /// Unpacks one item of any type.
