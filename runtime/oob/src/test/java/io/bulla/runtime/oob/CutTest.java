@@ -215,7 +215,7 @@ class CutTest {
     }
 
     @Test
-    void orderOfATagGoesOnThroughLanesAndMessagesThatNobodyReceives() throws Exception {
+    void orderOfATagGoesOnThroughLanesAndMessagesWithoutAReceiver() throws Exception {
         cluster.node(1).stopReceiving(Cluster.TAG);
         for (int i = 0; i < 20; i++) {
             Cluster.delivered(cluster.send(0, 1, i, i % 3 == 0 ? 9000 : 100));

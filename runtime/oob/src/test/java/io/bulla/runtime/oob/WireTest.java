@@ -366,7 +366,7 @@ class WireTest {
     }
 
     @Test
-    void messageInSomebodyElsesNameIsRefused() throws Exception {
+    void messageInTheNameOfAnotherRankIsRefused() throws Exception {
         greet();
         say(frame(Frame.Kind.DIRECT, 1, 0, 0, 4, 4, 0));
         broken("origin is not the peer: origin=1 peer=0");
