@@ -62,6 +62,18 @@ final class Session {
         this.surroundings = settings.surroundings();
         this.mine = surroundings.name();
         renewCredits();
+        if (settings.cut() != null) {
+            startRestored();
+        }
+    }
+
+    /// A peer that is not in this node's cut may have this node in its own: it never got through.
+    private void startRestored() {
+        restored = true;
+        for (Lane lane : lanes) {
+            lane.restore(0, 0, List.of());
+            reassemblers[lane.code].restore(0);
+        }
     }
 
     private void renewCredits() {

@@ -314,6 +314,24 @@ class CutTest {
         assertEquals("0 from 1: 8", cluster.next());
     }
 
+    /// Its message waits for a connection, so only the sender's cut names the other one.
+    @Test
+    void peerThatIsInOneOfTwoCutsIsNotRestarted() throws Exception {
+        suspendAll();
+        cluster.send(0, 1, 7, 100);
+        NodeCut waits = cut(0);
+        NodeCut unaware = cut(1);
+        assertEquals(1, waits.peers().size());
+        assertEquals(0, unaware.peers().size());
+        cluster.node(0).abort();
+        cluster.node(1).abort();
+        cluster.replace(1, NODES, setup -> patient(setup).restore(unaware));
+        cluster.replace(0, NODES, setup -> patient(setup).restore(waits));
+        assertEquals("1 from 0: 7", cluster.next());
+        assertEquals(0, cluster.node(0).stats().getFirst().failures());
+        assertEquals(0, cluster.node(1).stats().getFirst().failures());
+    }
+
     @Test
     void whatCannotBeIsSaid() throws Exception {
         NodeCut cut = cut(0);
