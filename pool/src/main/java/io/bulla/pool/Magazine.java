@@ -67,6 +67,8 @@ final class Magazine {
     // the trimmer's
     private long seen;
     private int quiet;
+    /// When it was revoked: guarded by the lock of [Slabs].
+    long round;
 
     Magazine(@Nullable Thread owner, long mostBytes) {
         this.owner = owner;
@@ -120,6 +122,12 @@ final class Magazine {
     boolean isLeft() {
         // acquire: orderings 1 and 3
         return (int) BUSY.getAcquire(this) == 0;
+    }
+
+    /// Whether the caller is the owner, and not in the middle of a call: its slots are the caller's, without a
+    /// handshake.
+    boolean isOwnAndLeft() {
+        return owner == Thread.currentThread() && isLeft();
     }
 
     /// A full fence in every thread.

@@ -9,12 +9,20 @@ import org.jspecify.annotations.Nullable;
 
 /// All magazines of a source: those of platform threads, those that threads share, and those that were revoked and are
 /// not left yet. Guarded by the lock of [Slabs], but for [#of].
+///
+/// ```
+/// owned --revoke--> revoked --a handshake that started later is over, met()--> met --left--> gone, its slots at home
+/// ```
 final class Magazines {
 
     private final Magazine[] stripes;
     private final Home home;
     private final Map<Thread, Magazine> owned = new ConcurrentHashMap<>();
     private final Set<Magazine> revoked = new HashSet<>();
+    // of those that are revoked now
+    private long round = 1;
+    // the last round that a handshake has met
+    private long met;
     // of magazines that are gone
     private long taken;
     private long missed;
@@ -40,12 +48,21 @@ final class Magazines {
         return owned.size();
     }
 
-    /// Revokes what did nothing since so many calls: its slots are taken over after a handshake.
+    /// Revokes what did nothing since so many calls: its slots are taken over after a handshake. The caller's own
+    /// is emptied at once, and stays.
     ///
     /// @param idleFor 0 for all
-    /// @return how many were revoked
-    int revoke(int idleFor) {
-        int marked = revokeOwned(idleFor);
+    /// @return what to say to [#met] when a handshake that starts after this call is over; 0 without need of one
+    long revoke(int idleFor) {
+        for (Magazine each : owned.values()) {
+            if (each.quietFor() >= idleFor) {
+                if (each.isOwnAndLeft()) {
+                    unload(each);
+                } else {
+                    revoke(each);
+                }
+            }
+        }
         for (Magazine shared : stripes) {
             if (shared.quietFor() >= idleFor && shared.bytes() > 0 && shared.tryEnter()) {
                 try {
@@ -55,35 +72,44 @@ final class Magazines {
                 }
             }
         }
-        return marked;
+        return unmet();
     }
 
     /// Revokes all for good.
     ///
-    /// @return how many were revoked
-    int revokeForGood() {
-        int marked = revokeOwned(0);
+    /// @return as [#revoke]
+    long revokeForGood() {
+        owned.values().forEach(this::revoke);
         for (Magazine each : stripes) {
             if (!each.isRevoked()) {
-                revoked.add(each);
-                each.revoke();
-                marked++;
+                revoke(each);
             }
         }
-        return marked;
+        return unmet();
     }
 
-    private int revokeOwned(int idleFor) {
-        int marked = 0;
-        for (Magazine each : owned.values()) {
-            if (each.quietFor() >= idleFor) {
-                revoked.add(each);
-                each.revoke();
-                owned.remove(each.owner, each);
-                marked++;
+    private void revoke(Magazine each) {
+        revoked.add(each);
+        each.round = each.isOwnAndLeft() ? 0 : round;
+        each.revoke();
+        if (each.owner != null) {
+            owned.remove(each.owner, each);
+        }
+    }
+
+    /// Others may have revoked some, and be in the middle of their handshake: this one is for those as well.
+    private long unmet() {
+        for (Magazine each : revoked) {
+            if (each.round > met) {
+                return round++;
             }
         }
-        return marked;
+        return 0;
+    }
+
+    /// A handshake is over that started after [#revoke] had said this.
+    void met(long said) {
+        met = Math.max(met, said);
     }
 
     /// Brings the slots home of threads that have ended, and of revoked magazines that are left.
@@ -101,7 +127,7 @@ final class Magazines {
     }
 
     private boolean takeOverIfLeft(Magazine each) {
-        if (!each.isLeft()) {
+        if (each.round > met || !each.isLeft()) {
             return false;
         }
         unload(each);

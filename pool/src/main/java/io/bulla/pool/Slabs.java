@@ -304,10 +304,11 @@ final class Slabs {
 
     /// Everything that is free, or that only devices keep, comes home. Under no lock.
     private void collectAll() {
+        long revoked;
         synchronized (this) {
-            revoke(0);
+            revoked = revoke(0);
         }
-        Magazine.handshake();
+        meet(revoked);
         synchronized (this) {
             collect();
         }
@@ -319,14 +320,22 @@ final class Slabs {
 
     /// Everything that is free comes home, under the lock.
     private void collectAllHere() {
-        if (revoke(0) > 0) {
-            Magazine.handshake();
-        }
+        meet(revoke(0));
         collect();
     }
 
-    private int revoke(int idleFor) {
+    /// @return what to [#meet]
+    private long revoke(int idleFor) {
         return closed ? magazines.revokeForGood() : magazines.revoke(idleFor);
+    }
+
+    private void meet(long revoked) {
+        if (revoked > 0) {
+            Magazine.handshake();
+            synchronized (this) {
+                magazines.met(revoked);
+            }
+        }
     }
 
     private void collect() {
@@ -398,13 +407,11 @@ final class Slabs {
     ///
     /// @return false if there is nothing to do until something is carved again
     private boolean sweep() {
-        boolean handshake;
+        long revoked;
         synchronized (this) {
-            handshake = revoke(QUIET) > 0;
+            revoked = revoke(QUIET);
         }
-        if (handshake) {
-            Magazine.handshake();
-        }
+        meet(revoked);
         List<Slab> wanted;
         synchronized (this) {
             wanted = alone(closed ? Long.MAX_VALUE : System.nanoTime() - idleNanos);
