@@ -17,6 +17,8 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -134,6 +136,30 @@ class SlabTest {
         assertEquals(1, device.asked);
         assertEquals(2 * SLAB, budget.used());
         other.release();
+    }
+
+    @Test
+    void idleWholeSlabIsAskedForByItself() throws InterruptedException {
+        try (SlabSource restless =
+                SlabSource.builder().idle(Duration.ofMillis(20)).build()) {
+            Region region = restless.allocate(SLAB);
+            Slab slab = Objects.requireNonNull(Slab.of(region));
+            CountDownLatch asked = new CountDownLatch(1);
+            slab.hold(new Slab.Holder() {
+                @Override
+                public Object owner() {
+                    return this;
+                }
+
+                @Override
+                public void wanted() {
+                    slab.letGo(this);
+                    asked.countDown();
+                }
+            });
+            region.release();
+            assertTrue(asked.await(30, TimeUnit.SECONDS));
+        }
     }
 
     @Test

@@ -49,8 +49,11 @@ public final class PoolGoals {
                     FootprintGoals.bystander("netty-trimmed", "p99.9")));
         }
         Case stays = burst("pool", "after");
-        goals.add(Goal.atMost(1.1, "pool-burst-1g", stays, burst("pool", "before")));
-        goals.add(Goal.atMost(1.1, "pool-burst-1g-huge", burst("pool-huge", "after"), burst("pool-huge", "before")));
+        Case floor = burst("objects", "after");
+        goals.add(Goal.atMost(1.1, "pool-burst-1g", stays, floor));
+        goals.add(Goal.atMost(1.1, "pool-burst-1g-huge", burst("pool-huge", "after"), floor));
+        goals.add(Goal.compare("pool-burst-1g-before", stays, burst("pool", "before")));
+        goals.add(Goal.compare("pool-burst-1g-arenas", stays, burst("arenas", "after")));
         goals.add(Goal.atMost(1, "pool-burst-1g-netty-adaptive", stays, burst("netty-adaptive", "after")));
         goals.add(Goal.compare("pool-burst-1g-netty-pooled", stays, burst("netty-pooled", "after")));
         goals.add(Goal.compare("pool-burst-1g-malloc", stays, burst("malloc", "after")));

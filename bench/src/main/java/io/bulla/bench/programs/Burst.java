@@ -13,6 +13,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -29,8 +30,9 @@ import java.util.concurrent.locks.LockSupport;
 ///
 /// Prints `before bytes=...`, `peak bytes=...` and `after bytes=...`, the medians of some bursts, and of one more,
 /// held for two seconds, what is resident from time to time, `millis=250 mebibytes=...`. `after` is one second after
-/// the last close, `before` after some small bursts and a rest. One should see: `pool` back where it was; Netty's
-/// pools and `malloc` at what their caches and thresholds keep.
+/// the last close, `before` after some small bursts and a rest. `objects` is the floor: the same objects on the
+/// heap, but all of their bytes are one and the same memory. One should see: `pool` near that; Netty's pools and
+/// `malloc` at what their caches and thresholds keep.
 ///
 /// With `--most N` behind the design there are the bursts only, and what is resident has a minute to come down to
 /// `N` times `before`: the status is 1 if it does not, or if the burst cannot be seen in `peak`.
@@ -185,6 +187,7 @@ public final class Burst {
             case "pool-huge" ->
                 sealed(SlabSource.builder().supplier(new HugePages()).build());
             case "arenas" -> sealed(ArenaSource.create());
+            case "objects" -> sealed(new OneRegion(Arena.global(), SIZES[SIZES.length - 1]));
             case "netty-pooled" -> netty(PooledByteBufAllocator.DEFAULT);
             case "netty-adaptive" -> netty(new AdaptiveByteBufAllocator());
             case "malloc" -> Burst::malloc;
