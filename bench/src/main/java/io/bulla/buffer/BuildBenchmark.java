@@ -33,10 +33,16 @@ import org.openjdk.jmh.annotations.Warmup;
 /// the floor, `sealed` next to it, the allocators of Netty behind, and the naive `arenaEach` hundreds of times
 /// behind, for closing a shared arena stops every thread. Larger chunks cost less per buffer, and a forgotten
 /// handle keeps a whole one. `baseline` is the fill alone.
+///
+/// The heap is there and touched before: else most of what is measured is the system's first look at each page of a
+/// young
+/// generation that grows.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Fork(
+        value = 2,
+        jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch"})
 @Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 public class BuildBenchmark {

@@ -32,10 +32,16 @@ import org.openjdk.jmh.annotations.Warmup;
 /// One should see: `takeThenGive` a fraction of `mallocThenFree` and a small one of `nettyPooled`; `build` near the
 /// fill into memory from `malloc`; reads of five fields through a stamped vector and reader near those of the
 /// default source.
+///
+/// The heap is there and touched before: else most of what is measured is the system's first look at each page of a
+/// young
+/// generation that grows.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+@Fork(
+        value = 2,
+        jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch"})
 @Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 public class PoolBenchmark {

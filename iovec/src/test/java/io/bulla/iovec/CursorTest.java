@@ -21,7 +21,8 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
-/// Both cursors over vectors in arbitrary cuts, beside a flat array.
+/// Both cursors over vectors in arbitrary cuts, beside a flat array: progress over a list of regions, wrong in
+/// tokio#8158.
 class CursorTest {
 
     private static final long ENTRY = NativeIoVec.ENTRY_BYTES;
