@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 ///   threshold (32 KiB by default) and one message.
 /// - *Order*: each stream gets the messages in the order in which they were published, each at most once. Unless some
 ///   were dropped by [SlowStream#DROP_OLDEST] it has no gap.
+/// - *First messages*: what a reader must have before all else, a schema or the last known state, goes to each stream
+///   as it subscribes ([Builder#first]), is never dropped for a queue's bound and does not count for it.
 /// - *Handles*: whatever becomes of a call (cancelled, past its deadline, reset, dropped, the server shut down), what
 ///   waits for it is closed.
 ///
@@ -45,14 +47,16 @@ public final class Broadcast implements AutoCloseable {
     private final long patience;
     private final List<BroadcastStream> streams = new CopyOnWriteArrayList<>();
     private final Totals totals = new Totals();
+    private final FirstMessages first;
     private final ReentrantLock publishing = new ReentrantLock();
 
     // what a new stream is closed with
     private volatile Status closed = OPEN;
 
-    private Broadcast(BroadcastStream.Bound bound, Duration patience) {
+    private Broadcast(BroadcastStream.Bound bound, Duration patience, FirstMessages first) {
         this.bound = bound;
         this.patience = patience.toNanos();
+        this.first = first;
     }
 
     /// A broadcast with 64 messages or 4 MiB in a stream's queue, which drops a stream that is over it.
@@ -93,7 +97,12 @@ public final class Broadcast implements AutoCloseable {
     }
 
     private BroadcastStream add(BroadcastStream stream) {
+        stream.begin(first.share());
         streams.add(stream);
+        if (!stream.isOpen()) {
+            // its first message failed, so that it left before it came
+            streams.remove(stream);
+        }
         // volatile: after the add, so that either this sees the end or the end sees the stream
         end(stream, closed);
         return stream;
@@ -189,6 +198,7 @@ public final class Broadcast implements AutoCloseable {
     private void finish(Status status) {
         // volatile: before the look at the list, see `add`
         closed = status;
+        first.close();
         streams.forEach(stream -> end(stream, status));
     }
 
@@ -253,6 +263,7 @@ public final class Broadcast implements AutoCloseable {
         private long bytes = 4 << 20;
         private SlowStream slow = SlowStream.DROP_STREAM;
         private Duration patience = Duration.ofSeconds(10);
+        private List<SealedBuffer> first = List.of();
 
         private Builder() {}
 
@@ -298,11 +309,23 @@ public final class Broadcast implements AutoCloseable {
             return this;
         }
 
+        /// What each stream gets before any message that is published. The broadcast has handles of its own on them,
+        /// from `build` until it is completed or closed.
+        ///
+        /// @param inOrder open handles, which stay the caller's, to be closed after `build`; by default none
+        /// @return this builder
+        public Builder first(List<SealedBuffer> inOrder) {
+            first = List.copyOf(inOrder);
+            return this;
+        }
+
         /// The broadcast.
         ///
         /// @return one without streams
+        /// @throws io.bulla.buffer.ReleasedBufferException if one of the first messages is closed
         public Broadcast build() {
-            return new Broadcast(new BroadcastStream.Bound(messages, bytes, slow), patience);
+            BroadcastStream.Bound bound = new BroadcastStream.Bound(messages, bytes, slow);
+            return new Broadcast(bound, patience, new FirstMessages(first));
         }
 
         private static long atLeastOne(String what, long most) {

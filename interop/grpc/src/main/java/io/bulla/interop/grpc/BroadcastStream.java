@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 /// so that the messages of a stream keep their order and gRPC sees one caller.
 public final class BroadcastStream {
 
+    // stays empty: a stream that has first messages has a queue of its own for them
+    private static final Deque<SealedBuffer> NONE = new ArrayDeque<>(0);
+
     private final Outlet outlet;
     private final Bound bound;
     private final Totals totals;
@@ -26,6 +29,7 @@ public final class BroadcastStream {
     private final SentStreams unread = new SentStreams();
 
     // all below are guarded by this
+    private Deque<SealedBuffer> first = NONE;
     private Deque<SealedBuffer> queue = new ArrayDeque<>();
     private long queuedBytes;
     private long sent;
@@ -51,14 +55,14 @@ public final class BroadcastStream {
         return !ended;
     }
 
-    /// Messages that wait.
+    /// Published messages that wait.
     ///
     /// @return at most the bound
     public synchronized int queued() {
         return queue.size();
     }
 
-    /// Bytes of the messages that wait.
+    /// Bytes of the published messages that wait.
     ///
     /// @return at most the bound, or the size of one message
     public synchronized long queuedBytes() {
@@ -94,6 +98,25 @@ public final class BroadcastStream {
         leave(status);
     }
 
+    /// Before any message is offered.
+    ///
+    /// @param own handles that go before all other messages, closed here
+    void begin(Deque<SealedBuffer> own) {
+        if (own.isEmpty()) {
+            return;
+        }
+        boolean taken;
+        synchronized (this) {
+            taken = !ended;
+            first = taken ? own : first;
+        }
+        if (taken) {
+            proceed();
+        } else {
+            own.forEach(SealedBuffer::close);
+        }
+    }
+
     /// Of a publisher, one at a time: sends the message now, or keeps a handle on it until gRPC is ready.
     void offer(SealedBuffer message) {
         boolean mine;
@@ -101,7 +124,7 @@ public final class BroadcastStream {
             if (ended || completing) {
                 return;
             }
-            mine = !sending && queue.isEmpty();
+            mine = !sending && nothingWaits();
             sending |= mine;
         }
         if (mine && outlet.isReady()) {
@@ -225,12 +248,12 @@ public final class BroadcastStream {
                 if (verdict != null || ended) {
                     break;
                 }
-                if (queue.isEmpty() && completing) {
+                if (nothingWaits() && completing) {
                     ended = true;
                     verdict = Status.OK;
                     break;
                 }
-                if (queue.isEmpty() || !ready) {
+                if (nothingWaits() || !ready) {
                     if (!lookAgain) {
                         sending = false;
                         return;
@@ -238,15 +261,27 @@ public final class BroadcastStream {
                     lookAgain = false;
                     continue;
                 }
-                next = queue.remove();
-                queuedBytes -= next.byteSize();
-                notifyAll();
+                next = next();
             }
             try (next) {
                 send(next);
             }
         }
         closeCall();
+    }
+
+    private boolean nothingWaits() {
+        return first.isEmpty() && queue.isEmpty();
+    }
+
+    private SealedBuffer next() {
+        if (!first.isEmpty()) {
+            return first.remove();
+        }
+        SealedBuffer next = queue.remove();
+        queuedBytes -= next.byteSize();
+        notifyAll();
+        return next;
     }
 
     private void send(SealedBuffer message) {
@@ -278,6 +313,8 @@ public final class BroadcastStream {
     /// @param status what the call is to be closed with, or `null` if it is over already
     private void leave(@Nullable Status status) {
         Deque<SealedBuffer> waiting;
+        Deque<SealedBuffer> unsent;
+        int lost;
         boolean mine;
         synchronized (this) {
             if (ended) {
@@ -286,16 +323,20 @@ public final class BroadcastStream {
             ended = true;
             verdict = status;
             waiting = queue;
+            unsent = first;
+            first = NONE;
             queue = new ArrayDeque<>(0);
             queuedBytes = 0;
-            dropped += waiting.size();
+            lost = waiting.size() + unsent.size();
+            dropped += lost;
             mine = !sending;
             sending = true;
             notifyAll();
         }
-        totals.droppedMessages.add(waiting.size());
+        totals.droppedMessages.add(lost);
         left.accept(this);
         try {
+            unsent.forEach(SealedBuffer::close);
             waiting.forEach(SealedBuffer::close);
         } finally {
             if (mine) {
