@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.shared;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.BufferReader;
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
+
+/// Bytes that say what they have to be: a seed, and numbers that follow from it.
+final class Content {
+
+    private static final long STEP = 0x9e3779b97f4a7c15L;
+
+    private Content() {}
+
+    static SealedBuffer of(MemorySource memory, long seed, int words) {
+        long[] values = new long[words];
+        for (int i = 0; i < words; i++) {
+            values[i] = word(seed, i);
+        }
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, 8L * (words + 1))) {
+            return builder.putLong(seed).putLongs(values, 0, words).seal();
+        }
+    }
+
+    /// Looks at every byte.
+    static boolean isRight(SealedBuffer buffer) {
+        BufferReader reader = BufferReader.of(buffer);
+        long seed = reader.getLong();
+        long[] values = new long[(int) (reader.remaining() / 8)];
+        reader.getLongs(values, 0, values.length);
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] != word(seed, i)) {
+                return false;
+            }
+        }
+        return reader.remaining() == 0;
+    }
+
+    private static long word(long seed, int index) {
+        long mixed = (seed + index) * STEP;
+        return mixed ^ mixed >>> 29;
+    }
+}
