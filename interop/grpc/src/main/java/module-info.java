@@ -6,6 +6,8 @@ module io.bulla.interop.grpc {
     requires io.bulla.iovec;
     requires transitive io.grpc;
     requires transitive io.grpc.stub;
+    // for ParsedMessage alone
+    requires static transitive com.google.protobuf;
     // annotations alone
     requires static transitive org.jspecify;
 

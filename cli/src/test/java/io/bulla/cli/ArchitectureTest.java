@@ -256,6 +256,8 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideInAPackage("io.bulla.interop.grpc")
+                .and()
+                .doNotHaveSimpleName("ParsedMessage")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("com.google..", "io.netty..")
