@@ -33,6 +33,7 @@ final class RankReader {
     private final SortedMap<String, SealedBuffer> states = new TreeMap<>();
     private final List<NodeCut.OfPeer> peers = new ArrayList<>();
     private final List<Message> arrived = new ArrayList<>();
+    private final List<Message> broadcasts = new ArrayList<>();
     private long recordAt;
     private long records;
     private long messages;
@@ -77,10 +78,18 @@ final class RankReader {
             record = session(record);
         }
         while (record.kind() == Kind.ARRIVED) {
-            arrived.add(new Message(record.rank(), record.tag(), format(record), message(record)));
+            arrived.add(received(record));
+            record = next();
+        }
+        while (record.kind() == Kind.BROADCAST) {
+            broadcasts.add(received(record));
             record = next();
         }
         end(record);
+    }
+
+    private Message received(RecordHeader record) throws IOException {
+        return new Message(record.rank(), record.tag(), format(record), message(record));
     }
 
     private void head(RecordHeader head) throws IOException {
@@ -103,7 +112,7 @@ final class RankReader {
 
     private RankImage image() throws CheckpointException {
         try {
-            return new RankImage(new NodeCut(entry.rank(), manifest.nodes(), peers, arrived), states);
+            return new RankImage(new NodeCut(entry.rank(), manifest.nodes(), peers, arrived, broadcasts), states);
         } catch (IllegalArgumentException | IndexOutOfBoundsException wrong) {
             throw damaged(String.valueOf(wrong.getMessage()));
         }

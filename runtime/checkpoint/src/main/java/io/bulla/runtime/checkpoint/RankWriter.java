@@ -47,14 +47,17 @@ final class RankWriter {
             session(peer);
         }
         for (Message message : cut.arrived()) {
-            arrived(message);
+            message(Kind.ARRIVED, message);
+        }
+        for (Message message : cut.broadcasts()) {
+            message(Kind.BROADCAST, message);
         }
         record(Kind.END, 0, 0, cut.rank(), cut.size(), records, messages, 0, NOTHING);
         out.flush();
         return new RankEntry(cut.rank(), out.bytes(), messages, out.sha256());
     }
 
-    private static byte[] name(String name) {
+    static byte[] name(String name) {
         byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
         if (bytes.length > MOST_NAME) {
             throw new IllegalArgumentException(
@@ -99,10 +102,10 @@ final class RankWriter {
         messages += bytes.isPresent() ? 1 : 0;
     }
 
-    private void arrived(Message message) throws IOException {
+    private void message(Kind kind, Message message) throws IOException {
         SealedBuffer bytes = message.buffer();
         int mark = mark(message.format());
-        record(Kind.ARRIVED, 0, mark, message.origin(), message.tag(), 0, 0, bytes.byteSize(), views(bytes));
+        record(kind, 0, mark, message.origin(), message.tag(), 0, 0, bytes.byteSize(), views(bytes));
         messages++;
     }
 

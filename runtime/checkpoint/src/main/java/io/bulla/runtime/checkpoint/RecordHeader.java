@@ -52,7 +52,9 @@ record RecordHeader(
         /// A number without a message.
         SKIPPED,
         ARRIVED,
-        END
+        END,
+        /// Before the `END`: of the node's own, not begun.
+        BROADCAST
     }
 
     ByteBuffer toBytes() {

@@ -51,7 +51,8 @@ final class Images {
                 List.of(new NodeCut.OfPeer(1 - rank, List.of(small, bulk, none))),
                 List.of(
                         new Message(1 - rank, 4, Optional.of(WireFormat.PMIX_4_DESCRIBED), bytes(source, salt, 41)),
-                        new Message(rank, -5, Optional.empty(), bytes(source, salt + 7, 8))));
+                        new Message(rank, -5, Optional.empty(), bytes(source, salt + 7, 8))),
+                List.of(new Message(rank, 6, Optional.of(WireFormat.OPAL_DSS), bytes(source, salt, 29))));
         TreeMap<String, SealedBuffer> states = new TreeMap<>();
         states.put("bälance", bytes(source, salt, 12));
         states.put("", bytes(source, salt, 0));
@@ -102,6 +103,9 @@ final class Images {
                 .arrived()
                 .forEach(each ->
                         text.append("\n" + each.origin() + ' ' + each.tag() + each.format() + hex(each.buffer())));
+        image.cut()
+                .broadcasts()
+                .forEach(each -> text.append("\nbroadcast " + each.tag() + each.format() + hex(each.buffer())));
         return text.toString();
     }
 

@@ -168,8 +168,12 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     ///
     /// @return true if there is something to flush
     boolean writeAck() {
-        if (!ackDue || !channel.isWritable()) {
+        if (!channel.isWritable()) {
             return false;
+        }
+        boolean noticed = peer().writeNotices(this);
+        if (!ackDue) {
+            return noticed;
         }
         ackDue = false;
         control(peer().acknowledgement());
@@ -215,10 +219,17 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     void reject(Frame frame, String why) {
         byte[] words = why.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(words.length, Hello.MOST);
-        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
-        Frame.rejection(nodeLoop.settings().rank(), frame.lane(), frame.sequence(), length)
-                .writeTo(out);
-        channel.write(out.writeBytes(words, 0, length));
+        write(Frame.rejection(nodeLoop.settings().rank(), frame.lane(), frame.sequence(), length), words);
+    }
+
+    void notice(int topic, byte[] text) {
+        write(Frame.control(Frame.Kind.NOTICE, topic, nodeLoop.settings().rank(), text.length), text);
+    }
+
+    private void write(Frame header, byte[] body) {
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + header.length());
+        header.writeTo(out);
+        channel.write(out.writeBytes(body, 0, header.length()));
     }
 
     @Override
@@ -378,6 +389,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             case RETRY -> peer().retry();
             case RESUME -> deaf = false;
             case REJECT -> peer().rejected(read, text(body));
+            case NOTICE -> nodeLoop.notices().arrived(peer().rank(), read.tag(), body.toByteArray());
             case BYE -> peer().giveUp("it has closed");
             case SKIP, CONFIRM -> {
                 ackDue = true;

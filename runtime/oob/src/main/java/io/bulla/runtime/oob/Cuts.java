@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /// Takes a node's cut: the handlers' thread stands between two messages while the event loop looks, so that what
 /// handlers have sent is in it, and what they send later is not.
@@ -29,6 +30,11 @@ final class Cuts {
     ///
     /// @param between run on the handlers' thread right before the cut
     CompletableFuture<NodeCut> take(Runnable between) {
+        return take(between, null);
+    }
+
+    /// As [#take(Runnable)], of a node that goes on.
+    CompletableFuture<NodeCut> take(Runnable between, @Nullable CutHold hold) {
         CompletableFuture<NodeCut> cut = new CompletableFuture<>();
         nodeLoop.handlerExecutor().put(new HandlerExecutor.Item() {
             @Override
@@ -36,7 +42,7 @@ final class Cuts {
                 try {
                     between.run();
                     // the loop does not wait for this thread
-                    onLoop(cut).join();
+                    onLoop(cut, hold).join();
                 } catch (Throwable failure) {
                     cut.completeExceptionally(failure);
                 }
@@ -51,12 +57,12 @@ final class Cuts {
     }
 
     /// @return completes when the loop has looked, and completed the cut
-    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut) {
+    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable CutHold hold) {
         CompletableFuture<Void> looked = new CompletableFuture<>();
         try {
             nodeLoop.eventLoop().execute(() -> {
                 try {
-                    NodeCut taken = collect();
+                    NodeCut taken = collect(hold);
                     if (!cut.complete(taken)) {
                         taken.close();
                     }
@@ -78,9 +84,12 @@ final class Cuts {
     }
 
     /// On the loop, while the handlers' thread waits.
-    private NodeCut collect() {
+    private NodeCut collect(@Nullable CutHold hold) {
         if (nodeLoop.isClosed()) {
             throw closed();
+        }
+        if (hold != null) {
+            hold.checkRuns();
         }
         nodeLoop.takeIntake();
         if (!nodeLoop.broadcasts().isDrained()) {
@@ -90,8 +99,15 @@ final class Cuts {
         Shares shares = new Shares(nodeLoop::close);
         boolean whole = false;
         try {
-            NodeCut cut =
-                    new NodeCut(nodeLoop.settings().rank(), nodeLoop.settings().size(), peers(shares), arrived(shares));
+            NodeCut cut = new NodeCut(
+                    nodeLoop.settings().rank(),
+                    nodeLoop.settings().size(),
+                    peers(shares),
+                    arrived(shares),
+                    hold == null ? List.of() : hold.kept(shares));
+            if (hold != null) {
+                hold.taken();
+            }
             whole = true;
             return cut;
         } finally {

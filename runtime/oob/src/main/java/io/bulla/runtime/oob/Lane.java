@@ -47,6 +47,8 @@ final class Lane {
     private long next;
     private long acknowledged;
     private long resends;
+    // what has no number gets none
+    private boolean holds;
 
     Lane(int code) {
         this.code = code;
@@ -58,6 +60,11 @@ final class Lane {
     /// Number of the next message that gets one.
     long next() {
         return next;
+    }
+
+    /// Whether what has no number waits.
+    void hold(boolean hold) {
+        holds = hold;
     }
 
     /// Messages that were begun again.
@@ -105,7 +112,7 @@ final class Lane {
             return first.isReady(fragment) && !isBehind(other, first) ? first : null;
         }
         PendingSend oldest = null;
-        for (int left = depths; left != 0; left &= left - 1) {
+        for (int left = holds ? 0 : depths; left != 0; left &= left - 1) {
             // its bit says that there is one
             PendingSend send = Objects.requireNonNull(fresh[Integer.numberOfTrailingZeros(left)].first(), "fresh");
             if ((oldest == null || send.order < oldest.order)
@@ -124,7 +131,7 @@ final class Lane {
 
     /// Whether something waits for credit.
     boolean isBlocked() {
-        if (code == CONTROL || !begun.isEmpty()) {
+        if (code == CONTROL || holds || !begun.isEmpty()) {
             return false;
         }
         for (SendList list : fresh) {

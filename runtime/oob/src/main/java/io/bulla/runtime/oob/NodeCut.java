@@ -20,14 +20,17 @@ import java.util.Optional;
 ///
 /// Cuts of all nodes of a job fit together if nothing moved between the first and the last: all nodes are suspended
 /// ([OobNode#suspend()]), all are cut, all go on. What a sender has kept and its receiver has taken in is dropped
-/// by its number when both are restored. Not in a cut: broadcasts, deadlines, and who waits for a [Send].
+/// by its number when both are restored. The same holds of [LiveCut]s, with nothing suspended. Not in a cut:
+/// broadcasts that have begun, deadlines, and who waits for a [Send].
 ///
 /// @param rank of the node
 /// @param size number of nodes
 /// @param peers by rank
 /// @param arrived messages that were taken in, and acknowledged, but not handled, in order; broadcasts that have
 ///     arrived and messages of the node to itself among them
-public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arrived) implements AutoCloseable {
+/// @param broadcasts of the node's own, which had not begun, in order; messages as they arrive at the others
+public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arrived, List<Message> broadcasts)
+        implements AutoCloseable {
 
     /// Number of a message that has none yet.
     public static final long UNNUMBERED = -1;
@@ -113,11 +116,13 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
     /// Checks the ranks.
     ///
     /// @throws IndexOutOfBoundsException if a rank is not one of the job's
-    /// @throws IllegalArgumentException if a peer is the node itself, or out of order
+    /// @throws IllegalArgumentException if a peer is the node itself, or out of order, or a broadcast is not the
+    ///     node's own
     public NodeCut {
         Objects.checkIndex(rank, size);
         peers = List.copyOf(peers);
         arrived = List.copyOf(arrived);
+        broadcasts = List.copyOf(broadcasts);
         int last = -1;
         for (OfPeer of : peers) {
             if (Objects.checkIndex(of.peer, size) == rank || of.peer <= last) {
@@ -126,6 +131,22 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
             }
             last = of.peer;
         }
+        for (Message broadcast : broadcasts) {
+            if (broadcast.origin() != rank) {
+                throw new IllegalArgumentException(
+                        "broadcast of another node: origin=" + broadcast.origin() + " rank=" + rank);
+            }
+        }
+    }
+
+    /// A cut without broadcasts.
+    ///
+    /// @param rank of the node
+    /// @param size number of nodes
+    /// @param peers by rank
+    /// @param arrived messages that were taken in but not handled, in order
+    public NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arrived) {
+        this(rank, size, peers, arrived, List.of());
     }
 
     /// Messages to be delivered yet: to peers, as far as they do not have them already, and to handlers.
@@ -149,6 +170,7 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
             }
         }
         arrived.forEach(message -> handles.add(message.buffer()));
+        broadcasts.forEach(message -> handles.add(message.buffer()));
         return handles;
     }
 }

@@ -43,6 +43,7 @@ final class NodeLoop {
     private final Broadcasts broadcasts;
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final Acceptor acceptor;
+    private final Notices notices;
     private final List<Peer> dirty = new ArrayList<>();
     private final Runnable drain = this::drain;
     private final MpscQueue<PendingSend> intake = new MpscQueue<>() {
@@ -62,6 +63,7 @@ final class NodeLoop {
     private long awake;
     private boolean suspended;
     private boolean closed;
+    private @Nullable CutHold hold;
     private Runnable whenClosed = () -> {};
 
     NodeLoop(Settings settings, EventLoop loop) {
@@ -77,6 +79,7 @@ final class NodeLoop {
         this.tickNanos = Math.max(1, Math.min(settings.heartbeatNanos() / 2, settings.peerTimeoutNanos() / 4));
         this.broadcasts = new Broadcasts(this);
         this.acceptor = new Acceptor(this);
+        this.notices = new Notices(settings.rank());
     }
 
     Settings settings() {
@@ -117,6 +120,27 @@ final class NodeLoop {
 
     Broadcasts broadcasts() {
         return broadcasts;
+    }
+
+    Notices notices() {
+        return notices;
+    }
+
+    /// The cut that is being taken while this node goes on, or `null`. On the loop.
+    @Nullable
+    CutHold hold() {
+        return hold;
+    }
+
+    void hold(@Nullable CutHold now) {
+        hold = now;
+    }
+
+    /// A session that goes on, or begins, while a cut is not over.
+    void holdIfCut(Session session) {
+        if (hold != null && hold.isTaken()) {
+            session.hold();
+        }
     }
 
     Admission admission() {
@@ -291,17 +315,25 @@ final class NodeLoop {
     }
 
     /// Whatever goes wrong with one send ends that one, and no other.
-    private void take(PendingSend send) {
+    void take(PendingSend send) {
         try {
             if (send.isDone()) {
                 release(send);
             } else if (send instanceof BroadcastSend own) {
-                broadcasts.begin(own);
+                begin(own);
             } else {
                 enqueue(send);
             }
         } catch (Throwable failure) {
             end(send, failure);
+        }
+    }
+
+    private void begin(BroadcastSend own) {
+        if (hold == null) {
+            broadcasts.begin(own);
+        } else {
+            hold.keep(own);
         }
     }
 
@@ -386,6 +418,10 @@ final class NodeLoop {
     void peerFailed(Peer peer, PeerFailedException failure) {
         LOG.log(Level.DEBUG, () -> "rank=" + settings.rank() + " " + failure.getMessage());
         FlightEvents.failed(settings.rank(), peer.rank(), failure.getMessage());
+        if (hold != null) {
+            hold.fail("peer failed: rank=" + settings.rank() + " peer=" + peer.rank() + " reason="
+                    + failure.getMessage());
+        }
         if (!closed) {
             handlerExecutor.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
             broadcasts.peerFailed(peer.rank());
@@ -456,6 +492,7 @@ final class NodeLoop {
     }
 
     private void closeWhenDrained(long deadline, CompletableFuture<Void> over) {
+        endHold();
         drain();
         boolean drained = broadcasts.isDrained() && peers.values().stream().allMatch(Peer::isDrained);
         if (!drained && now() - deadline < 0) {
@@ -474,10 +511,17 @@ final class NodeLoop {
         acceptor.close().thenRun(() -> over.complete(null));
     }
 
+    private void endHold() {
+        if (hold != null) {
+            hold.fail("node is closed: rank=" + settings.rank());
+        }
+    }
+
     /// As if the process had died: no word to anybody. For tests.
     CompletableFuture<Void> abort() {
         CompletableFuture<Void> over = new CompletableFuture<>();
         onLoop(() -> {
+            endHold();
             closed = true;
             Objects.requireNonNull(ticks, "ticks").cancel(false);
             whenClosed.run();

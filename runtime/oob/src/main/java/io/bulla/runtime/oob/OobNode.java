@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -106,6 +107,13 @@ public final class OobNode implements AutoCloseable {
     /// @return 0 to the number of nodes - 1
     public int rank() {
         return settings.rank();
+    }
+
+    /// Number of nodes.
+    ///
+    /// @return at least 1
+    public int size() {
+        return settings.size();
     }
 
     /// Where this node listens, or did before it was suspended.
@@ -495,6 +503,48 @@ public final class OobNode implements AutoCloseable {
     ///     then
     public CompletionStage<NodeCut> cut(Runnable between) {
         return cuts.take(Objects.requireNonNull(between, "between"));
+    }
+
+    /// Begins a cut of a node that goes on: no connection is closed, and nothing waits for the network. One at a time.
+    ///
+    /// @param most after this time it is over by itself, as if it had failed
+    /// @return a cut to be taken when it is [LiveCut#ready()], and to be ended
+    /// @throws IllegalArgumentException if the time is negative
+    public LiveCut liveCut(Duration most) {
+        return CutHold.begin(nodeLoop, cuts, SendOptions.nanos(most));
+    }
+
+    /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no
+    /// message and no credit, has no number, and is in no cut. It may be lost with a connection, so what matters is
+    /// said again; a newer one of the topic takes the place of one that is not written yet.
+    ///
+    /// @param peer rank of another node
+    /// @param topic 0 to 7
+    /// @param text at most 256 bytes
+    /// @throws IndexOutOfBoundsException if there is no such peer or topic
+    /// @throws IllegalArgumentException if the peer is this node, or the text too long
+    public void notice(int peer, int topic, byte[] text) {
+        Objects.checkIndex(topic, Frame.TOPICS);
+        Peer to = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        if (peer == settings.rank() || text.length > Frame.MAX_NOTICE) {
+            throw new IllegalArgumentException("not a notice: peer=" + peer + " rank=" + settings.rank() + " length="
+                    + text.length + " limit=" + Frame.MAX_NOTICE);
+        }
+        byte[] copy = text.clone();
+        nodeLoop.onLoop(() -> {
+            if (!nodeLoop.isClosed()) {
+                to.notice(topic, copy);
+            }
+        });
+    }
+
+    /// Who hears the notices of the peers, from now on: the newest of each peer and topic, so a slow receiver costs
+    /// bounded memory. What came before is lost.
+    ///
+    /// @param executor runs the receiver; asked on the event loop, so it must not block
+    /// @param receiver replaces the former one
+    public void receiveNotices(Executor executor, NoticeReceiver receiver) {
+        nodeLoop.notices().receive(executor, receiver);
     }
 
     /// Ends the node at once, as [#close(Duration)] without time to drain: what is on its way fails.

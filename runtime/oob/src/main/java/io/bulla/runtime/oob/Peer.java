@@ -10,7 +10,9 @@ import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -69,6 +71,8 @@ final class Peer {
     private long landed;
     private long lastOrder;
     private boolean dirty;
+    // by topic
+    private final Map<Integer, byte[]> notices = new TreeMap<>();
 
     Peer(NodeLoop nodeLoop, int rank) {
         this.nodeLoop = nodeLoop;
@@ -152,6 +156,24 @@ final class Peer {
 
     private String overLimit(PendingSend send) {
         return "message over the receiver's limit: length=" + send.bytes + " limit=" + limit;
+    }
+
+    /// Says something as soon as the connection takes it, in place of an older word of the topic.
+    void notice(int topic, byte[] text) {
+        notices.put(topic, text);
+        if (connection == null) {
+            seek(0);
+        } else {
+            pump();
+        }
+    }
+
+    /// @return whether there was something
+    boolean writeNotices(Connection out) {
+        boolean some = !notices.isEmpty();
+        notices.forEach(out::notice);
+        notices.clear();
+        return some;
     }
 
     void pump() {
@@ -283,6 +305,7 @@ final class Peer {
         advanced = false;
         limit = hello.limit();
         fresh.open(this);
+        nodeLoop.holdIfCut(session);
         session.interrupt();
         acknowledged(hello.small(), hello.bulk(), hello.control());
         session.chargeRestored();
@@ -636,6 +659,7 @@ final class Peer {
         connection = null;
         writer = null;
         fruitless = 0;
+        notices.clear();
         session.abandon(all, send -> failed(send, failure));
         session.end();
         counters.failures++;
@@ -659,6 +683,15 @@ final class Peer {
         if (connection != null) {
             connection.bye();
         }
+    }
+
+    /// After a cut, when all nodes have theirs.
+    void goOn() {
+        session.goOn();
+        if (connection != null) {
+            connection.oweAck();
+        }
+        pump();
     }
 
     boolean isDrained() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.buffer.SealedBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,6 +14,7 @@ final class Restoration {
     private final Shares arrived;
     private final List<Runnable> sessions = new ArrayList<>();
     private final List<Incoming> messages = new ArrayList<>();
+    private final List<BroadcastSend> broadcasts = new ArrayList<>();
 
     Restoration(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
@@ -30,6 +32,7 @@ final class Restoration {
                 nodeLoop.handlerExecutor().put(message);
                 arrived.give();
             }
+            broadcasts.forEach(this::begin);
             whole = true;
         } finally {
             if (!whole) {
@@ -47,5 +50,23 @@ final class Restoration {
             Message shared = message.with(arrived.of(message.buffer(), null));
             messages.add(new Incoming(shared, nodeLoop.handlers(), null, null));
         }
+        int rank = nodeLoop.settings().rank();
+        int[] children = cut.broadcasts().isEmpty()
+                ? new int[0]
+                : nodeLoop.broadcasts().tree().children(rank, rank);
+        for (Message message : cut.broadcasts()) {
+            SendOptions options =
+                    message.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
+            SealedBuffer handle = outgoing.of(message.buffer(), null);
+            broadcasts.add(BroadcastSend.begin(message.tag(), options, handle, nodeLoop.peer(rank), children));
+        }
+    }
+
+    /// As if the program had just sent it.
+    private void begin(BroadcastSend broadcast) {
+        for (int child : broadcast.children) {
+            nodeLoop.peer(child).quota.take(broadcast.bytes);
+        }
+        nodeLoop.submit(broadcast);
     }
 }

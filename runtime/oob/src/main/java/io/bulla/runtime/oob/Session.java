@@ -56,6 +56,8 @@ final class Session {
     private int theirHelloNumber;
     // from a cut, and the peer has not been heard since
     private boolean restored;
+    // what was expected at a cut that is not over: the peer hears of nothing more; null if there is none
+    private long @Nullable [] told;
 
     Session(Settings settings) {
         this.settings = settings;
@@ -91,9 +93,9 @@ final class Session {
                 ++helloNumber,
                 mine,
                 theirs,
-                reassemblers[Lane.SMALL].expected(),
-                reassemblers[Lane.BULK].expected(),
-                reassemblers[Lane.CONTROL].expected(),
+                told(Lane.SMALL),
+                told(Lane.BULK),
+                told(Lane.CONTROL),
                 life,
                 settings.inboundHighWaterMark(),
                 settings.limit());
@@ -122,6 +124,31 @@ final class Session {
         bulk.allowance.reconnected();
         theirHelloNumber = hello.number();
         return Answer.GOES_ON;
+    }
+
+    private long told(int lane) {
+        return told != null ? told[lane] : reassemblers[lane].expected();
+    }
+
+    /// A cut was taken: until all nodes have theirs, no message gets a number, and the peer hears of none that
+    /// arrives. Again is harmless.
+    void hold() {
+        if (told == null) {
+            told = Stream.of(reassemblers).mapToLong(Reassembler::expected).toArray();
+            hold(true);
+        }
+    }
+
+    /// All nodes have their cuts, or there will be none.
+    void goOn() {
+        told = null;
+        hold(false);
+    }
+
+    private void hold(boolean holds) {
+        for (Lane lane : lanes) {
+            lane.hold(holds);
+        }
     }
 
     boolean isBlocked() {
@@ -159,7 +186,7 @@ final class Session {
     /// What this side has taken in, and what it grants.
     ///
     Frame acknowledgement() {
-        long[] next = {reassemblers[0].expected(), reassemblers[1].expected(), reassemblers[2].expected()};
+        long[] next = {told(Lane.SMALL), told(Lane.BULK), told(Lane.CONTROL)};
         long[] credit = {credits[0].tell(), credits[1].tell()};
         int depths = credits[0].empty() << Byte.SIZE | credits[1].empty() << 2 * Byte.SIZE;
         return Frame.acknowledgement(settings.rank(), next, credit, (isBlocked() ? 1 : 0) | depths);
@@ -299,6 +326,7 @@ final class Session {
         mine = surroundings.name();
         theirs = 0;
         restored = false;
+        goOn();
         renewCredits();
         for (Reassembler reassembler : reassemblers) {
             reassembler.reset();

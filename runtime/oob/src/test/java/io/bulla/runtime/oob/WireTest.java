@@ -292,6 +292,16 @@ class WireTest {
         assertEquals("1 from 0: 4", cluster.next());
     }
 
+    @Test
+    void noticeThatCannotBeIsRefused() throws Exception {
+        greet();
+        say(header(Frame.control(Frame.Kind.NOTICE, 8, 0, 1)));
+        broken("not a notice: length=1 limit=256 topic=8 topics=8");
+        greet();
+        say(header(Frame.control(Frame.Kind.NOTICE, 0, 0, 257)));
+        broken("not a notice: length=257 limit=256 topic=0 topics=8");
+    }
+
     /// The header of a batch of two messages and some bytes more.
     private static ByteBuffer batch(int more) {
         return header(Frame.control(Frame.Kind.BATCH, 0, 0, 2 * (Frame.BYTES + 4) + more));

@@ -47,7 +47,7 @@ import java.util.Optional;
 /// receiver read bytes that they otherwise only hand on, and TCP has one.
 ///
 /// @param kind what the frame is
-/// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags
+/// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags; of a NOTICE, its topic
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
 /// @param sequence of the message within its lane; of an ACK, what the sender of the ACK expects next in the
@@ -79,6 +79,12 @@ public record Frame(
 
     /// The fewest bytes of a fragment that is not its message's last.
     public static final int MIN_FRAGMENT = 1 << 10;
+
+    /// Topics of notices are below this.
+    public static final int TOPICS = 8;
+
+    /// The most bytes that follow the header of a notice.
+    public static final int MAX_NOTICE = Hello.MOST;
 
     /// The most bytes that follow the header of a batch.
     public static final int MAX_BATCH = 64 << 10;
@@ -113,7 +119,9 @@ public record Frame(
         /// What follows begins with the first message that was not acknowledged. No body.
         RESUME(false),
         /// The message of this lane and sequence is not taken; a SKIP is expected. Body: why, in UTF-8.
-        REJECT(false);
+        REJECT(false),
+        /// A layer's word to its like at the peer; the tag is its topic. Body: at most 256 bytes.
+        NOTICE(false);
 
         private final boolean sequenced;
 
@@ -268,6 +276,10 @@ public record Frame(
         }
         if (kind == Kind.REJECT && length > Hello.MOST) {
             throw new IOException("reason over the limit: length=" + length + " limit=" + Hello.MOST);
+        }
+        if (kind == Kind.NOTICE && (length > MAX_NOTICE || tag < 0 || tag >= TOPICS)) {
+            throw new IOException(
+                    "not a notice: length=" + length + " limit=" + MAX_NOTICE + " topic=" + tag + " topics=" + TOPICS);
         }
         if (kind == Kind.BATCH && length > MAX_BATCH) {
             throw new IOException("batch over the limit: length=" + length + " limit=" + MAX_BATCH);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// What a node holds back around a cut while it goes on.
+///
+/// ```
+/// broadcasts wait --none on its way--> ready --take--> numbers and acknowledgements wait --end--> over
+///       |                                |                          |
+///       +--------------------------------+--- time, a verdict, the node closes ---> over, failed
+/// ```
+///
+/// One event loop's, but for the calls from outside.
+final class CutHold implements LiveCut {
+
+    private static final long LOOK_MILLIS = 2;
+
+    private final NodeLoop nodeLoop;
+    private final Cuts cuts;
+    private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
+    private final Queue<BroadcastSend> broadcasts = new ArrayDeque<>();
+    private @Nullable Future<?> deadline;
+    private boolean taken;
+
+    private CutHold(NodeLoop nodeLoop, Cuts cuts) {
+        this.nodeLoop = nodeLoop;
+        this.cuts = cuts;
+    }
+
+    /// Any thread.
+    static CutHold begin(NodeLoop nodeLoop, Cuts cuts, long nanos) {
+        CutHold hold = new CutHold(nodeLoop, cuts);
+        hold.over.whenComplete((ended, failure) -> {
+            if (!hold.ready.isDone()) {
+                hold.ready.completeExceptionally(failure != null ? failure : hold.wrong("cut is over"));
+            }
+        });
+        hold.onLoop(() -> hold.begin(nanos));
+        return hold;
+    }
+
+    private void begin(long nanos) {
+        if (nodeLoop.isClosed() || nodeLoop.hold() != null) {
+            over.completeExceptionally(wrong(nodeLoop.isClosed() ? "node is closed" : "another cut is being taken"));
+            return;
+        }
+        if (over.isDone()) {
+            return;
+        }
+        try {
+            String late = "cut was not ended in time: millis=" + nanos / 1_000_000;
+            deadline = nodeLoop.eventLoop().schedule(() -> end(wrong(late)), nanos, TimeUnit.NANOSECONDS);
+            nodeLoop.hold(this);
+            look();
+        } catch (Throwable noMemory) {
+            end(new IllegalStateException(
+                    "cut cannot begin: rank=" + nodeLoop.settings().rank(), noMemory));
+        }
+    }
+
+    private void look() {
+        if (over.isDone()) {
+            return;
+        }
+        if (nodeLoop.broadcasts().isDrained()) {
+            ready.complete(null);
+        } else {
+            nodeLoop.eventLoop().schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    @Override
+    public CompletionStage<Void> ready() {
+        return ready.minimalCompletionStage();
+    }
+
+    @Override
+    public CompletionStage<Void> over() {
+        return over.minimalCompletionStage();
+    }
+
+    @Override
+    public CompletionStage<NodeCut> take(Runnable between) {
+        return cuts.take(Objects.requireNonNull(between, "between"), this);
+    }
+
+    @Override
+    public void end() {
+        onLoop(() -> end(null));
+    }
+
+    /// Any thread.
+    private void onLoop(Runnable task) {
+        try {
+            nodeLoop.eventLoop().execute(task);
+        } catch (RejectedExecutionException loopIsDown) {
+            over.completeExceptionally(wrong("node is closed"));
+        }
+    }
+
+    /// @throws IllegalStateException if the cut cannot be taken any more
+    void checkRuns() {
+        if (nodeLoop.hold() != this || taken) {
+            throw wrong(nodeLoop.hold() == this ? "cut was taken" : "cut is over");
+        }
+    }
+
+    /// A broadcast of the node's own does not begin before the end.
+    void keep(BroadcastSend own) {
+        broadcasts.add(own);
+    }
+
+    List<Message> kept(Shares shares) {
+        List<Message> kept = new ArrayList<>();
+        for (BroadcastSend own : broadcasts) {
+            if (!own.isDone() && own.handle != null) {
+                kept.add(new Message(
+                        nodeLoop.settings().rank(), own.tag, own.options.format(), shares.of(own.handle, null)));
+            }
+        }
+        return kept;
+    }
+
+    boolean isTaken() {
+        return taken;
+    }
+
+    /// The cut is taken, with all that is in the lanes. Cannot fail.
+    void taken() {
+        taken = true;
+        nodeLoop.peers().forEach(peer -> peer.session().hold());
+    }
+
+    void fail(String why) {
+        end(new IllegalStateException(why));
+    }
+
+    private void end(@Nullable IllegalStateException why) {
+        if (nodeLoop.hold() == this) {
+            nodeLoop.hold(null);
+            goOn();
+        }
+        if (why == null) {
+            over.complete(null);
+        } else {
+            over.completeExceptionally(why);
+        }
+    }
+
+    /// Whatever goes wrong with one peer or broadcast costs no other anything.
+    private void goOn() {
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+        for (Peer peer : nodeLoop.peers()) {
+            try {
+                peer.goOn();
+            } catch (Throwable failure) {
+                NodeLog.LOG.log(
+                        Level.ERROR,
+                        "cut is over: rank=" + nodeLoop.settings().rank() + " peer=" + peer.rank(),
+                        failure);
+            }
+        }
+        for (BroadcastSend own = broadcasts.poll(); own != null; own = broadcasts.poll()) {
+            nodeLoop.take(own);
+        }
+    }
+
+    private IllegalStateException wrong(String what) {
+        return new IllegalStateException(what + ": rank=" + nodeLoop.settings().rank());
+    }
+}
