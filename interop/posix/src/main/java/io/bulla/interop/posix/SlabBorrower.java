@@ -8,6 +8,8 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -131,6 +133,87 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
+    /// Makes the buffer of a record that [SlabPeer#lend(SealedBuffer, ByteBuffer)] has made, and that another
+    /// connection has carried here. Does not wait. Each record is opened once, also if the message is not
+    /// wanted: the close of the buffer gives its lease back.
+    ///
+    /// @param carried [SlabPeer#RECORD_BYTES] bytes; its position stays
+    /// @return to be closed
+    /// @throws BufferUnderflowException if there are fewer bytes
+    /// @throws SealRefusedException if it is not what the lender has lent, or too long
+    /// @throws EOFException if the lender was closed or has died before it said which slab it is, or this is
+    ///     closed
+    /// @throws IOException if the system refuses; the lease is given back then
+    public SealedBuffer open(ByteBuffer carried) throws IOException {
+        if (carried.remaining() < SlabPeer.RECORD_BYTES) {
+            throw new BufferUnderflowException();
+        }
+        SlabRecord said = SlabRecord.carried(carried);
+        if (said.slot() < 0) {
+            throw refused("a record of no lease", said);
+        }
+        if (!isKnown(said.slab())) {
+            // it was sent before the record was: it is there
+            listen();
+        }
+        return lent(said);
+    }
+
+    /// Takes in what the lender has said of its slabs until now: that there is one, or that one is to be
+    /// unmapped. Does not wait. For borrowers that [#open] records and do not [#receive]; to be called now
+    /// and then, so that the lender can give idle slabs back.
+    ///
+    /// @throws EOFException at the end: the lender was closed or has died, or this is closed
+    /// @throws SealRefusedException if what came is not what a lender says; the connection is over then
+    /// @throws IOException if the system refuses
+    public void listen() throws IOException {
+        if (!receiving.tryLock()) {
+            // a thread that receives takes it in
+            return;
+        }
+        try {
+            while (listenOnce()) {}
+        } catch (PosixException failure) {
+            throw isClosed() ? closedMeanwhile(failure) : failure;
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    private boolean listenOnce() throws IOException {
+        try (Rights rights = Rights.tryReceive(socket, record)) {
+            if (rights.bytes() < 0) {
+                return false;
+            }
+            if (rights.bytes() == 0) {
+                throw new EOFException("connection ended");
+            }
+            SlabRecord said = SlabRecord.lent(record);
+            boolean ofSlabs = said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP;
+            if (rights.bytes() < SlabRecord.TO_BORROWER || !ofSlabs) {
+                throw refused("nothing of slabs, bytes=" + rights.bytes(), said);
+            }
+            takeIn(said, rights);
+            return true;
+        } catch (SealRefusedException | RuntimeException | Error failure) {
+            socket.breakStream(failure);
+            throw failure;
+        }
+    }
+
+    private void takeIn(SlabRecord said, Rights rights) throws IOException {
+        if (said.slot() == SlabRecord.SLAB) {
+            learnOrEnd(said, rights);
+        } else {
+            checkNone(said, rights);
+            known(said, true).forget();
+        }
+    }
+
+    private synchronized boolean isKnown(long slab) {
+        return slabs.containsKey(slab);
+    }
+
     private static EOFException closedMeanwhile(PosixException failure) {
         EOFException ended = new EOFException("borrower was closed");
         ended.initCause(failure);
@@ -196,11 +279,11 @@ public final class SlabBorrower implements AutoCloseable {
         try (Rights rights = Rights.receive(socket, record)) {
             SlabRecord said = SlabRecord.lent(record);
             if (said.slot() >= 0) {
-                return lent(said, rights);
+                checkNone(said, rights);
+                return lent(said);
             }
             switch (said.slot()) {
-                case SlabRecord.SLAB -> learnOrEnd(said, rights);
-                case SlabRecord.UNMAP -> known(said, rights, true).forget();
+                case SlabRecord.SLAB, SlabRecord.UNMAP -> takeIn(said, rights);
                 case SlabRecord.BYTES -> {
                     return bytes(said, rights);
                 }
@@ -213,11 +296,17 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
-    private SealedBuffer lent(SlabRecord said, Rights rights) throws IOException {
+    private static void checkNone(SlabRecord said, Rights rights) throws SealRefusedException {
+        if (rights.count() != 0) {
+            throw refused("descriptors=" + rights.count(), said);
+        }
+    }
+
+    private SealedBuffer lent(SlabRecord said) throws IOException {
         if (said.length() > limit) {
             throw refused("a message over the limit of " + limit, said);
         }
-        BorrowedSlab slab = known(said, rights, false);
+        BorrowedSlab slab = known(said, false);
         if (said.offset() < 0 || said.length() < 0 || said.length() > slab.byteSize() - said.offset()) {
             throw refused("a message past the slab's end, byteSize=" + slab.byteSize(), said);
         }
@@ -253,10 +342,7 @@ public final class SlabBorrower implements AutoCloseable {
         rights.handedOn();
     }
 
-    private BorrowedSlab known(SlabRecord said, Rights rights, boolean last) throws IOException {
-        if (rights.count() != 0) {
-            throw refused("descriptors=" + rights.count(), said);
-        }
+    private BorrowedSlab known(SlabRecord said, boolean last) throws IOException {
         synchronized (this) {
             if (closed) {
                 throw new EOFException("borrower was closed");

@@ -7,6 +7,8 @@ import io.bulla.pool.Slab;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.nio.BufferOverflowException;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -25,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 /// Thread-safe. No thread waits for the borrower, but one that sends bytes.
 public final class SlabPeer {
 
+    /// Size of the record that [#lend(SealedBuffer, ByteBuffer)] makes, in bytes.
+    public static final int RECORD_BYTES = (int) SlabRecord.TO_BORROWER;
+
     private final SlabLender lender;
     private final PosixSocket socket;
     private final int pid;
@@ -41,6 +46,7 @@ public final class SlabPeer {
     private final LeaseTable leases;
     private final Map<Long, LentSlab> slabs = new HashMap<>();
     private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
+    private final ByteBuffer recordBytes = record.asByteBuffer();
     private long token;
     private boolean greeted;
     private boolean sendsBytes;
@@ -82,6 +88,29 @@ public final class SlabPeer {
     /// @throws PosixException if the system refuses; nothing has gone out
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     public boolean lend(SealedBuffer buffer) throws PosixException {
+        return lendOrNot(buffer, null);
+    }
+
+    /// Lends a buffer as [#lend(SealedBuffer)], but leaves it to the caller to carry the record of it to the
+    /// borrower, on a connection of its own: there [SlabBorrower#open] makes the buffer of it. A slab that the
+    /// borrower does not know goes to it first, over the socket. A record that gets lost is a lease until the
+    /// string hangs up.
+    ///
+    /// @param buffer open; the handle stays the caller's
+    /// @param carried gets [#RECORD_BYTES] bytes, if the buffer is lent
+    /// @return false if it cannot be lent now
+    /// @throws BufferOverflowException if there is no room for the record; nothing is lent
+    /// @throws PosixException.PeerClosed if the borrower is gone
+    /// @throws PosixException if the system refuses; nothing has gone out
+    /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
+    public boolean lend(SealedBuffer buffer, ByteBuffer carried) throws PosixException {
+        if (carried.remaining() < RECORD_BYTES) {
+            throw new BufferOverflowException();
+        }
+        return lendOrNot(buffer, carried);
+    }
+
+    private boolean lendOrNot(SealedBuffer buffer, @Nullable ByteBuffer carried) throws PosixException {
         IoVec bytes = buffer.iovec();
         Slab slab = bytes.regionCount() == 1 ? Slab.of(bytes, 0) : null;
         SlabFile file = slab == null ? null : lender.memory().file(slab);
@@ -92,7 +121,7 @@ public final class SlabPeer {
         SealedBuffer lease = buffer.share(this);
         boolean lent = false;
         try {
-            lent = lend(lease, slab, file, offset);
+            lent = lend(lease, slab, file, offset, carried);
             return lent;
         } finally {
             if (!lent) {
@@ -155,7 +184,8 @@ public final class SlabPeer {
         return name;
     }
 
-    private boolean lend(SealedBuffer lease, Slab slab, SlabFile file, long offset) throws PosixException {
+    private boolean lend(SealedBuffer lease, Slab slab, SlabFile file, long offset, @Nullable ByteBuffer carried)
+            throws PosixException {
         long length = lease.byteSize();
         synchronized (lock) {
             checkThere();
@@ -168,10 +198,13 @@ public final class SlabPeer {
             }
             int slot = leases.prepare();
             SlabRecord.lend(record, slab.id(), slot, leases.generation(slot), offset, length);
-            if (!tell(null)) {
+            if (carried == null && !tell(null)) {
                 return false;
             }
             // below nothing can fail
+            if (carried != null) {
+                carried.put(recordBytes.clear());
+            }
             leases.put(slot, lease, on, length);
             return true;
         }

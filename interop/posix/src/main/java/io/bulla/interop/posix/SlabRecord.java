@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /// What a lender and a borrower say to each other, in records of fixed size, big-endian.
@@ -44,6 +45,13 @@ record SlabRecord(long slab, int slot, int generation, long offset, long length)
     static SlabRecord lent(MemorySegment from) {
         return new SlabRecord(
                 from.get(LONG, 0), from.get(INT, 8), from.get(INT, 12), from.get(LONG, 16), from.get(LONG, 24));
+    }
+
+    /// To the borrower, by another connection.
+    static SlabRecord carried(ByteBuffer from) {
+        ByteBuffer words = from.slice().order(ByteOrder.BIG_ENDIAN);
+        return new SlabRecord(
+                words.getLong(0), words.getInt(8), words.getInt(12), words.getLong(16), words.getLong(24));
     }
 
     static SlabRecord returned(MemorySegment from, long at) {

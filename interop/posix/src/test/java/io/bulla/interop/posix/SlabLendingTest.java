@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.BufferOverflowException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -409,6 +413,89 @@ class SlabLendingTest {
                 }
                 next.get(60, TimeUnit.SECONDS).close();
             }
+        }
+    }
+
+    @Test
+    void recordThatIsCarriedElsewhereIsOpenedAndGivenBack() throws Exception {
+        try (SlabBorrower borrower = connect(17)) {
+            SlabPeer peer = accepted();
+            for (int size : new int[] {1, 5_000, 3 << 20}) {
+                try (SealedBuffer message = sealed(size)) {
+                    ByteBuffer carried =
+                            ByteBuffer.allocate(SlabPeer.RECORD_BYTES + 3).position(2);
+                    assertTrue(peer.lend(message, carried));
+                    assertEquals(2 + SlabPeer.RECORD_BYTES, carried.position());
+                    try (SealedBuffer received = borrower.open(carried.flip().position(2))) {
+                        assertArrayEquals(bytesOf(message), bytesOf(received));
+                        assertEquals(1, peer.leases());
+                    }
+                    await(() -> peer.leases() == 0);
+                }
+            }
+        }
+    }
+
+    @Test
+    void recordThatIsNoLeaseIsRefusedAndTheOthersStay() throws Exception {
+        try (SlabBorrower borrower = connect(17)) {
+            SlabPeer peer = accepted();
+            try (SealedBuffer message = sealed(100)) {
+                ByteBuffer carried = ByteBuffer.allocate(SlabPeer.RECORD_BYTES);
+                assertTrue(peer.lend(message, carried));
+                ByteBuffer unknownSlab =
+                        ByteBuffer.wrap(carried.array().clone()).putLong(0, 4711);
+                ByteBuffer noSlot = ByteBuffer.wrap(carried.array().clone()).putInt(8, -2);
+                ByteBuffer tooLong = ByteBuffer.wrap(carried.array().clone()).putLong(24, 1L << 40);
+                ByteBuffer negative = ByteBuffer.wrap(carried.array().clone()).putLong(16, -1);
+                for (ByteBuffer wrong : List.of(unknownSlab, noSlot, tooLong, negative)) {
+                    assertThrows(SealRefusedException.class, () -> borrower.open(wrong));
+                }
+                assertThrows(BufferUnderflowException.class, () -> borrower.open(ByteBuffer.allocate(31)));
+                assertThrows(BufferOverflowException.class, () -> peer.lend(message, ByteBuffer.allocate(31)));
+                assertEquals(1, peer.leases());
+                try (SealedBuffer received = borrower.open(carried.flip())) {
+                    assertArrayEquals(bytesOf(message), bytesOf(received));
+                }
+            }
+        }
+    }
+
+    @Test
+    void recordsThatGetLostEndWithTheString() throws Exception {
+        SlabPeer peer;
+        try (SlabBorrower _ = connect(17)) {
+            peer = accepted();
+            try (SealedBuffer message = sealed(100)) {
+                for (int i = 0; i < 10; i++) {
+                    assertTrue(peer.lend(message, ByteBuffer.allocate(SlabPeer.RECORD_BYTES)));
+                }
+            }
+            assertEquals(10, peer.leases());
+        }
+        await(() -> peer.leases() == 0);
+    }
+
+    @Test
+    void borrowerThatListensUnmapsWhatIsWantedBack() throws Exception {
+        try (SlabBorrower borrower = connect(17)) {
+            SlabPeer peer = accepted();
+            ByteBuffer carried = ByteBuffer.allocate(SlabPeer.RECORD_BYTES);
+            try (SealedBuffer message = sealed(100)) {
+                assertTrue(peer.lend(message, carried));
+            }
+            borrower.open(carried.flip()).close();
+            await(() -> peer.leases() == 0);
+            await(() -> {
+                memory.trim();
+                try {
+                    borrower.listen();
+                } catch (IOException failure) {
+                    throw new AssertionError(failure);
+                }
+                return budget.used() == 0;
+            });
+            assertNull(peer.gone());
         }
     }
 
