@@ -11,6 +11,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
@@ -32,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// In GREETING nothing but a hello or a refusal is read, which are small. All on the channel's event loop,
 /// which is the node's.
-final class Connection extends ChannelDuplexHandler implements FrameFormat {
+final class Connection extends ChannelDuplexHandler implements FrameFormat, LocalLink.Owner {
 
     private enum Stage {
         GREETING,
@@ -56,6 +57,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     private boolean quiet;
     private long heardAt;
     private long lastWrite;
+    private @Nullable LocalLink local;
 
     /// @param peer whom it was dialed to, or `null` if it was accepted
     /// @param helloNanos time for the other side to say hello
@@ -87,7 +89,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
                 : String.valueOf(channel.remoteAddress());
     }
 
-    Channel channel() {
+    @Override
+    public Channel channel() {
         return channel;
     }
 
@@ -100,11 +103,39 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     }
 
     /// Both sides have greeted.
-    void open(Peer whose) {
+    ///
+    /// @param features that the peer has
+    void open(Peer whose, long features) {
         peer = whose;
         stage = Stage.OPEN;
         heardAt = nodeLoop.awake();
         deadline.cancel(false);
+        LocalMemory memory = nodeLoop.settings().localMemory();
+        if (memory != null && (features & Hello.LOCAL) != 0) {
+            local = new LocalLink(this, memory, whose.local(), whose.rank());
+            local.begin();
+        }
+    }
+
+    /// What the two ends lend each other, or `null`: bytes alone go.
+    @Nullable
+    LocalLink local() {
+        return local;
+    }
+
+    private LocalLink agreedLocal() throws IOException {
+        LocalLink link = local;
+        if (link == null) {
+            throw new IOException("memory is not lent on this connection: peer=" + peer().rank());
+        }
+        return link;
+    }
+
+    @Override
+    public void words(Frame.Kind kind, byte[] words) {
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + words.length);
+        Frame.control(kind, 0, nodeLoop.settings().rank(), words.length).writeTo(out);
+        channel.write(out.writeBytes(words));
     }
 
     void hello(Hello hello) {
@@ -180,7 +211,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         return true;
     }
 
-    void flushNow() {
+    @Override
+    public void flushNow() {
         lastWrite = nodeLoop.now();
         flushing = true;
         try {
@@ -194,6 +226,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     ///
     /// @param awake time in which the loop turned: one that was held up did not listen either
     void tick(long now, long awake, long heartbeatNanos) {
+        if (local != null) {
+            local.tick();
+        }
         if (awake - heardAt > 3 * heartbeatNanos) {
             fail(new IOException("nothing received: millis=" + (awake - heardAt) / 1_000_000));
         } else if (now - lastWrite >= heartbeatNanos) {
@@ -213,6 +248,17 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES);
         control.writeTo(out);
         channel.write(out);
+    }
+
+    @Override
+    public void debug(String what) {
+        nodeLoop.debug(what);
+    }
+
+    @Override
+    public void lent(SealedBuffer piece) {
+        nodeLoop.lent(piece.byteSize());
+        nodeLoop.close(piece);
     }
 
     /// A message is not taken.
@@ -251,13 +297,13 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         if (!greeting && !(deaf && isOfLanes())) {
             peer().check(read);
         }
-        return read.length();
+        return read.bodyBytes();
     }
 
-    /// What comes while there was no memory comes again.
+    /// What comes while there was no memory comes again. A place is read nevertheless: its lease has to end.
     @Override
     public boolean wantsBody() {
-        return !deaf || !isOfLanes();
+        return !deaf || !isOfLanes() || arriving().local();
     }
 
     @Override
@@ -270,12 +316,13 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         return skips;
     }
 
-    /// Whether the frame that arrives is of what handlers get.
+    /// Whether the bytes that arrive are of what handlers get.
     boolean isMessage() {
-        return switch (arriving().kind()) {
-            case DIRECT, BROADCAST, BATCH -> true;
-            default -> false;
-        };
+        return !arriving().local()
+                && switch (arriving().kind()) {
+                    case DIRECT, BROADCAST, BATCH -> true;
+                    default -> false;
+                };
     }
 
     private boolean isOfLanes() {
@@ -303,7 +350,11 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
         try {
             if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.BROADCAST) {
                 ackDue = true;
-                peer().received(read, tagged(body));
+                if (read.local()) {
+                    placed(read, body);
+                } else {
+                    peer().received(read, tagged(body));
+                }
                 return;
             }
             try (body) {
@@ -315,6 +366,20 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             }
         } catch (IOException broken) {
             fail(broken);
+        }
+    }
+
+    /// A fragment in memory of the peer's, and ownership of the place that was said.
+    private void placed(Frame read, SealedBuffer place) throws IOException {
+        SealedBuffer piece;
+        try (place) {
+            piece = agreedLocal().open(read, place);
+        }
+        if (deaf) {
+            // it comes again
+            piece.close();
+        } else {
+            peer().received(read, tagged(piece));
         }
     }
 
@@ -371,7 +436,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
                 throw new IOException("batch ends inside a header: at=" + at + " length=" + view.limit());
             }
             Frame inner = Frame.read(view, at, nodeLoop.settings().limit());
-            if (!inner.kind().isSequenced() || inner.length() > left) {
+            if (!inner.kind().isSequenced() || inner.local() || inner.length() > left) {
                 throw new IOException("not a message of a batch: kind=" + inner.kind() + " length=" + inner.length()
                         + " left=" + left);
             }
@@ -390,6 +455,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
             case RESUME -> deaf = false;
             case REJECT -> peer().rejected(read, text(body));
             case NOTICE -> nodeLoop.notices().arrived(peer().rank(), read.tag(), body.toByteArray());
+            case INVITE -> agreedLocal().invited(body);
+            case PROOF -> agreedLocal().proven(body);
             case BYE -> peer().giveUp("it has closed");
             case SKIP, CONFIRM -> {
                 ackDue = true;
@@ -409,6 +476,14 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     /// Printable, for it comes from an unauthenticated peer.
     private static String text(SealedBuffer body) {
         return body.toString(StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        if (message instanceof ByteBuf bytes) {
+            nodeLoop.written(bytes.readableBytes());
+        }
+        context.write(message, promise);
     }
 
     /// Writes are flushed by [#flushNow] only: many at a time.
@@ -448,6 +523,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat {
     public void channelInactive(ChannelHandlerContext context) {
         stage = Stage.OVER;
         deadline.cancel(false);
+        if (local != null) {
+            local.close();
+        }
         Throwable cause = why == null ? new IOException("connection closed") : why;
         if (peer != null) {
             peer.lost(this, cause);

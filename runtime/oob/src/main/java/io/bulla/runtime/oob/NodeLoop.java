@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /// What a node's event loop runs: sends come in from all threads, peers and their connections live here.
@@ -58,6 +59,8 @@ final class NodeLoop {
             send.next = next;
         }
     };
+    private final LongAdder socketBytes = new LongAdder();
+    private final LongAdder lentBytes = new LongAdder();
     private @Nullable Future<?> ticks;
     private long lastTick;
     private long awake;
@@ -227,6 +230,24 @@ final class NodeLoop {
         CompletableFuture<Void> either = stage.thenApply(done -> done).toCompletableFuture();
         Future<?> late = loop.schedule(() -> either.complete(null), millis, TimeUnit.MILLISECONDS);
         return either.whenComplete((done, failure) -> late.cancel(false));
+    }
+
+    /// So many bytes were given to a socket.
+    void written(long bytes) {
+        socketBytes.add(bytes);
+    }
+
+    long socketBytes() {
+        return socketBytes.sum();
+    }
+
+    /// So many bytes of messages were lent in place of that.
+    void lent(long bytes) {
+        lentBytes.add(bytes);
+    }
+
+    long lentBytes() {
+        return lentBytes.sum();
     }
 
     Acceptor acceptor() {

@@ -137,6 +137,20 @@ public final class OobNode implements AutoCloseable {
         return broadcasts.sends();
     }
 
+    /// Bytes that this node has given to its sockets, headers included, before they are encrypted.
+    ///
+    /// @return a number that only grows
+    public long socketBytes() {
+        return nodeLoop.socketBytes();
+    }
+
+    /// Bytes of messages that this node has lent to peers of its host, each of which is not in [#socketBytes()].
+    ///
+    /// @return a number that only grows; 0 without an [OobNodeBuilder#localMemory]
+    public long lentBytes() {
+        return nodeLoop.lentBytes();
+    }
+
     /// The peers that this node has had to do with.
     ///
     /// @return one for each, by rank, all of one moment on the event loop, which is waited for; none once the

@@ -44,6 +44,7 @@ public final class OobNodeBuilder {
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     private @Nullable ServerSocketChannel listener;
     private @Nullable NodeCut cut;
+    private @Nullable LocalMemory localMemory;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private @Nullable EventLoopGroup loops;
@@ -80,6 +81,19 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder memory(MemorySource source) {
         this.source = source;
+        return this;
+    }
+
+    /// What nodes of one host lend each other memory by: of what is in it, a peer of this host gets 32 bytes
+    /// that say where, in place of the bytes. None by default: all goes over the sockets. Peers that have none, and
+    /// those of other hosts, get bytes.
+    ///
+    /// What arrives can be lent on if the node's [#memory] is the one that this lends.
+    ///
+    /// @param memory outlives the node
+    /// @return this builder
+    public OobNodeBuilder localMemory(LocalMemory memory) {
+        this.localMemory = Objects.requireNonNull(memory, "memory");
         return this;
     }
 
@@ -467,6 +481,7 @@ public final class OobNodeBuilder {
                 oldestVersion,
                 newestVersion,
                 cut,
+                localMemory,
                 surroundings);
     }
 

@@ -47,6 +47,7 @@ final class Peer {
     private final PeerLives lives = new PeerLives();
     private final PeerCounters counters = new PeerCounters();
     private final MemoryShortage shortage;
+    private final LocalPeer local = new LocalPeer();
     private final Consumer<PendingSend> collect = this::collect;
     private final SendList acknowledged = new SendList();
     private final AtomicBoolean telling = new AtomicBoolean();
@@ -95,6 +96,10 @@ final class Peer {
 
     Session session() {
         return session;
+    }
+
+    LocalPeer local() {
+        return local;
     }
 
     /// Prepares to go on where a cut was taken.
@@ -304,7 +309,7 @@ final class Peer {
         hint = null;
         advanced = false;
         limit = hello.limit();
-        fresh.open(this);
+        fresh.open(this, hello.features());
         nodeLoop.holdIfCut(session);
         session.interrupt();
         acknowledged(hello.small(), hello.bulk(), hello.control());
@@ -765,6 +770,7 @@ final class Peer {
         PeerStats.State state = connection != null
                 ? session.isLow() ? PeerStats.State.PAUSED : PeerStats.State.CONNECTED
                 : seeking ? PeerStats.State.SEEKING : PeerStats.State.IDLE;
+        LocalLink link = connection == null ? null : connection.local();
         return new PeerStats(
                 rank,
                 state,
@@ -779,6 +785,8 @@ final class Peer {
                 quota.usedMessages(),
                 quota.usedBytes(),
                 session.oldest(),
-                session.held());
+                session.held(),
+                local.leases() + (link == null ? 0 : link.leases()),
+                local.leasedBytes() + (link == null ? 0 : link.leasedBytes()));
     }
 }

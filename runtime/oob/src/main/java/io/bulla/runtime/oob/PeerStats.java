@@ -20,6 +20,8 @@ import java.util.Optional;
 /// @param queuedBytes of those messages
 /// @param oldest how long the oldest of them has been on its way
 /// @param waitingBytes arrived, and waiting for the handlers, each message counted with its header
+/// @param leases what the peer has of this node's [LocalMemory], former connections included
+/// @param leasedBytes of these leases
 public record PeerStats(
         int peer,
         State state,
@@ -34,7 +36,9 @@ public record PeerStats(
         long queuedMessages,
         long queuedBytes,
         Optional<Duration> oldest,
-        long waitingBytes) {
+        long waitingBytes,
+        int leases,
+        long leasedBytes) {
 
     /// Whether there is a connection to the peer.
     public enum State {

@@ -141,7 +141,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     /// The next bytes to be written, in a handle of the caller's.
     SealedBuffer piece(int fragment) {
         SealedBuffer held = Objects.requireNonNull(handle, "handle");
-        return bytes <= fragment ? held.share() : held.slice(offset, Math.min(fragment, bytes - offset));
+        return offset == 0 && bytes <= fragment ? held.share() : held.slice(offset, Math.min(fragment, bytes - offset));
     }
 
     long ageNanos(long now) {

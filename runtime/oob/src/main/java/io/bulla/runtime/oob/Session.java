@@ -98,7 +98,8 @@ final class Session {
                 told(Lane.CONTROL),
                 life,
                 settings.inboundHighWaterMark(),
-                settings.limit());
+                settings.limit(),
+                settings.localMemory() == null ? 0 : Hello.LOCAL);
     }
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// What a node was made of, checked.
 ///
 /// @param cut where the node goes on, or `null`
+/// @param localMemory what nodes of this host lend each other by, or `null`
 record Settings(
         int rank,
         int size,
@@ -41,4 +42,5 @@ record Settings(
         int oldestVersion,
         int newestVersion,
         @Nullable NodeCut cut,
+        @Nullable LocalMemory localMemory,
         Surroundings surroundings) {}

@@ -132,7 +132,10 @@ final class Writer {
             return true;
         }
         try {
-            piece = send.piece(settings.fragment());
+            LocalLink local = connection.local();
+            piece = local == null
+                    ? send.piece(settings.fragment())
+                    : local.piece(send.bytes - send.offset, settings.fragment(), send::piece);
             return true;
         } catch (Throwable noHandle) {
             connection.end(send, noHandle);
@@ -146,7 +149,7 @@ final class Writer {
 
     private void skip(Lane lane, PendingSend send) {
         endBatch();
-        ByteBuf header = header();
+        ByteBuf header = header(0);
         Frame.write(
                 header,
                 Frame.Kind.SKIP,
@@ -175,11 +178,14 @@ final class Writer {
             endBatch();
             SealedBuffer taken = Objects.requireNonNull(piece, "piece");
             length = taken.byteSize();
-            ByteBuf header = header();
+            LocalLink local = connection.local();
+            boolean placed = local != null && local.isPlaced();
+            ByteBuf header = header(placed ? Frame.PLACE : 0);
             ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
             header(bytes, bytes.position(), lane, send, (int) length);
             header.writerIndex(Frame.BYTES);
-            ChannelFuture written = SealedWrite.write(channel, header, taken);
+            ChannelFuture written =
+                    local != null && placed ? local.write(header, taken) : SealedWrite.write(channel, header, taken);
             if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
                 written.addListener(done -> {
                     if (done.isSuccess()) {
@@ -226,8 +232,8 @@ final class Writer {
                 lane.code);
     }
 
-    private ByteBuf header() {
-        return channel.alloc().directBuffer(Frame.BYTES, Frame.BYTES);
+    private ByteBuf header(int more) {
+        return channel.alloc().directBuffer(Frame.BYTES + more, Frame.BYTES + more);
     }
 
     private void endBatch() {

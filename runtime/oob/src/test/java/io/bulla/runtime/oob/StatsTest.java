@@ -57,7 +57,7 @@ class StatsTest {
         }
         PeerStats sender = of(0, 1);
         assertEquals(
-                new PeerStats(1, PeerStats.State.CONNECTED, 5, 5010, 0, 0, 0, 0, 1, 0, 0, 0, Optional.empty(), 0),
+                new PeerStats(1, PeerStats.State.CONNECTED, 5, 5010, 0, 0, 0, 0, 1, 0, 0, 0, Optional.empty(), 0, 0, 0),
                 sender);
         PeerStats receiver = of(1, 0);
         assertEquals(5, receiver.receivedMessages());

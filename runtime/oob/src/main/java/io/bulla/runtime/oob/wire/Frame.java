@@ -38,7 +38,7 @@ import java.util.Optional;
 /// +---------------------------------------------------------------+ 56
 /// |                    length of what follows                     |
 /// +---------------+-----------------------------------------------+ 60
-/// |     lane      |                       0                       |
+/// |     lane      |           0 |L|               0               |     L (0x01): local
 /// +---------------+-----------------------------------------------+ 64
 /// ```
 ///
@@ -56,8 +56,9 @@ import java.util.Optional;
 /// @param total length of the whole message in bytes, also of a SKIP; of an ACK, how far the small lane has credit
 /// @param session of the origin, if it is a broadcast; of an ACK, how far the bulk lane has credit
 /// @param number of the broadcast, among its origin's; of an ACK, what is expected next in the control lane
-/// @param length of what follows this header, in bytes
+/// @param length of what follows this header, in bytes; of a local fragment, its own
 /// @param lane 0 the small one, 1 the bulk one, 2 that of confirmations
+/// @param local what follows is where the fragment is in memory that both nodes see, [#PLACE] bytes
 public record Frame(
         Kind kind,
         int tag,
@@ -69,10 +70,17 @@ public record Frame(
         long session,
         long number,
         int length,
-        int lane) {
+        int lane,
+        boolean local) {
 
     /// Size of the header in bytes.
     public static final int BYTES = 64;
+
+    /// Size of what follows the header of a local fragment, in bytes.
+    public static final int PLACE = 32;
+
+    /// The most bytes of a local fragment.
+    public static final int MAX_LOCAL = 1 << 30;
 
     /// The most bytes that follow one header.
     public static final int MAX_BODY = 16 << 20;
@@ -92,6 +100,8 @@ public record Frame(
     public static final int VERSION = 4;
 
     private static final int MAGIC = 0x42756c61;
+    private static final int FLAGS_AT = 61;
+    private static final int LOCAL = 1;
     private static final Kind[] KINDS = Kind.values();
 
     /// What a frame is; the ordinal is the code on the wire.
@@ -121,7 +131,11 @@ public record Frame(
         /// The message of this lane and sequence is not taken; a SKIP is expected. Body: why, in UTF-8.
         REJECT(false),
         /// A layer's word to its like at the peer; the tag is its topic. Body: at most 256 bytes.
-        NOTICE(false);
+        NOTICE(false),
+        /// What the peer needs to borrow memory of this node. Body: up to the memory.
+        INVITE(false),
+        /// The peer sees this node's memory. Body: what only that memory says; empty: the peer does not borrow.
+        PROOF(false);
 
         private final boolean sequenced;
 
@@ -132,6 +146,27 @@ public record Frame(
         public boolean isSequenced() {
             return sequenced;
         }
+    }
+
+    /// Of bytes that follow.
+    public Frame(
+            Kind kind,
+            int tag,
+            int origin,
+            Optional<WireFormat> format,
+            long sequence,
+            long offset,
+            long total,
+            long session,
+            long number,
+            int length,
+            int lane) {
+        this(kind, tag, origin, format, sequence, offset, total, session, number, length, lane, false);
+    }
+
+    /// How many bytes follow the header.
+    public int bodyBytes() {
+        return local ? PLACE : length;
     }
 
     /// Without a message: HELLO, REFUSE, BYE, ACK.
@@ -202,6 +237,11 @@ public record Frame(
                 .putLong(at + 56, words(length, lane << 24));
     }
 
+    /// Says in a header at `at` that what follows is a place.
+    public static void markLocal(ByteBuffer header, int at) {
+        header.put(at + FLAGS_AT, (byte) LOCAL);
+    }
+
     private static long words(int first, int second) {
         return (long) first << Integer.SIZE | second & 0xffff_ffffL;
     }
@@ -250,8 +290,10 @@ public record Frame(
                 header.getLong(at + 40),
                 header.getLong(at + 48),
                 header.getInt(at + 56),
-                header.get(at + 60) & 0xff);
-        if ((header.getInt(at + 60) & 0xffffff) != 0) {
+                header.get(at + 60) & 0xff,
+                header.get(at + FLAGS_AT) == LOCAL);
+        int zero = frame.local ? 0xffff : 0xffffff;
+        if ((header.getInt(at + 60) & zero) != 0) {
             throw new IOException(String.format("reserved bytes are not zero: bytes=%06x", header.getInt(at + 60)));
         }
         frame.check(limit);
@@ -271,8 +313,15 @@ public record Frame(
     }
 
     private void check(long limit) throws IOException {
-        if (length < 0 || length > MAX_BODY) {
-            throw new IOException("frame over the limit: length=" + length + " limit=" + MAX_BODY);
+        int most = local ? MAX_LOCAL : MAX_BODY;
+        if (length < 0 || length > most) {
+            throw new IOException("frame over the limit: length=" + length + " limit=" + most);
+        }
+        if (local && kind != Kind.DIRECT && kind != Kind.BROADCAST) {
+            throw new IOException("frame cannot be local: kind=" + kind);
+        }
+        if ((kind == Kind.INVITE || kind == Kind.PROOF) && length > Hello.MOST) {
+            throw new IOException("words over the limit: kind=" + kind + " length=" + length + " limit=" + Hello.MOST);
         }
         if (kind == Kind.REJECT && length > Hello.MOST) {
             throw new IOException("reason over the limit: length=" + length + " limit=" + Hello.MOST);

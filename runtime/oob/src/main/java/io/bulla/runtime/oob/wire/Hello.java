@@ -22,7 +22,8 @@ import java.io.IOException;
 /// 56  my life              8    random, never 0: the same as long as the process lives
 /// 64  window               8    bytes that I hold in each lane before I grant more
 /// 72  limit                8    longest message that I take
-/// 80
+/// 80 features             8    a bit each: what I can beyond the version; 0 if it ends before
+/// 88
 /// ```
 ///
 /// A later version may append; what is behind is not read.
@@ -40,6 +41,7 @@ import java.io.IOException;
 /// @param life of the process
 /// @param window of either lane, in bytes with headers
 /// @param limit of a message, in bytes
+/// @param features that the node has; what both have is used
 public record Hello(
         int oldest,
         int newest,
@@ -53,9 +55,15 @@ public record Hello(
         long control,
         long life,
         long window,
-        long limit) {
+        long limit,
+        long features) {
 
-    public static final int BYTES = 80;
+    public static final int BYTES = 88;
+
+    /// The feature that nodes of one host lend each other memory: INVITE, PROOF, and local fragments.
+    public static final long LOCAL = 1;
+
+    private static final int LEAST = 80;
     public static final int MOST = 256;
 
     /// The largest window.
@@ -74,12 +82,13 @@ public record Hello(
                 .writeLong(control)
                 .writeLong(life)
                 .writeLong(window)
-                .writeLong(limit);
+                .writeLong(limit)
+                .writeLong(features);
     }
 
     public static Hello read(SealedBuffer body) throws IOException {
-        if (body.byteSize() < BYTES) {
-            throw new IOException("hello is too short: bytes=" + body.byteSize() + " least=" + BYTES);
+        if (body.byteSize() < LEAST) {
+            throw new IOException("hello is too short: bytes=" + body.byteSize() + " least=" + LEAST);
         }
         BufferReader in = BufferReader.of(body);
         Hello hello = new Hello(
@@ -95,7 +104,8 @@ public record Hello(
                 in.getLong(),
                 in.getLong(),
                 in.getLong(),
-                in.getLong());
+                in.getLong(),
+                in.remaining() < Long.BYTES ? 0 : in.getLong());
         if (hello.session == 0 || hello.small < 0 || hello.bulk < 0 || hello.control < 0 || hello.isOutside()) {
             throw new IOException("not a hello: " + hello);
         }

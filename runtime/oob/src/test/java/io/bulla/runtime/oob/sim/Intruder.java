@@ -137,7 +137,8 @@ final class Intruder implements Net.Endpoint {
                         0,
                         session,
                         WINDOW,
-                        simulation.schedule.config("limit"))
+                        simulation.schedule.config("limit"),
+                        0)
                 .writeTo(words);
         write(words);
         // once it was answered
