@@ -52,6 +52,7 @@ class ArchitectureTest {
             "runtime.checkpoint",
             "runtime.pmix",
             "runtime.oob.pmix",
+            "runtime.oob.local",
             "cli",
             "cli.xcast",
             "cli.share",
@@ -80,6 +81,7 @@ class ArchitectureTest {
         "0, io.bulla.runtime.checkpoint",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
+        "0, io.bulla.runtime.oob.local",
         "5, io.bulla.cli"
     })
     void knotsOfClassesDoNotGrow(int most, String module) {
@@ -175,6 +177,24 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.pmix")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nodesKnowNothingOfSharedSlabs() {
+        noClasses()
+                .that()
+                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.interop.posix")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.runtime.oob.local")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.runtime.oob")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.interop.posix")
                 .check(CLASSES);
     }
 

@@ -29,6 +29,7 @@ public final class LedgerCheck {
         "runtime/checkpoint",
         "runtime/pmix",
         "runtime/oob-pmix",
+        "runtime/oob-local",
         "cli",
         "testkit"
     };

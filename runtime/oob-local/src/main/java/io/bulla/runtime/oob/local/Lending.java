@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.local;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.PosixException;
+import io.bulla.interop.posix.SlabPeer;
+import io.bulla.runtime.oob.LocalMemory;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
+
+/// What one peer borrows on one connection, from the invitation on.
+///
+/// ```
+/// invited --a borrower with the token--> the nonce is lent to it --its proof is the nonce--> lends
+/// ```
+final class Lending implements LocalMemory.Lender {
+
+    private final Runnable forgotten;
+    private final byte[] invitation;
+    private final byte[] nonce;
+    // both under the monitor; the nonce in a slab, until it is lent
+    private @Nullable SealedBuffer words;
+    private @Nullable SlabPeer peer;
+
+    /// @param forgotten run by the close
+    /// @param words the nonce, in a slab; closed by this
+    Lending(Runnable forgotten, byte[] invitation, byte[] nonce, SealedBuffer words) {
+        this.forgotten = forgotten;
+        this.invitation = invitation;
+        this.nonce = nonce;
+        this.words = words;
+    }
+
+    /// A borrower has come with the token, and gets what it has to prove. Any thread.
+    void greeted(SlabPeer borrower) {
+        synchronized (this) {
+            SealedBuffer buffer = words;
+            if (buffer == null) {
+                return;
+            }
+            words = null;
+            try (buffer) {
+                if (borrower.lend(buffer)) {
+                    peer = borrower;
+                }
+            } catch (PosixException gone) {
+                // it comes with the next connection
+            }
+        }
+    }
+
+    @Override
+    public byte[] invitation() {
+        return invitation.clone();
+    }
+
+    @Override
+    public boolean isProof(byte[] proof) {
+        return peer() != null && MessageDigest.isEqual(nonce, proof);
+    }
+
+    @Override
+    public boolean lend(SealedBuffer buffer, ByteBuffer place) {
+        SlabPeer to = peer();
+        try {
+            return to != null && to.lend(buffer, place);
+        } catch (PosixException gone) {
+            return false;
+        }
+    }
+
+    @Override
+    public int leases() {
+        SlabPeer to = peer();
+        return to == null ? 0 : to.leases();
+    }
+
+    @Override
+    public long leasedBytes() {
+        SlabPeer to = peer();
+        return to == null ? 0 : to.bytes();
+    }
+
+    @Override
+    public void close() {
+        forgotten.run();
+        synchronized (this) {
+            SealedBuffer buffer = words;
+            words = null;
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+    }
+
+    private synchronized @Nullable SlabPeer peer() {
+        return peer;
+    }
+}
