@@ -65,7 +65,7 @@ class ShareTest {
 
     @Test
     void everyProcessVerifies() {
-        for (String send : new String[] {"seal", "copy"}) {
+        for (String send : new String[] {"seal", "slab", "copy"}) {
             assertEquals(0, run("share", "--processes=3", "--send=" + send, file.toString()), () -> err);
             assertTrue(
                     out.matches("every process has the bytes, not yet verified: send=" + send
@@ -78,7 +78,7 @@ class ShareTest {
 
     @Test
     void lastOfSeveralRoundsIsVerified() {
-        for (String send : new String[] {"seal", "copy"}) {
+        for (String send : new String[] {"seal", "slab", "copy"}) {
             assertEquals(0, run("share", "--processes=2", "--rounds=3", "--send=" + send, file.toString()), () -> err);
             assertTrue(out.contains("send=" + send + " rounds=3 "), out);
             assertTrue(out.contains("share: processes=2 bytes=300000 verified=2 "), out);
@@ -88,7 +88,7 @@ class ShareTest {
     @Test
     void fileOfNothingIsHandedOver() throws IOException {
         Files.write(file, new byte[0]);
-        for (String send : new String[] {"seal", "copy"}) {
+        for (String send : new String[] {"seal", "slab", "copy"}) {
             assertEquals(0, run("share", "--processes=1", "--send=" + send, file.toString()), () -> err);
             assertTrue(out.contains("share: processes=1 bytes=0 verified=1 "), out);
         }
@@ -96,7 +96,7 @@ class ShareTest {
 
     @Test
     void processThatDiesIsAnErrorOfOneLine() {
-        for (String send : new String[] {"seal", "copy"}) {
+        for (String send : new String[] {"seal", "slab", "copy"}) {
             assertEquals(1, run("share", "--processes=2", "--fail-process=2", "--send=" + send, file.toString()));
             assertEquals("bulla: process 2 died: status=3 said=[dies, as it was told]", err.strip());
         }
@@ -145,7 +145,7 @@ class ShareTest {
         Path version = Path.of("/proc/version");
         assertEquals(0, Files.size(version));
         long bytes = Files.readAllBytes(version).length;
-        for (String send : new String[] {"seal", "copy"}) {
+        for (String send : new String[] {"seal", "slab", "copy"}) {
             assertEquals(0, run("share", "--processes=1", "--send=" + send, version.toString()), () -> err);
             assertTrue(out.contains("share: processes=1 bytes=" + bytes + " verified=1 "), out);
         }

@@ -47,7 +47,7 @@ public final class SharedCheck {
         long seed = number(words, "--seed", System.nanoTime());
         System.out.println("shared: kills=" + kills + " processes=" + processes + " seed=" + seed);
         Path folder = Files.createTempDirectory(
-                "bulla-shared", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+                "bulla-slabs", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         SharedCheck check = new SharedCheck(seed, folder);
         boolean attacked;
         try {

@@ -17,11 +17,18 @@ final class Link {
     private static final int MOST = 64;
 
     private final PosixSocket socket;
+    private final int index;
     // not an arena per message: ending one stops every thread for a moment
     private final MemorySegment scratch = Arena.ofAuto().allocate(MOST);
 
-    Link(PosixSocket socket) {
+    /// @param index of the process
+    Link(PosixSocket socket, int index) {
         this.socket = socket;
+        this.index = index;
+    }
+
+    int index() {
+        return index;
     }
 
     PosixSocket socket() {
@@ -46,6 +53,11 @@ final class Link {
         MemorySegment target = scratch.asSlice(0, length);
         receiveInto(target);
         return target.toArray(JAVA_BYTE);
+    }
+
+    /// The first that a process says.
+    static Link accepted(PosixSocket socket) throws IOException {
+        return new Link(socket, (int) new Link(socket, 0).receiveLong());
     }
 
     long receiveLong() throws IOException {

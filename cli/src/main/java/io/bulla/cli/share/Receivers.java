@@ -39,19 +39,25 @@ final class Receivers implements AutoCloseable {
         }
     }
 
+    /// For sockets: no other user may enter it, and it goes with the processes.
+    Path folder() {
+        return children.folder();
+    }
+
     /// Starts them all, and waits until each has connected.
     ///
+    /// @param lender where each connects first, or nothing
     /// @throws IOException if one dies, or the time is over
-    void start() throws IOException {
+    void start(String lender) throws IOException {
         for (int i = 0; i < links.length; i++) {
-            start(i);
+            start(i, lender);
         }
         for (int connected = 0; connected < links.length; ) {
             children.checkAllAlive();
             try {
                 if (listener.awaitReadable(LOOK_MILLIS)) {
-                    Link link = new Link(listener.accept());
-                    links[(int) link.receiveLong()] = link;
+                    Link link = Link.accepted(listener.accept());
+                    links[link.index()] = link;
                     connected++;
                 }
             } catch (IOException failure) {
@@ -78,7 +84,7 @@ final class Receivers implements AutoCloseable {
         children.close();
     }
 
-    private void start(int index) throws IOException {
+    private void start(int index, String lender) throws IOException {
         children.start(
                 ShareReceiver.class,
                 // what is kept outside the heap is limited too
@@ -88,7 +94,8 @@ final class Receivers implements AutoCloseable {
                         Integer.toString(index),
                         options.send.name(),
                         Integer.toString(options.rounds),
-                        Boolean.toString(index + 1 == options.failProcess)));
+                        Boolean.toString(index + 1 == options.failProcess),
+                        lender));
     }
 
     private void disconnect() {

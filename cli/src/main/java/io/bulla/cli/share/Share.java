@@ -7,7 +7,6 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.MemfdSource;
-import io.bulla.interop.posix.PosixSocket;
 import io.bulla.interop.posix.SharedSeal;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -54,31 +53,56 @@ final class Share {
     /// @throws IOException if the file cannot be read, a process dies, or the time is over
     static Outcome run(ShareCommand options) throws IOException, InterruptedException {
         Warmup.run();
-        boolean seal = options.send == ShareCommand.Send.SEAL;
+        return switch (options.send) {
+            case SEAL -> seal(options);
+            case SLAB -> slab(options);
+            case COPY -> copy(options);
+        };
+    }
+
+    private static Outcome seal(ShareCommand options) throws IOException, InterruptedException {
         MemfdSource guarded = MemfdSource.create(MemoryBudget.unlimited(), null);
+        try (SealedBuffer content = read(options.file, guarded);
+                Receivers receivers = new Receivers(options, content.byteSize());
+                SharedSeal shared =
+                        SharedSeal.of(content.share(), FORMAT, guarded).withDigest()) {
+            receivers.start("");
+            return handOver(receivers, options.rounds, content, link -> shared.sendTo(link.socket()));
+        }
+    }
+
+    private static Outcome slab(ShareCommand options) throws IOException, InterruptedException {
         try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null);
-                SealedBuffer content = read(options.file, seal ? guarded : arenas)) {
-            try (Receivers receivers = new Receivers(options, content.byteSize());
-                    SharedSeal shared = seal
-                            ? SharedSeal.of(content.share(), FORMAT, guarded).withDigest()
-                            : null) {
-                receivers.start();
-                return handOver(receivers, options.rounds, content, seal ? shared::sendTo : copying(content));
+                SealedBuffer content = read(options.file, arenas);
+                Receivers receivers = new Receivers(options, content.byteSize())) {
+            Warmup.slabs(receivers.folder());
+            try (SlabSending sending = new SlabSending(content, receivers.folder(), options.processes)) {
+                receivers.start(sending.path().toString());
+                sending.awaitAll();
+                return handOver(receivers, options.rounds, content, sending::to);
             }
         }
     }
 
+    private static Outcome copy(ShareCommand options) throws IOException, InterruptedException {
+        try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null);
+                SealedBuffer content = read(options.file, arenas);
+                Receivers receivers = new Receivers(options, content.byteSize())) {
+            receivers.start("");
+            return handOver(receivers, options.rounds, content, copying(content));
+        }
+    }
+
     private interface HandOver {
-        void to(PosixSocket receiver) throws IOException;
+        void to(Link receiver) throws IOException;
     }
 
     private static HandOver copying(SealedBuffer content) {
         byte[] digest = Bytes.sha256(content);
-        return receiver -> {
-            Link link = new Link(receiver);
+        return link -> {
             link.sendLong(content.byteSize());
             link.send(digest);
-            receiver.send(content.share());
+            link.socket().send(content.share());
         };
     }
 
@@ -91,7 +115,7 @@ final class Share {
             receivers.each(Link::receiveByte);
             Thread.sleep(QUIET_MILLIS);
             start = System.nanoTime();
-            receivers.each(link -> one.to(link.socket()));
+            receivers.each(one::to);
             receivers.each(Link::receiveByte);
             held[round] = System.nanoTime() - start;
             receivers.each(link -> link.send(GO));

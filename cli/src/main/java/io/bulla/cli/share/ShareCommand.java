@@ -20,12 +20,14 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         description = {
             "Hands one file to many processes of this host, real ones, each of which verifies its digest.",
-            "What travels is a descriptor of the sealed memory, or, with --send copy, every byte."
+            "What travels is a descriptor of the sealed memory; with --send slab a place in memory that all have mapped;",
+            "with --send copy every byte."
         })
 public final class ShareCommand implements Callable<Integer> {
 
     enum Send {
         SEAL,
+        SLAB,
         COPY
     }
 
@@ -39,7 +41,11 @@ public final class ShareCommand implements Callable<Integer> {
             names = "--send",
             paramLabel = "HOW",
             defaultValue = "seal",
-            description = "seal: a descriptor over a unix socket. copy: the bytes, into memory of each receiver's own.")
+            description = {
+                "seal: a descriptor over a unix socket, of bytes that no process can change.",
+                "slab: 32 bytes over a unix socket, of memory that each receiver has mapped before.",
+                "copy: the bytes, into memory of each receiver's own."
+            })
     Send send;
 
     @Option(

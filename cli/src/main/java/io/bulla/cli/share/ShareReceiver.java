@@ -9,6 +9,7 @@ import io.bulla.cli.shell.TrialFolder;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.interop.posix.SealRefusedException;
 import io.bulla.interop.posix.SharedSeal;
+import io.bulla.interop.posix.SlabBorrower;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -21,26 +22,45 @@ final class ShareReceiver {
 
     private ShareReceiver() {}
 
-    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way
+    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way, and
+    ///     path of the lender, if there is one
     public static void main(String[] args) {
         try {
             Warmup.run();
-            try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
-                Link link = new Link(socket);
-                link.sendLong(Long.parseLong(args[1]));
-                HandOver how = ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL
-                        ? ShareReceiver::receiveSeal
-                        : ShareReceiver::receiveCopy;
-                boolean die = Boolean.parseBoolean(args[4]);
-                for (int left = Integer.parseInt(args[3]); left > 0; left--) {
-                    link.send(link.receiveByte());
-                    how.receive(link, left == 1, die);
-                }
+            if (ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SLAB) {
+                borrow(args);
+            } else {
+                run(
+                        args,
+                        ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL
+                                ? ShareReceiver::receiveSeal
+                                : ShareReceiver::receiveCopy);
             }
         } catch (IOException | RuntimeException failure) {
             System.err.println(failure.getMessage());
             removeIfOrphan(Path.of(args[0]).getParent());
             System.exit(1);
+        }
+    }
+
+    private static void borrow(String... args) throws IOException {
+        Path lender = Path.of(args[5]);
+        Warmup.slabs(lender.getParent());
+        try (ArenaSource copies = ArenaSource.create(MemoryBudget.unlimited(), null);
+                SlabBorrower borrower = SlabBorrower.connect(lender, Long.parseLong(args[1]), copies, Long.MAX_VALUE)) {
+            run(args, (link, last, die) -> receiveLent(borrower, link, last, die));
+        }
+    }
+
+    private static void run(String[] args, HandOver how) throws IOException {
+        try (PosixSocket socket = PosixSocket.connect(Path.of(args[0]))) {
+            Link link = new Link(socket, Integer.parseInt(args[1]));
+            link.sendLong(link.index());
+            boolean die = Boolean.parseBoolean(args[4]);
+            for (int left = Integer.parseInt(args[3]); left > 0; left--) {
+                link.send(link.receiveByte());
+                how.receive(link, left == 1, die);
+            }
         }
     }
 
@@ -86,6 +106,20 @@ final class ShareReceiver {
                 held(link, die);
                 if (last) {
                     link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+                }
+            }
+        }
+    }
+
+    private static void receiveLent(SlabBorrower borrower, Link link, boolean last, boolean die) throws IOException {
+        try (SealedBuffer buffer = borrower.receive()) {
+            held(link, die);
+            if (last) {
+                long length = buffer.byteSize() - SlabSending.DIGEST;
+                try (SealedBuffer file = buffer.slice(0, length);
+                        SealedBuffer digest = buffer.slice(length, SlabSending.DIGEST)) {
+                    boolean right = Arrays.equals(digest.toByteArray(), Bytes.sha256(file));
+                    link.send(right ? Share.VERIFIED : Share.DIFFERS);
                 }
             }
         }

@@ -9,21 +9,30 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.MemfdSource;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.interop.posix.SharedSeal;
+import io.bulla.interop.posix.SharedSlabSource;
+import io.bulla.interop.posix.SlabBorrower;
+import io.bulla.interop.posix.SlabLender;
+import io.bulla.interop.posix.SlabPeer;
+import io.bulla.interop.posix.SlabQuota;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
 
 /// Does everything a few times within one process, so that no figure measures the loading of classes.
 final class Warmup {
 
     private static final int ROUNDS = 300;
     private static final int BYTES = 4 << 10;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private Warmup() {}
 
     static void run() throws IOException {
         MemfdSource source = MemfdSource.create();
         PosixSocket[] pair = PosixSocket.unixPair();
-        Link one = new Link(pair[0]);
-        Link other = new Link(pair[1]);
+        Link one = new Link(pair[0], 0);
+        Link other = new Link(pair[1], 1);
         try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null)) {
             for (int i = 0; i < ROUNDS; i++) {
                 SealedBuffer content =
@@ -48,6 +57,29 @@ final class Warmup {
         } finally {
             pair[0].close();
             pair[1].close();
+        }
+    }
+
+    /// The same of lending.
+    ///
+    /// @param folder for a socket
+    static void slabs(Path folder) throws IOException {
+        try (ArenaSource copies = ArenaSource.create(MemoryBudget.unlimited(), null);
+                SharedSlabSource memory = SlabSending.memory();
+                SlabLender lender = SlabLender.open(folder, memory, SlabQuota.standard());
+                SlabBorrower borrower = SlabBorrower.connect(lender.path(), 0, copies, BYTES)) {
+            SlabPeer peer = Objects.requireNonNull(lender.accept(PATIENCE), "peer");
+            for (int i = 0; i < ROUNDS; i++) {
+                try (SealedBuffer content =
+                        BufferBuilder.create(memory).put(new byte[BYTES]).seal()) {
+                    peer.send(content);
+                }
+                try (SealedBuffer received = borrower.receive()) {
+                    Bytes.sha256(received);
+                }
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }
