@@ -45,7 +45,7 @@ class NodeTest {
 
     @Test
     void everyProcessVerifiesAndNothingIsCopied() {
-        Ran ran = Ran.bulla("xcast", "--processes=3", "--radix=2", "--repeat=2", file.toString());
+        Ran ran = Ran.bulla("xcast", "--processes=3", "--radix=2", "--repeat=2", "--local=bytes", file.toString());
         assertEquals(0, ran.status(), ran::err);
         assertEquals(
                 "security=none nodes=3 in 3 processes",
@@ -59,6 +59,26 @@ class NodeTest {
                 last);
         assertTrue(ran.figure("payload-bytes-allocated") >= 3 * ran.figure("bytes"), last);
         assertTrue(ran.figure("payload-bytes-allocated") <= 1.2 * 3 * ran.figure("bytes"), last);
+    }
+
+    @Test
+    void processesOfOneHostBorrowTheMessage() {
+        Ran ran = Ran.bulla("xcast", "--processes=3", "--repeat=3", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        String last = ran.lastLine();
+        // what is lent cannot be lent on: all are children of the root
+        assertTrue(last.startsWith("xcast: nodes=3 radix=3 "), last);
+        assertTrue(last.contains(" verified=3 handles-open=0 "), last);
+        assertTrue(ran.figure("payload-bytes-allocated") < ran.figure("bytes"), last);
+        String sockets = ran.out()
+                .lines()
+                .filter(line -> line.startsWith("sockets: "))
+                .toList()
+                .getLast();
+        assertTrue(
+                sockets.matches("sockets: socket-bytes=\\d+ memory-of-all=-?\\d+ messages=-?\\d+\\.\\d\\d"), sockets);
+        long crossed = Long.parseLong(sockets.replaceAll(".*socket-bytes=(\\d+) .*", "$1"));
+        assertTrue(crossed < ran.figure("bytes"), sockets);
     }
 
     @Test

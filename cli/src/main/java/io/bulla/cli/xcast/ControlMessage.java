@@ -31,12 +31,24 @@ sealed interface ControlMessage {
         }
     }
 
-    /// `INT32 rank | INT64 sends | INT64 copies | INT64 allocated | INT64 handles`, all since the process began.
+    /// `INT32 rank | INT64 sends | INT64 copies | INT64 allocated | INT64 handles | INT64 socket bytes |
+    /// INT64 memory | INT64 memory held`, all since the process began.
     ///
     /// @param sends of broadcasts, one per child
     /// @param meters of its process
     /// @param handlesOpen in its process
-    record Counts(int rank, long sends, Meters.Reading meters, long handlesOpen) implements ControlMessage {
+    /// @param socketBytes that it has given to sockets
+    /// @param memory of its process, now
+    /// @param memoryHeld of its process, while it had the last message
+    record Counts(
+            int rank,
+            long sends,
+            Meters.Reading meters,
+            long handlesOpen,
+            long socketBytes,
+            long memory,
+            long memoryHeld)
+            implements ControlMessage {
 
         @Override
         public void packInto(BufferBuilder builder) {
@@ -45,7 +57,10 @@ sealed interface ControlMessage {
                     .packInt64(sends)
                     .packInt64(meters.copies())
                     .packInt64(meters.allocated())
-                    .packInt64(handlesOpen);
+                    .packInt64(handlesOpen)
+                    .packInt64(socketBytes)
+                    .packInt64(memory)
+                    .packInt64(memoryHeld);
         }
 
         static Counts of(Message message) {
@@ -54,6 +69,9 @@ sealed interface ControlMessage {
                     words.unpackInt32(),
                     words.unpackInt64(),
                     new Meters.Reading(words.unpackInt64(), words.unpackInt64()),
+                    words.unpackInt64(),
+                    words.unpackInt64(),
+                    words.unpackInt64(),
                     words.unpackInt64());
         }
     }

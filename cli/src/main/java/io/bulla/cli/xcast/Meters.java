@@ -14,6 +14,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -43,17 +44,24 @@ final class Meters implements AutoCloseable {
     private final MemoryBudget budget;
     private final Runnable trim;
     private final Runnable end;
+    private final LocalSlabs local;
     private final MeteredSource source;
     private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
 
     /// @param listsHolders whether to know who holds each handle, which costs a little for each
-    /// @param memory which source
-    Meters(boolean listsHolders, TreeOptions.Memory memory) {
+    /// @param tree which source
+    /// @throws IOException if slabs were asked for, and cannot be had
+    Meters(boolean listsHolders, TreeOptions tree) throws IOException {
         holders = listsHolders ? LeaseLedger.full() : null;
         // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
         budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
         LeaseTrace trace = listsHolders ? LeaseTrace.both(handles, holders) : handles;
-        if (memory == TreeOptions.Memory.POOL) {
+        local = tree.local == TreeOptions.Local.SLAB ? slabs(tree, trace) : null;
+        if (local != null) {
+            source = new MeteredSource(local.source(), new LongAdder());
+            trim = local.source()::trim;
+            end = local::close;
+        } else if (tree.memory == TreeOptions.Memory.POOL) {
             SlabSource pool = SlabSource.builder().budget(budget).trace(trace).build();
             source = new MeteredSource(pool, new LongAdder());
             trim = pool::trim;
@@ -66,8 +74,25 @@ final class Meters implements AutoCloseable {
         }
     }
 
+    private LocalSlabs slabs(TreeOptions tree, LeaseTrace trace) throws IOException {
+        try {
+            return LocalSlabs.open(SlabSource.builder().budget(budget).trace(trace), tree.limit);
+        } catch (IOException | UnsupportedOperationException cannot) {
+            if (tree.localIsAskedFor()) {
+                throw new IOException(
+                        "cannot lend memory: " + cannot.getMessage() + "; --local bytes does not", cannot);
+            }
+            return null;
+        }
+    }
+
     MemorySource source() {
         return source;
+    }
+
+    /// What nodes of this process lend, or `null`.
+    LocalSlabs local() {
+        return local;
     }
 
     ByteBufAllocator allocator() {

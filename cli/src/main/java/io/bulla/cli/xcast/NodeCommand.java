@@ -96,6 +96,7 @@ public final class NodeCommand implements Callable<Integer> {
         if (pmix) {
             return callInJob();
         }
+        tree.lendByDefault();
         if (givenRank == null || peersFile == null) {
             throw Usage.error(spec, "a node needs --rank and --peers, or --pmix under a launcher");
         }

@@ -18,7 +18,7 @@ import java.time.Duration;
 record NodeParts(Meters meters, Radix radix, long limit, SendPolicy policy, Duration peerTimeout) {
 
     OobNodeBuilder node(int rank, int size, Security security) {
-        return OobNode.builder(rank, size)
+        OobNodeBuilder builder = OobNode.builder(rank, size)
                 .memory(meters.source())
                 .allocator(meters.allocator())
                 .security(security)
@@ -28,5 +28,8 @@ record NodeParts(Meters meters, Radix radix, long limit, SendPolicy policy, Dura
                 .peerTimeout(peerTimeout)
                 // a message is never copied here, however short: copies are what this counts
                 .coalesceBelow(0);
+        return meters.local() == null
+                ? builder
+                : builder.localMemory(meters.local().memory());
     }
 }

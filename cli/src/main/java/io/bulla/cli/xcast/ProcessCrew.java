@@ -21,6 +21,7 @@ final class ProcessCrew implements Crew {
     private static final long SLACK = 64L << 20;
 
     private final XcastCommand options;
+    private final NodeParts parts;
     private final long bytes;
     private final TrialCertificates certificates;
     private final List<Process> processes = new ArrayList<>();
@@ -28,8 +29,9 @@ final class ProcessCrew implements Crew {
     private Children children;
 
     /// @param bytes of the files
-    ProcessCrew(XcastCommand options, long bytes) throws IOException {
+    ProcessCrew(XcastCommand options, NodeParts parts, long bytes) throws IOException {
         this.options = options;
+        this.parts = parts;
         this.bytes = bytes;
         LocalCrew.checkLoopback();
         this.certificates = options.protection.tls ? TrialCertificates.temporary(options.nodes()) : null;
@@ -111,6 +113,7 @@ final class ProcessCrew implements Crew {
                 "--limit=" + options.tree.limit,
                 "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
                 "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
+                "--local=" + (parts.meters().local() == null ? "bytes" : "slab"),
                 "--memory=" + options.tree.memory.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
         if (rank == options.run.failNode) {

@@ -39,6 +39,9 @@ final class Recipient implements AutoCloseable {
     private final Meters meters;
     private final Consumer<OobNode> death;
     private final Witness witness;
+    // of the handlers' thread
+    private long memoryHeld;
+    private boolean asked;
 
     private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
         this.node = node;
@@ -90,16 +93,32 @@ final class Recipient implements AutoCloseable {
             trouble = failure.getMessage();
         }
         send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
+        if (asked) {
+            // others are in other processes: their counts are asked for, and this process is theirs alone
+            memoryHeld = ProcessMemory.bytes();
+        }
         witness.saw(message, trouble);
     }
 
     private void asked(Message message) {
         int asker = message.origin();
+        long held = memoryHeld;
+        asked = true;
         // later: the question itself is held by this handler
         Thread.startVirtualThread(() -> {
             try {
                 long open = meters.awaitHandles();
-                send(asker, COUNTS, new ControlMessage.Counts(node.rank(), node.broadcastSends(), meters.read(), open));
+                send(
+                        asker,
+                        COUNTS,
+                        new ControlMessage.Counts(
+                                node.rank(),
+                                node.broadcastSends(),
+                                meters.read(),
+                                open,
+                                node.socketBytes(),
+                                ProcessMemory.bytes(),
+                                held));
             } catch (InterruptedException ending) {
                 Thread.currentThread().interrupt();
             }

@@ -17,6 +17,7 @@ import java.util.Locale;
 /// @param handlesOpen handles still open when all was over
 /// @param seconds from the first send to the last acknowledgement
 /// @param levels of the tree, from the root's children on
+/// @param host what it cost beyond one process, or `null`
 record Report(
         int nodes,
         int radix,
@@ -27,7 +28,14 @@ record Report(
         int verified,
         long handlesOpen,
         double seconds,
-        List<Level> levels) {
+        List<Level> levels,
+        Host host) {
+
+    /// What several processes have used.
+    ///
+    /// @param socketBytes that all have given to sockets
+    /// @param memory by which all have grown, as the kernel counts it, while each had the message
+    record Host(long socketBytes, long memory) {}
 
     /// One level of the tree.
     ///
@@ -60,6 +68,14 @@ record Report(
                 allocated,
                 (double) allocated / floor(),
                 floor());
+        if (host != null) {
+            out.printf(
+                    Locale.ROOT,
+                    "sockets: socket-bytes=%d memory-of-all=%d messages=%.2f%n",
+                    host.socketBytes(),
+                    host.memory(),
+                    (double) host.memory() / bytes);
+        }
         out.printf(
                 Locale.ROOT,
                 "xcast: nodes=%d radix=%d bytes=%d sends=%d payload-copies=%d payload-bytes-allocated=%d verified=%d"

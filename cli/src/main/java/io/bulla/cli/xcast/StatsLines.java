@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.interop.posix.SlabLenderFigures;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.PeerStats;
 import java.io.PrintWriter;
@@ -94,12 +95,35 @@ final class StatsLines implements AutoCloseable {
                     .append(" more")
                     .append(System.lineSeparator());
         }
+        LocalSlabs local = meters.local();
+        if (local != null) {
+            lines.append(lent(local, peers));
+        }
         String holders = meters.holders().replace("null: ", "others: ");
         if (!holders.isEmpty()) {
             lines.append("  holds ").append(holders).append(System.lineSeparator());
         }
         out.print(lines);
         out.flush();
+    }
+
+    /// What peers of this host have of this process's slabs; quarantined is what former connections have.
+    private static String lent(LocalSlabs local, List<PeerStats> peers) {
+        SlabLenderFigures lent = local.figures();
+        StringBuilder line = new StringBuilder(String.format(
+                "  lends slabs=%d booked=%d leases=%d bytes=%d quarantined=%d",
+                local.source().figures().slabs(),
+                local.source().figures().bookedBytes(),
+                lent.leases(),
+                lent.bytes(),
+                lent.quarantined()));
+        peers.stream()
+                .filter(peer -> peer.leases() > 0)
+                .sorted(Comparator.comparingLong(PeerStats::leasedBytes).reversed())
+                .limit(MOST_PEERS)
+                .forEach(peer -> line.append(String.format(
+                        "; to peer %d: leases=%d bytes=%d", peer.peer(), peer.leases(), peer.leasedBytes())));
+        return line.append(System.lineSeparator()).toString();
     }
 
     private static double oldest(PeerStats peer) {

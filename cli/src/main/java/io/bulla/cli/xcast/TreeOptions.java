@@ -4,6 +4,7 @@ package io.bulla.cli.xcast;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.topology.Radix;
+import java.io.IOException;
 import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -18,6 +19,11 @@ final class TreeOptions {
         SendPolicy policy(Meters meters) {
             return this == SHARED ? SendPolicy.SHARED : SendPolicy.copying(meters.source());
         }
+    }
+
+    enum Local {
+        BYTES,
+        SLAB
     }
 
     enum Memory {
@@ -47,6 +53,16 @@ final class TreeOptions {
     Memory memory = Memory.ARENA;
 
     @Option(
+            names = "--local",
+            paramLabel = "HOW",
+            description = {
+                "What nodes of one host send each other. bytes: all of the message, over a socket.",
+                "slab: where it is in memory that both have mapped; bytes where that cannot be.",
+                "By default slab for --processes, --peers and `bulla node`, if the system can, and bytes for others."
+            })
+    Local local;
+
+    @Option(
             names = "--limit",
             paramLabel = "BYTES",
             defaultValue = "4294967296",
@@ -61,6 +77,8 @@ final class TreeOptions {
             description = "Time after which a node that cannot be reached has failed: 5s, 500ms.")
     Duration peerTimeout = Duration.ofSeconds(10);
 
+    private boolean localIsAskedFor = true;
+
     @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
     Duration stats;
 
@@ -69,8 +87,22 @@ final class TreeOptions {
         Usage.atLeast(command, "--limit", 1, limit);
     }
 
-    Meters meters() {
-        return new Meters(stats != null, memory);
+    /// @throws IOException if slabs were asked for, and cannot be had
+    Meters meters() throws IOException {
+        return new Meters(stats != null, this);
+    }
+
+    /// For nodes that may be processes of one host, if it was not said otherwise.
+    void lendByDefault() {
+        localIsAskedFor = local != null;
+        if (local == null) {
+            local = Local.SLAB;
+        }
+    }
+
+    /// Whether it is an error if slabs cannot be lent.
+    boolean localIsAskedFor() {
+        return localIsAskedFor;
     }
 
     NodeParts parts(Meters meters, SendPolicy policy) {

@@ -153,7 +153,11 @@ final class Xcast implements AutoCloseable {
                 nodes,
                 after.handlesOpen(),
                 seconds,
-                levels(broadcast.verifiedAt));
+                levels(broadcast.verifiedAt),
+                crew.isHere()
+                        ? null
+                        : new Report.Host(
+                                after.socketBytes() - before.socketBytes(), after.memoryHeld() - before.memory()));
     }
 
     /// Ends all nodes, waits for their threads and gives the memory back.
@@ -268,7 +272,16 @@ final class Xcast implements AutoCloseable {
     ///
     /// @param meters of all processes
     /// @param here of this one's alone
-    private record Totals(long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen) {}
+    /// @param memory of all processes, if they are several
+    /// @param memoryHeld the same while each had the last message
+    private record Totals(
+            long sends,
+            Meters.Reading meters,
+            Meters.Reading here,
+            long handlesOpen,
+            long socketBytes,
+            long memory,
+            long memoryHeld) {}
 
     private Totals totals() throws IOException, InterruptedException {
         Map<Integer, ControlMessage.Counts> others = crew.isHere() ? Map.of() : counts();
@@ -277,12 +290,18 @@ final class Xcast implements AutoCloseable {
         Meters.Reading all = here;
         // an answer may be heard before the handle of its message is closed
         long open = meters.awaitHandles();
+        long socketBytes = root.socketBytes();
+        long memory = crew.isHere() ? 0 : ProcessMemory.bytes();
+        long memoryHeld = memory;
         for (ControlMessage.Counts one : others.values()) {
             sends += one.sends();
             all = all.plus(one.meters());
             open += one.handlesOpen();
+            socketBytes += one.socketBytes();
+            memory += one.memory();
+            memoryHeld += one.memoryHeld();
         }
-        return new Totals(sends, all, here, open);
+        return new Totals(sends, all, here, open, socketBytes, memory, memoryHeld);
     }
 
     /// Asks each other process for its counts, and waits for the answers.

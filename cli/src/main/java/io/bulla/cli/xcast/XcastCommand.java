@@ -244,7 +244,7 @@ public final class XcastCommand implements Callable<Integer> {
         }
         long bytes = LaunchMessage.payloadBytes(tree.limit, files);
         checkMemory(bytes);
-        return new ProcessCrew(this, bytes);
+        return new ProcessCrew(this, parts, bytes);
     }
 
     private void check() throws IOException {
@@ -267,6 +267,15 @@ public final class XcastCommand implements Callable<Integer> {
             Usage.atLeast(spec, where.processes != null ? "--processes" : "--nodes", 1, nodes());
         }
         tree.check(spec);
+        if (where.processes != null || where.peersFile != null) {
+            tree.lendByDefault();
+        }
+        if (where.processes != null
+                && tree.local == TreeOptions.Local.SLAB
+                && !spec.commandLine().getParseResult().hasMatchedOption("--radix")) {
+            // what is lent cannot be lent on, so the one who has it lends it to all
+            tree.radix = nodes();
+        }
         Usage.atLeast(spec, "--repeat", 1, run.repeat);
         Usage.atLeast(spec, "--timeout", 1, run.timeoutSeconds);
         if (where.port < 0 || where.port + nodes() > 65535) {
