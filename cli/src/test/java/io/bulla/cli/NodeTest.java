@@ -92,6 +92,35 @@ class NodeTest {
     }
 
     @Test
+    void processesSignWhatTheyBroadcast() {
+        Ran ran = Ran.bulla("xcast", "--processes=2", "--radix=1", "--tls", "--sign", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        assertEquals(
+                "security=tls signed nodes=2 in 2 processes",
+                ran.out().lines().findFirst().orElse(""));
+        assertEquals(2, ran.figure("verified"));
+    }
+
+    @Test
+    void nodeThatWantsSignaturesTakesNothingElse() throws Exception {
+        assertEquals(
+                0,
+                Ran.bulla("cert", "--nodes=1", "--out=" + folder.resolve("certs"))
+                        .status());
+        Path peers = peersFile(2);
+        String certs = "--certs=" + folder.resolve("certs");
+        BufferedReader said =
+                start("node", "--rank=1", "--peers=" + peers, certs, "--sign").inputReader();
+        assertTrue(said.readLine().endsWith("security=tls"));
+        Ran unsigned = Ran.bulla("xcast", "--peers=" + peers, certs, file.toString());
+        assertEquals(1, unsigned.status());
+        assertTrue(unsigned.err().endsWith("(failed=[1] verified=0 nodes=1)\n"), unsigned::err);
+        Ran signed = Ran.bulla("xcast", "--peers=" + peers, certs, "--sign", file.toString());
+        assertEquals(0, signed.status(), signed::err);
+        assertEquals(1, signed.figure("verified"));
+    }
+
+    @Test
     void deadProcessIsNamedAndWhoIsBelowItVerifiesNevertheless() {
         Ran ran = Ran.bulla(
                 "xcast", "--processes=3", "--radix=1", "--fail-node=2", "--peer-timeout=10s", file.toString());
@@ -187,6 +216,13 @@ class NodeTest {
                 "xcast",
                 "--plaintext",
                 path);
+        Ran.refused(
+                "--sign is with certificates: --certs DIR, or --tls for nodes that xcast starts",
+                "node",
+                "--rank=1",
+                "--peers=" + path,
+                "--plaintext",
+                "--sign");
         Ran.refused("--rank must be at least 1: given=0", "node", "--rank=0", "--peers=-", "--plaintext");
         Ran.refused(
                 "--peers - needs --nodes: how many there are besides the root",

@@ -92,7 +92,7 @@ public final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        tree.check(spec);
+        tree.check(spec, security.certs != null);
         if (pmix) {
             return callInJob();
         }

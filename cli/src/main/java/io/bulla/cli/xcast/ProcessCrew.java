@@ -116,6 +116,9 @@ final class ProcessCrew implements Crew {
                 "--local=" + (parts.meters().local() == null ? "bytes" : "slab"),
                 "--memory=" + options.tree.memory.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
+        if (options.tree.sign) {
+            arguments.add("--sign");
+        }
         if (rank == options.run.failNode) {
             arguments.add("--die");
         }

@@ -79,10 +79,21 @@ final class TreeOptions {
 
     private boolean localIsAskedFor = true;
 
+    @Option(
+            names = "--sign",
+            description = "Every broadcast is signed by its origin with its certificate's key, and none is taken that"
+                    + " is not: nodes on its way cannot change it. With --certs or --tls.")
+    boolean sign;
+
     @Option(names = "--stats", paramLabel = "TIME", converter = Usage.Time.class, description = StatsLines.OPTION)
     Duration stats;
 
-    void check(CommandSpec command) {
+    /// @param certified whether nodes have certificates
+    void check(CommandSpec command, boolean certified) {
+        if (sign && !certified) {
+            throw Usage.error(
+                    command, "--sign is with certificates: --certs DIR, or --tls for nodes that xcast starts");
+        }
         Usage.atLeast(command, "--radix", 1, radix);
         Usage.atLeast(command, "--limit", 1, limit);
     }
@@ -106,6 +117,6 @@ final class TreeOptions {
     }
 
     NodeParts parts(Meters meters, SendPolicy policy) {
-        return new NodeParts(meters, new Radix(radix), limit, policy, peerTimeout);
+        return new NodeParts(meters, new Radix(radix), limit, policy, peerTimeout, sign);
     }
 }

@@ -111,7 +111,8 @@ final class Xcast implements AutoCloseable {
 
     /// How the nodes are protected, and where they are.
     String describe() {
-        return "security=" + security.name() + " nodes=" + nodes + " " + crew.describe();
+        return "security=" + security.name() + (options.tree.sign ? " signed" : "") + " nodes=" + nodes + " "
+                + crew.describe();
     }
 
     /// Packs one launch message, broadcasts it, and waits until every node has verified it.

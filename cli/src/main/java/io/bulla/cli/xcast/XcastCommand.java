@@ -266,7 +266,7 @@ public final class XcastCommand implements Callable<Integer> {
             }
             Usage.atLeast(spec, where.processes != null ? "--processes" : "--nodes", 1, nodes());
         }
-        tree.check(spec);
+        tree.check(spec, protection.tls || protection.peers.certs != null);
         if (where.processes != null || where.peersFile != null) {
             tree.lendByDefault();
         }

@@ -144,7 +144,13 @@ public final class ConnectionFuzz implements FuzzTarget {
             try (SealedBuffer empty = memory.sealed(MemorySegment.NULL)) {
                 nodeLoop.peer(CHILD).quota.tryTake(0);
                 BroadcastSend send = BroadcastSend.begin(
-                        TAG, SendOptions.DEFAULT, empty.share(), nodeLoop.peer(settings.rank()), new int[] {CHILD});
+                        nodeLoop.broadcasts().newKey(),
+                        TAG,
+                        SendOptions.DEFAULT,
+                        false,
+                        empty.share(),
+                        nodeLoop.peer(settings.rank()),
+                        new int[] {CHILD});
                 result = send.result;
                 nodeLoop.broadcasts().begin(send);
             }

@@ -35,7 +35,7 @@ public final class WireSeeds {
 
     /// A hello's body.
     ///
-    /// @return 80 bytes
+    /// @return 88 bytes
     public static byte[] hello() {
         ByteBuf out = Unpooled.buffer();
         new Hello(2, 9, 0, 4, 5, SESSION, 0, 3, 1, 0, LIFE, WINDOW, WINDOW, 0).writeTo(out);
@@ -49,7 +49,8 @@ public final class WireSeeds {
     /// @return what a peer says first
     static byte[] hello(int rank, int nodes) {
         ByteBuf out = control(Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES));
-        new Hello(Frame.VERSION, Frame.VERSION, rank, nodes, 1, SESSION, 0, 0, 0, 0, LIFE, WINDOW, WINDOW, 0).writeTo(out);
+        new Hello(Frame.VERSION, Frame.VERSION, rank, nodes, 1, SESSION, 0, 0, 0, 0, LIFE, WINDOW, WINDOW, 0)
+                .writeTo(out);
         return bytes(out);
     }
 

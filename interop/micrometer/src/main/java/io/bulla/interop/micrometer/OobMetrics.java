@@ -34,6 +34,7 @@ import java.util.function.ToLongFunction;
 /// | `bulla.oob.oldest` | gauge, time | how long the oldest queued message has been on its way |
 /// | `bulla.oob.unclaimed` | gauge, bytes | messages without a receiver; of all peers only |
 /// | `bulla.oob.refused.connections` | counter | closed as soon as accepted; of all peers only |
+/// | `bulla.oob.refused.broadcasts` | counter | not their origin's; of all peers only |
 /// | `bulla.oob.broadcast.sends` | counter | sends of broadcasts, to one child each; of all peers only |
 ///
 /// Meters of one scrape share a look at the node, because a look waits for the node's event loop: one at most a tenth
@@ -116,6 +117,10 @@ public final class OobMetrics implements MeterBinder {
         gauge("unclaimed", BaseUnits.BYTES, node, OobNode::unclaimedBytes, registry);
         FunctionCounter.builder("bulla.oob.refused.connections", node, OobNode::refusedConnections)
                 .baseUnit(BaseUnits.CONNECTIONS)
+                .tags(tags)
+                .register(registry);
+        FunctionCounter.builder("bulla.oob.refused.broadcasts", node, OobNode::refusedBroadcasts)
+                .baseUnit(BaseUnits.MESSAGES)
                 .tags(tags)
                 .register(registry);
         FunctionCounter.builder("bulla.oob.broadcast.sends", node, OobNode::broadcastSends)

@@ -90,8 +90,9 @@ class OobMetersTest {
         assertEquals(1, counter("received.messages", "rank", "1"));
         assertEquals(LENGTH, counter("received.bytes", "rank", "1"));
         assertEquals(2, counter("connections", "rank", "0"));
-        for (String none :
-                new String[] {"resends", "duplicates", "failures", "refused.connections", "broadcast.sends"}) {
+        for (String none : new String[] {
+            "resends", "duplicates", "failures", "refused.connections", "refused.broadcasts", "broadcast.sends"
+        }) {
             assertEquals(0, counter(none, "rank", "0"), none);
         }
         for (String none : new String[] {"queued.messages", "queued.bytes", "waiting", "unclaimed", "oldest"}) {

@@ -34,6 +34,9 @@ final class Broadcast {
     final BroadcastKey key;
     final int tag;
     final SendOptions options;
+    /// Whether it ends with its origin's signature.
+    final boolean signed;
+    /// With the signature.
     final long total;
     /// At the origin, else `null`.
     final @Nullable CompletableFuture<BroadcastResult> result;
@@ -52,11 +55,16 @@ final class Broadcast {
     private int reached;
     private boolean over;
     boolean handedOn;
+    /// Until it is known whether it is its origin's.
+    boolean checking;
+    /// It is not its origin's.
+    boolean refused;
 
     Broadcast(
             BroadcastKey key,
             int tag,
             SendOptions options,
+            boolean signed,
             long total,
             @Nullable CompletableFuture<BroadcastResult> result,
             long now) {
@@ -64,6 +72,7 @@ final class Broadcast {
         this.key = key;
         this.tag = tag;
         this.options = options;
+        this.signed = signed;
         this.total = total;
         this.result = result;
         this.reached = result == null ? 1 : 0;
@@ -155,6 +164,12 @@ final class Broadcast {
 
     Outcome outcome() {
         return new Outcome(reached, List.copyOf(failed));
+    }
+
+    /// It is not its origin's: the handler does not get it, and another of the same number may be.
+    void refuse(int rank) {
+        refused = true;
+        missed(rank);
     }
 
     /// This node's own handler does not get it.

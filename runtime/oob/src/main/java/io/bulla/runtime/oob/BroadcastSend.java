@@ -11,9 +11,6 @@ import org.jspecify.annotations.Nullable;
 final class BroadcastSend extends PendingSend {
 
     private static final int[] NONE = {};
-    // of this node's own, which is not written: it gets its key when it begins
-    private static final BroadcastKey NOT_BEGUN = new BroadcastKey(-1, 0, 0);
-
     /// Of this node's own, on its way to the loop; else `null`.
     final @Nullable CompletableFuture<BroadcastResult> result;
     /// Of which it is a part, if it goes to a child.
@@ -23,7 +20,8 @@ final class BroadcastSend extends PendingSend {
     /// Of this node's own, on its way to the loop: whom it goes to; each has its quota already.
     final int[] children;
     private boolean hasRooms;
-    private final BroadcastKey key;
+    final BroadcastKey key;
+    private final boolean signed;
 
     private BroadcastSend(
             Frame.Kind kind,
@@ -33,12 +31,14 @@ final class BroadcastSend extends PendingSend {
             @Nullable SealedBuffer handle,
             Peer peer,
             BroadcastKey key,
+            boolean signed,
             @Nullable Broadcast of,
             @Nullable Broadcast landing,
             @Nullable CompletableFuture<BroadcastResult> result,
             int[] children) {
         super(kind, tag, options, bytes, handle, peer);
         this.key = key;
+        this.signed = signed;
         this.of = of;
         this.landing = landing;
         this.result = result;
@@ -47,7 +47,16 @@ final class BroadcastSend extends PendingSend {
     }
 
     /// Of this node's own, to itself: it begins.
-    static BroadcastSend begin(int tag, SendOptions options, SealedBuffer handle, Peer self, int[] children) {
+    ///
+    /// @param signed whether the bytes end with a signature
+    static BroadcastSend begin(
+            BroadcastKey key,
+            int tag,
+            SendOptions options,
+            boolean signed,
+            SealedBuffer handle,
+            Peer self,
+            int[] children) {
         return new BroadcastSend(
                 Frame.Kind.BROADCAST,
                 tag,
@@ -55,7 +64,8 @@ final class BroadcastSend extends PendingSend {
                 handle.byteSize(),
                 handle,
                 self,
-                NOT_BEGUN,
+                key,
+                signed,
                 null,
                 null,
                 new CompletableFuture<>(),
@@ -75,7 +85,18 @@ final class BroadcastSend extends PendingSend {
     private static BroadcastSend toChild(
             Broadcast of, long bytes, @Nullable SealedBuffer handle, Peer child, @Nullable Broadcast landing) {
         return new BroadcastSend(
-                Frame.Kind.BROADCAST, of.tag, of.options, bytes, handle, child, of.key, of, landing, null, NONE);
+                Frame.Kind.BROADCAST,
+                of.tag,
+                of.options,
+                bytes,
+                handle,
+                child,
+                of.key,
+                of.signed,
+                of,
+                landing,
+                null,
+                NONE);
     }
 
     /// Of the confirmation.
@@ -88,6 +109,7 @@ final class BroadcastSend extends PendingSend {
                 failed,
                 parent,
                 key,
+                false,
                 null,
                 null,
                 null,
@@ -122,6 +144,16 @@ final class BroadcastSend extends PendingSend {
     @Override
     long number() {
         return key.number();
+    }
+
+    @Override
+    int mark() {
+        return signed ? super.mark() | Frame.SIGNED : super.mark();
+    }
+
+    @Override
+    boolean isSigned() {
+        return signed;
     }
 
     @Override

@@ -19,7 +19,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /// The broadcasts that pass through a node, its own and those of others.
 ///
@@ -29,7 +31,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// session and number, and its sender still hears the confirmation.
 ///
 /// What is kept is charged to the peer that sent it ([BroadcastCharge]), so a relay holds no more than it grants.
-/// One event loop's, but for the counter.
+/// One event loop's, but for the counter and the names.
 final class Broadcasts {
 
     private static final Logger LOG = NodeLog.LOG;
@@ -42,6 +44,7 @@ final class Broadcasts {
     private final NodeLoop nodeLoop;
     private final Settings settings;
     private final BroadcastTree tree;
+    private final OriginChecks origins;
     private final long session;
     private final Map<BroadcastKey, Broadcast> active = new LinkedHashMap<>();
     private final Map<BroadcastKey, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
@@ -54,13 +57,24 @@ final class Broadcasts {
     };
     private final SeenBroadcasts seen = new SeenBroadcasts();
     private final LongAdder sends = new LongAdder();
-    private long lastNumber;
+    // volatile: one step; a signature needs the number before the loop has the broadcast
+    private final AtomicLong lastNumber = new AtomicLong();
 
     Broadcasts(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
         this.settings = nodeLoop.settings();
         this.tree = new BroadcastTree(settings.routing(), settings.size());
         this.session = settings.surroundings().name();
+        this.origins = new OriginChecks(nodeLoop);
+    }
+
+    OriginChecks origins() {
+        return origins;
+    }
+
+    /// Names a broadcast of this node's own. Any thread.
+    BroadcastKey newKey() {
+        return new BroadcastKey(settings.rank(), session, lastNumber.incrementAndGet());
     }
 
     BroadcastTree tree() {
@@ -78,13 +92,8 @@ final class Broadcasts {
     /// A broadcast of this node's own.
     void begin(BroadcastSend own) {
         CompletableFuture<BroadcastResult> result = Objects.requireNonNull(own.result, "result");
-        Broadcast broadcast = new Broadcast(
-                new BroadcastKey(settings.rank(), session, ++lastNumber),
-                own.tag,
-                own.options,
-                own.bytes,
-                result,
-                nodeLoop.now());
+        Broadcast broadcast =
+                new Broadcast(own.key, own.tag, own.options, own.isSigned(), own.bytes, result, nodeLoop.now());
         broadcast.land(0, Objects.requireNonNull(own.handle, "handle"));
         own.handle = null;
         active.put(broadcast.key, broadcast);
@@ -155,7 +164,7 @@ final class Broadcasts {
             }
             SendOptions options =
                     frame.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            broadcast = new Broadcast(key, frame.tag(), options, frame.total(), null, nodeLoop.now());
+            broadcast = new Broadcast(key, frame.tag(), options, frame.signed(), frame.total(), null, nodeLoop.now());
             active.put(key, broadcast);
         }
         if (last) {
@@ -177,7 +186,6 @@ final class Broadcasts {
 
     private void handOn(Broadcast broadcast) {
         if (broadcast.isWhole()) {
-            seen.add(broadcast.key);
             if (!isCutThrough()) {
                 askChildren(broadcast, settings.rank());
             }
@@ -196,17 +204,52 @@ final class Broadcasts {
         }
     }
 
+    /// To the handlers; if it is signed, their call and the confirmation wait for the check.
     private void deliver(Broadcast broadcast) {
-        SealedBuffer whole;
+        OriginChecks.Opened opened;
         try {
-            whole = broadcast.whole();
+            opened = origins.open(broadcast);
+        } catch (IOException wrong) {
+            refuse(broadcast, String.valueOf(wrong.getMessage()));
+            return;
         } catch (Throwable noHandle) {
             LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " tag=" + broadcast.tag, noHandle);
+            seen.add(broadcast.key);
             broadcast.missed(settings.rank());
             return;
         }
-        Message message = new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), whole);
-        nodeLoop.dispatch(message, broadcast.charge.share());
+        OriginCheck check = opened.check();
+        if (check == null) {
+            seen.add(broadcast.key);
+        } else {
+            broadcast.checking = true;
+            origins.start(check);
+        }
+        Message message =
+                new Message(broadcast.key.origin(), broadcast.tag, broadcast.options.format(), opened.bytes());
+        nodeLoop.dispatch(message, broadcast.charge.share(), check);
+    }
+
+    private void refuse(Broadcast broadcast, String why) {
+        origins.refused(broadcast.key, broadcast.tag, why);
+        broadcast.refuse(settings.rank());
+    }
+
+    /// It is known whether a broadcast is its origin's.
+    ///
+    /// @param wrong why it is not, or `null`
+    void checked(Broadcast broadcast, @Nullable String wrong) {
+        if (active.get(broadcast.key) != broadcast) {
+            // this node is closed
+            return;
+        }
+        broadcast.checking = false;
+        if (wrong == null) {
+            seen.add(broadcast.key);
+        } else {
+            refuse(broadcast, wrong);
+        }
+        endIfDone(broadcast);
     }
 
     /// A policy other than to share decides about whole messages.
@@ -470,6 +513,9 @@ final class Broadcasts {
     }
 
     private void endIfDone(Broadcast broadcast) {
+        if (broadcast.checking) {
+            return;
+        }
         if (!broadcast.isWhole() || !broadcast.waiting.isEmpty() || active.remove(broadcast.key) == null) {
             return;
         }
@@ -480,7 +526,9 @@ final class Broadcasts {
                     new BroadcastResult(outcome.reached(), outcome.failed(), nodeLoop.now() - broadcast.started));
             return;
         }
-        outcomes.put(broadcast.key, outcome);
+        if (!broadcast.refused) {
+            outcomes.put(broadcast.key, outcome);
+        }
         for (int parent : broadcast.parents) {
             confirm(broadcast.key, outcome, nodeLoop.peer(parent));
         }

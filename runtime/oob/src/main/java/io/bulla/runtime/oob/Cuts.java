@@ -147,6 +147,7 @@ final class Cuts {
             }
         }
         List<Message> messages = new ArrayList<>();
+        waiting.removeIf(Incoming::isRefused);
         for (Incoming incoming : waiting) {
             Message message = incoming.message;
             messages.add(message.with(shares.of(message.buffer(), null)));

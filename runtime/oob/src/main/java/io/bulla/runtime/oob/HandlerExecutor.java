@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
-/// of the library; and what waits for it.
+/// of the library; and what waits for it. A second one checks what the loop has no time for ([OriginCheck]).
 final class HandlerExecutor {
 
     private static final Logger LOG = NodeLog.LOG;
@@ -45,6 +45,7 @@ final class HandlerExecutor {
             item.next = next;
         }
     };
+    private final String name;
     private final int rank;
     // taken and not run yet: the handlers' thread's, and the loop's while that waits for it
     private @Nullable Item rest;
@@ -57,7 +58,8 @@ final class HandlerExecutor {
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile @Nullable Thread runner;
 
-    HandlerExecutor(int rank, ThreadFactory threads) {
+    HandlerExecutor(String name, int rank, ThreadFactory threads) {
+        this.name = name;
         this.rank = rank;
         this.executor =
                 new ThreadPoolExecutor(
@@ -76,7 +78,7 @@ final class HandlerExecutor {
     }
 
     private Thread named(Thread thread) {
-        thread.setName("bulla-handler-" + rank);
+        thread.setName(name + "-" + rank);
         return thread;
     }
 

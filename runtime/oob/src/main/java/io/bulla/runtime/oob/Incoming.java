@@ -14,15 +14,19 @@ final class Incoming extends HandlerExecutor.Item {
     private @Nullable Peer peer;
     private @Nullable Credit credit;
     private @Nullable BroadcastCharge charge;
+    // of a broadcast that is signed; else null
+    private final @Nullable OriginCheck check;
 
     /// @param credit of the sender's lane, or `null` if it is this node's own
     Incoming(Message message, Handlers handlers, @Nullable Peer peer, @Nullable Credit credit) {
-        this(message, handlers, peer, credit, null);
+        this(message, handlers, peer, credit, null, null);
     }
 
-    /// @param charge of a broadcast
-    Incoming(Message message, Handlers handlers, BroadcastCharge charge) {
-        this(message, handlers, null, null, charge);
+    /// A broadcast.
+    ///
+    /// @param check that is waited for; or `null`
+    static Incoming broadcast(Message message, Handlers handlers, BroadcastCharge charge, @Nullable OriginCheck check) {
+        return new Incoming(message, handlers, null, null, charge, check);
     }
 
     private Incoming(
@@ -30,18 +34,30 @@ final class Incoming extends HandlerExecutor.Item {
             Handlers handlers,
             @Nullable Peer peer,
             @Nullable Credit credit,
-            @Nullable BroadcastCharge charge) {
+            @Nullable BroadcastCharge charge,
+            @Nullable OriginCheck check) {
         this.message = message;
         this.bytes = message.buffer().byteSize();
         this.handlers = handlers;
         this.peer = peer;
         this.credit = credit;
         this.charge = charge;
+        this.check = check;
     }
 
+    /// Waits for the check, which waits for no handler.
     @Override
     void run() {
-        handlers.deliver(this);
+        if (check == null || check.isGenuine()) {
+            handlers.deliver(this);
+        } else {
+            drop();
+        }
+    }
+
+    /// Whether no handler will have it: it is not its origin's.
+    boolean isRefused() {
+        return check != null && check.isRefused();
     }
 
     @Override

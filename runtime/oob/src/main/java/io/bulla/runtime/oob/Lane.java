@@ -294,13 +294,13 @@ final class Lane {
         return send;
     }
 
-    /// A message that was not skipped and is longer than a peer takes, or `null`.
+    /// A message that is still to be written, or `null`: one that is not skipped, of those that `which` names.
     @Nullable
-    PendingSend over(long limit) {
-        Predicate<PendingSend> over = send -> send.bytes > limit && !send.skipped;
-        PendingSend found = find(begun, over);
+    PendingSend firstWaiting(Predicate<PendingSend> which) {
+        Predicate<PendingSend> wanted = send -> !send.skipped && which.test(send);
+        PendingSend found = find(begun, wanted);
         for (int i = 0; i < fresh.length && found == null; i++) {
-            found = find(fresh[i], over);
+            found = find(fresh[i], wanted);
         }
         return found;
     }

@@ -73,8 +73,8 @@ final class NodeLoop {
         this.settings = settings;
         this.lastTick = settings.surroundings().now();
         this.loop = loop;
-        this.handlerExecutor =
-                new HandlerExecutor(settings.rank(), settings.surroundings().threads());
+        this.handlerExecutor = new HandlerExecutor(
+                "bulla-handler", settings.rank(), settings.surroundings().threads());
         this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), handlerExecutor);
         settings.handlers().forEach(handlers::receive);
         this.quota = SendQuota.ofAll(settings.allMessages(), settings.allBytes());
@@ -427,8 +427,10 @@ final class NodeLoop {
     }
 
     /// A broadcast, to the handlers.
-    void dispatch(Message message, BroadcastCharge charge) {
-        dispatch(new Incoming(message, handlers, charge), message.origin());
+    ///
+    /// @param check that its handler waits for; or `null`
+    void dispatch(Message message, BroadcastCharge charge, @Nullable OriginCheck check) {
+        dispatch(Incoming.broadcast(message, handlers, charge, check), message.origin());
     }
 
     private void dispatch(Incoming incoming, int from) {
@@ -479,6 +481,7 @@ final class NodeLoop {
         long now = now();
         advance(now);
         handlerExecutor.tick();
+        broadcasts.origins().tick();
         if (isSuspended()) {
             return;
         }

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -149,6 +150,14 @@ public final class OobNode implements AutoCloseable {
     /// @return a number that only grows; 0 without an [OobNodeBuilder#localMemory]
     public long lentBytes() {
         return nodeLoop.lentBytes();
+    }
+
+    /// Broadcasts that were refused because they are not their origin's: not signed where that is required, or not
+    /// as the origin has signed them.
+    ///
+    /// @return a number that only grows
+    public long refusedBroadcasts() {
+        return broadcasts.origins().refused();
     }
 
     /// The peers that this node has had to do with.
@@ -371,10 +380,13 @@ public final class OobNode implements AutoCloseable {
     /// Broadcasts of one node with one tag arrive in order where no node fails; around a failure, one may
     /// overtake another.
     ///
+    /// If this node signs ([OobNodeBuilder#signatures]), the caller's thread reads all bytes for that.
+    ///
     /// @param tag of the message
     /// @param buffer stays the caller's
     /// @return completes when everybody alive has the message; fails at once with a [QueueFullException] if the
-    ///     queue of a child is full, and with a [PeerFailedException] if this node is closed before. Who completes
+    ///     queue of a child is full, with an [IOException] if it cannot be signed, and with a
+    ///     [PeerFailedException] if this node is closed before. Who completes
     ///     its `toCompletableFuture()` gives up waiting, and the broadcast goes on
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
@@ -404,13 +416,50 @@ public final class OobNode implements AutoCloseable {
             return CompletableFuture.failedFuture(
                     new QueueFullException(full + " rank=" + settings.rank() + " tag=" + tag));
         }
-        BroadcastSend send = BroadcastSend.begin(tag, options, handle, nodeLoop.peer(settings.rank()), children);
+        BroadcastKey key = broadcasts.newKey();
+        boolean signs = broadcasts.origins().signs();
+        if (signs) {
+            try {
+                handle = signed(key, tag, options, handle, children);
+            } catch (IOException noSignature) {
+                return CompletableFuture.failedFuture(noSignature);
+            }
+        }
+        Peer self = nodeLoop.peer(settings.rank());
+        BroadcastSend send = BroadcastSend.begin(key, tag, options, signs, handle, self, children);
         if (isClosing()) {
             nodeLoop.fail(send);
         } else {
             nodeLoop.submit(send);
         }
         return Objects.requireNonNull(send.result, "result");
+    }
+
+    /// The handle in exchange for one of the bytes with their signature, and the rooms for rooms of theirs; if that
+    /// fails, both are given back.
+    private SealedBuffer signed(BroadcastKey key, int tag, SendOptions options, SealedBuffer handle, int[] children)
+            throws IOException {
+        long bytes = handle.byteSize();
+        long rooms = 0;
+        try (handle) {
+            SealedBuffer signed = broadcasts.origins().sign(key, tag, options, handle);
+            if (signed.byteSize() > settings.limit()) {
+                long length = signed.byteSize();
+                signed.close();
+                throw new IllegalArgumentException(
+                        "message over the limit, with its signature: length=" + length + " limit=" + settings.limit());
+            }
+            rooms = signed.byteSize();
+            return signed;
+        } finally {
+            for (int child : children) {
+                SendQuota quota = nodeLoop.peer(child).quota;
+                if (rooms > 0) {
+                    quota.take(rooms);
+                }
+                quota.give(1, bytes);
+            }
+        }
     }
 
     /// For each child, or none.
@@ -586,8 +635,13 @@ public final class OobNode implements AutoCloseable {
     private void end(CompletableFuture<Void> loopIsClosed) {
         loopIsClosed
                 .thenCompose(done -> {
+                    // first, for a handler may wait for a check
+                    CompletableFuture<Void> checked =
+                            broadcasts.origins().close().toCompletableFuture();
                     nodeLoop.handlerExecutor().close();
-                    return nodeLoop.soon(nodeLoop.handlerExecutor().ended(), END_MILLIS);
+                    CompletableFuture<Void> handled =
+                            nodeLoop.handlerExecutor().ended().toCompletableFuture();
+                    return nodeLoop.soon(CompletableFuture.allOf(handled, checked), END_MILLIS);
                 })
                 .whenComplete((done, failure) -> {
                     nodeLoop.handlers().close();

@@ -36,6 +36,7 @@ public final class OobNodeBuilder {
     private @Nullable MemorySource source;
     private @Nullable PeerDirectory directory;
     private @Nullable Security security;
+    private BroadcastSignatures signatures = BroadcastSignatures.NONE;
     private ConnectionLimits connections = ConnectionLimits.DEFAULT;
     private Transport transport = Transport.NIO;
     private Routing routing = new Radix(4);
@@ -112,6 +113,16 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder security(Security security) {
         this.security = security;
+        return this;
+    }
+
+    /// Whether broadcasts are signed by their origin, so that relays need not be trusted with what they hand on. The
+    /// signature counts towards the [#limit] of a message. [BroadcastSignatures#NONE] by default.
+    ///
+    /// @param signatures made and checked by the [#security], which has to have a key for each node
+    /// @return this builder
+    public OobNodeBuilder signatures(BroadcastSignatures signatures) {
+        this.signatures = Objects.requireNonNull(signatures, "signatures");
         return this;
     }
 
@@ -449,6 +460,7 @@ public final class OobNodeBuilder {
             throw new IllegalArgumentException("cut of another node: rank=" + cut.rank() + " size=" + cut.size()
                     + " expected=" + rank + " of=" + size);
         }
+        checkSignatures();
         checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
         checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
         checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
@@ -459,6 +471,7 @@ public final class OobNodeBuilder {
                 Objects.requireNonNull(source, "a node needs a memory source"),
                 Objects.requireNonNull(directory, "a node needs a peer directory"),
                 Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
+                signatures,
                 connections,
                 transport,
                 routing,
@@ -483,6 +496,15 @@ public final class OobNodeBuilder {
                 cut,
                 localMemory,
                 surroundings);
+    }
+
+    private void checkSignatures() {
+        if (signatures != BroadcastSignatures.NONE
+                && security != null
+                && security.originSignatures().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "security has no key to sign with: security=" + security.name() + " signatures=" + signatures);
+        }
     }
 
     private static long checked(String what, long given, long least, long most) {

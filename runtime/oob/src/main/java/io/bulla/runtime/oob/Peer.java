@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// One peer: the session with it, the connection that carries it now, and the verdict if none can be had.
@@ -56,6 +57,7 @@ final class Peer {
     private @Nullable Connection connection;
     private @Nullable Writer writer;
     private long limit = Long.MAX_VALUE;
+    private long features = -1;
     private boolean seeking;
     // once this node is no longer suspended
     private boolean resumes;
@@ -144,8 +146,8 @@ final class Peer {
     ///
     /// @return true if the peer has to be pumped and was not noted for it yet
     boolean enqueue(PendingSend send) {
-        if (send.bytes > limit) {
-            refuse(send, overLimit(send));
+        if (!takes(send)) {
+            refuse(send, notTaken(send));
             return false;
         }
         send.order = ++lastOrder;
@@ -159,8 +161,15 @@ final class Peer {
         return first;
     }
 
-    private String overLimit(PendingSend send) {
-        return "message over the receiver's limit: length=" + send.bytes + " limit=" + limit;
+    /// As its hello says; before one, it is taken for one that does.
+    private boolean takes(PendingSend send) {
+        return send.bytes <= limit && (!send.isSigned() || (features & Hello.SIGNED_BROADCASTS) != 0);
+    }
+
+    private String notTaken(PendingSend send) {
+        return send.bytes > limit
+                ? "message over the receiver's limit: length=" + send.bytes + " limit=" + limit
+                : "receiver does not know signed broadcasts: features=" + features;
     }
 
     /// Says something as soon as the connection takes it, in place of an older word of the topic.
@@ -309,13 +318,15 @@ final class Peer {
         hint = null;
         advanced = false;
         limit = hello.limit();
-        fresh.open(this, hello.features());
+        features = hello.features();
+        fresh.open(this, features);
         nodeLoop.holdIfCut(session);
         session.interrupt();
         acknowledged(hello.small(), hello.bulk(), hello.control());
         session.chargeRestored();
-        for (PendingSend over = session.over(limit); over != null; over = session.over(limit)) {
-            refuse(over, overLimit(over));
+        Predicate<PendingSend> unwanted = send -> !takes(send);
+        for (PendingSend over = session.first(unwanted); over != null; over = session.first(unwanted)) {
+            refuse(over, notTaken(over));
         }
         Writer out = new Writer(fresh, session, settings);
         writer = out;

@@ -128,6 +128,16 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
         return 0;
     }
 
+    /// How its bytes are packed, as a header says it.
+    int mark() {
+        return options.mark();
+    }
+
+    /// Whether it is a broadcast that ends with its origin's signature.
+    boolean isSigned() {
+        return false;
+    }
+
     /// Whether its bytes may still be arriving here.
     boolean isLanding() {
         return false;

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.util.Optional;
 
 /// How connections are protected, and who stands at the other end. One instance may serve many channels.
 ///
@@ -44,6 +45,13 @@ public interface Security {
     /// @return the rank that was proven, or [#UNKNOWN] if nothing is proven here and the claim is taken as true
     /// @throws IOException if the channel's peer may not be here
     int peerOf(Channel channel) throws IOException;
+
+    /// By what broadcasts are signed, so that relays cannot change them. Asked when a node starts.
+    ///
+    /// @return nothing if nodes have no keys that others could check: then none can be signed
+    default Optional<OriginSignatures> originSignatures() {
+        return Optional.empty();
+    }
 
     /// For the first words of a program and of its log.
     ///

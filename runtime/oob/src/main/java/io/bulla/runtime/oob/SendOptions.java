@@ -64,6 +64,11 @@ public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Op
         return (duration.compareTo(CENTURY) > 0 ? CENTURY : duration).toNanos();
     }
 
+    /// How the bytes are packed, as a header says it.
+    int mark() {
+        return format.isPresent() ? format.get().mark() : 0;
+    }
+
     boolean hasDeadline() {
         return deadline.isPresent() && deadline.get().compareTo(CENTURY) < 0;
     }

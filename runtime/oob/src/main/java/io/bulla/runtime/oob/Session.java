@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -99,7 +100,7 @@ final class Session {
                 life,
                 settings.inboundHighWaterMark(),
                 settings.limit(),
-                settings.localMemory() == null ? 0 : Hello.LOCAL);
+                Hello.SIGNED_BROADCASTS | (settings.localMemory() == null ? 0 : Hello.LOCAL));
     }
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
@@ -298,11 +299,11 @@ final class Session {
         }
     }
 
-    /// A message that is longer than the peer takes, or `null`.
+    /// A message that the peer does not take, or `null`.
     @Nullable
-    PendingSend over(long limit) {
-        PendingSend found = small.over(limit);
-        return found != null ? found : bulk.over(limit);
+    PendingSend first(Predicate<PendingSend> notTaken) {
+        PendingSend found = small.firstWaiting(notTaken);
+        return found != null ? found : bulk.firstWaiting(notTaken);
     }
 
     /// Charges of what this side holds.

@@ -20,6 +20,7 @@ record Settings(
         MemorySource source,
         PeerDirectory directory,
         Security security,
+        BroadcastSignatures signatures,
         ConnectionLimits connections,
         Transport transport,
         Routing routing,

@@ -214,13 +214,11 @@ final class Writer {
     }
 
     static void header(ByteBuffer out, int at, Lane lane, PendingSend send, int length) {
-        int mark =
-                send.options.format().isPresent() ? send.options.format().get().mark() : 0;
         Frame.write(
                 out,
                 at,
                 send.kind,
-                mark,
+                send.mark(),
                 send.tag,
                 send.origin(),
                 send.sequence,

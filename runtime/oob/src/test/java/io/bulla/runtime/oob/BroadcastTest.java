@@ -257,7 +257,7 @@ class BroadcastTest {
 
     @Test
     void fragmentsOfTwoSendersMayOverlap() {
-        Broadcast broadcast = new Broadcast(new BroadcastKey(0, 1, 2), TAG, SendOptions.DEFAULT, 5000, null, 0);
+        Broadcast broadcast = new Broadcast(new BroadcastKey(0, 1, 2), TAG, SendOptions.DEFAULT, false, 5000, null, 0);
         try (SealedBuffer message = cluster.numbered(3, 5000)) {
             assertTrue(broadcast.land(0, message.slice(0, 2048)));
             assertFalse(broadcast.land(0, message.slice(0, 1024)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
+import io.bulla.runtime.oob.OriginSignatures;
 import io.bulla.runtime.oob.Security;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.ClientAuth;
@@ -13,13 +14,12 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.PrivateKey;
-import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManagerFactory;
 
@@ -32,6 +32,7 @@ import javax.net.ssl.KeyManagerFactory;
 /// - *Every connection*: what the other end shows is checked on each connection, one that resumes a session
 ///   included, so that a certificate that has expired is found out.
 /// - *Rotation*: [#rotate] puts new files in the place of the old ones while the node runs.
+/// - *Signatures*: a node's key signs its broadcasts, if [io.bulla.runtime.oob.OobNodeBuilder#signatures] says so.
 ///
 /// `./bulla cert` makes files for a trial. What it withstands: docs/security.md.
 public final class TlsCertificates implements Security {
@@ -42,16 +43,20 @@ public final class TlsCertificates implements Security {
     private final PeerIdentity self;
     // volatile: replaced as one; a connection that is being made meanwhile takes either
     private volatile Material material;
+    private final OriginSignatures signatures;
 
-    private TlsCertificates(PeerIdentity self, Material material) {
+    private TlsCertificates(PeerIdentity self, Material material, InstantSource clock) {
         this.self = self;
         this.material = material;
+        this.signatures = new CertificateSignatures(() -> this.material.signing, clock);
     }
 
     /// What connections are made with: of one set of files.
-    private record Material(KeyManagerFactory keys, MemberTrust trust, SslContext accepting) {
+    private record Material(
+            KeyManagerFactory keys, MemberTrust trust, SslContext accepting, CertificateSignatures.Material signing) {
 
-        static Material of(KeyManagerFactory keys, MemberTrust trust) throws IOException {
+        static Material of(KeyManagerFactory keys, MemberTrust trust, CertificateSignatures.Material signing)
+                throws IOException {
             return new Material(
                     keys,
                     trust,
@@ -60,7 +65,8 @@ public final class TlsCertificates implements Security {
                             .protocols(VERSION)
                             .trustManager(trust)
                             .clientAuth(ClientAuth.REQUIRE)
-                            .build());
+                            .build(),
+                    signing);
         }
     }
 
@@ -81,7 +87,7 @@ public final class TlsCertificates implements Security {
     static TlsCertificates ofFiles(Path authority, Path chain, Path key, InstantSource clock) throws IOException {
         PeerIdentity[] self = new PeerIdentity[1];
         Material material = read(authority, chain, key, clock, self);
-        return new TlsCertificates(self[0], material);
+        return new TlsCertificates(self[0], material, clock);
     }
 
     /// Replaces the node's files: connections from now on are made with the new ones. Those that stand keep what
@@ -113,11 +119,15 @@ public final class TlsCertificates implements Security {
             MemberTrust trust = MemberTrust.of(authorities(authority), self.job(), clock);
             trust.checkServerTrusted(path, "UNKNOWN");
             trust.checkClientTrusted(path, "UNKNOWN");
-            if (!belong(path[0], secret)) {
+            SigningKey signing = new SigningKey(secret);
+            if (!belong(path[0], signing)) {
                 throw new IOException("key is not the certificate's: file=" + key);
             }
             named[0] = self;
-            return Material.of(keys(secret, path), trust);
+            return Material.of(
+                    keys(secret, path),
+                    trust,
+                    new CertificateSignatures.Material(signing, ShownChain.encode(path), trust));
         } catch (CertificateException wrong) {
             throw new IOException("own " + wrong.getMessage() + ": file=" + chain, wrong);
         }
@@ -181,6 +191,11 @@ public final class TlsCertificates implements Security {
         return proven(channel).rank();
     }
 
+    @Override
+    public Optional<OriginSignatures> originSignatures() {
+        return Optional.of(signatures);
+    }
+
     static PeerIdentity proven(Channel channel) throws IOException {
         PeerIdentity peer = channel.attr(TlsGate.PEER).get();
         if (peer == null) {
@@ -212,22 +227,11 @@ public final class TlsCertificates implements Security {
         }
     }
 
-    private static boolean belong(X509Certificate certificate, PrivateKey key) {
-        String signature = switch (key.getAlgorithm().toUpperCase(Locale.ROOT)) {
-            case "EC" -> "SHA256withECDSA";
-            case "RSA" -> "SHA256withRSA";
-            default -> key.getAlgorithm();
-        };
+    private static boolean belong(X509Certificate certificate, SigningKey key) {
         byte[] something =
                 Objects.toString(certificate.getSerialNumber()).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         try {
-            Signature signer = Signature.getInstance(signature);
-            signer.initSign(key);
-            signer.update(something);
-            byte[] signed = signer.sign();
-            signer.initVerify(certificate.getPublicKey());
-            signer.update(something);
-            return signer.verify(signed);
+            return SigningKey.isSigned(certificate.getPublicKey(), something, key.sign(something));
         } catch (GeneralSecurityException anotherKind) {
             return false;
         }

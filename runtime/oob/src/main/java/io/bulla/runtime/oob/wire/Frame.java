@@ -15,7 +15,7 @@ import java.util.Optional;
 /// +-------------------------------+---------------+---------------+  0
 /// |           magic  'B' 'u' 'l' 'a'                              |
 /// +---------------+---------------+-------------------------------+  4
-/// |  version = 4  |     kind      |  format code  |d|  flags = 0  |     d (0x80): described
+/// |  version = 4  |     kind      |  format code  |d|s| flags = 0 |     d (0x80): described, s (0x40): signed
 /// +---------------+---------------+-------------------------------+  8
 /// |                            tag                                |
 /// +---------------------------------------------------------------+ 12
@@ -44,12 +44,14 @@ import java.util.Optional;
 ///
 /// Format code and flags are those of an [io.bulla.pack.Envelope], see [WireFormat#mark()]; both 0 if the body
 /// is not packed items. A whole envelope does not stand here: its checksum would have every sender, relay and
-/// receiver read bytes that they otherwise only hand on, and TCP has one.
+/// receiver read bytes that they otherwise only hand on, and TCP has one. A broadcast that is signed ends with its
+/// origin's signature, and the flag says so.
 ///
 /// @param kind what the frame is
 /// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags; of a NOTICE, its topic
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
+/// @param signed whether the broadcast ends with its origin's signature
 /// @param sequence of the message within its lane; of an ACK, what the sender of the ACK expects next in the
 ///     small lane
 /// @param offset of this fragment in the message, in bytes; of an ACK, what is expected next in the bulk lane
@@ -64,6 +66,7 @@ public record Frame(
         int tag,
         int origin,
         Optional<WireFormat> format,
+        boolean signed,
         long sequence,
         long offset,
         long total,
@@ -98,6 +101,9 @@ public record Frame(
     public static final int MAX_BATCH = 64 << 10;
 
     public static final int VERSION = 4;
+
+    /// In the mark of a broadcast that ends with a signature, beside what [WireFormat#mark()] says.
+    public static final int SIGNED = 0x40;
 
     private static final int MAGIC = 0x42756c61;
     private static final int FLAGS_AT = 61;
@@ -171,7 +177,7 @@ public record Frame(
 
     /// Without a message: HELLO, REFUSE, BYE, ACK.
     public static Frame control(Kind kind, int tag, int origin, int length) {
-        return new Frame(kind, tag, origin, Optional.empty(), 0, 0, 0, 0, 0, length, 0);
+        return new Frame(kind, tag, origin, Optional.empty(), false, 0, 0, 0, 0, 0, length, 0);
     }
 
     /// @param next what is expected next, by lane
@@ -179,16 +185,27 @@ public record Frame(
     /// @param flags 1 if this side waits for credit; the depths of which it holds nothing, by lane, from 1 << 8 on
     public static Frame acknowledgement(int origin, long[] next, long[] credit, int flags) {
         return new Frame(
-                Kind.ACK, flags, origin, Optional.empty(), next[0], next[1], credit[0], credit[1], next[2], 0, 0);
+                Kind.ACK,
+                flags,
+                origin,
+                Optional.empty(),
+                false,
+                next[0],
+                next[1],
+                credit[0],
+                credit[1],
+                next[2],
+                0,
+                0);
     }
 
     /// That a message is not taken.
     public static Frame rejection(int origin, int lane, long sequence, int length) {
-        return new Frame(Kind.REJECT, 0, origin, Optional.empty(), sequence, 0, 0, 0, 0, length, lane);
+        return new Frame(Kind.REJECT, 0, origin, Optional.empty(), false, sequence, 0, 0, 0, 0, length, lane);
     }
 
     public void writeTo(ByteBuf target) {
-        int mark = format.map(WireFormat::mark).orElse(0);
+        int mark = format.map(WireFormat::mark).orElse(0) | (signed ? SIGNED : 0);
         write(target, kind, mark, tag, origin, sequence, offset, total, session, number, length, lane);
     }
 
@@ -279,11 +296,14 @@ public record Frame(
             throw new IOException(String.format(
                     "not a frame of version %d: magic=%08x version=%d kind=%d", VERSION, magic, version, kind));
         }
+        int mark = header.getShort(at + 6) & 0xffff;
+        boolean signed = (mark & SIGNED) != 0 && KINDS[kind] == Kind.BROADCAST;
         Frame frame = new Frame(
                 KINDS[kind],
                 header.getInt(at + 8),
                 header.getInt(at + 12),
-                format(header.getShort(at + 6) & 0xffff),
+                format(signed ? mark & ~SIGNED : mark),
+                signed,
                 header.getLong(at + 16),
                 header.getLong(at + 24),
                 header.getLong(at + 32),

@@ -22,7 +22,7 @@ import java.io.IOException;
 /// 56  my life              8    random, never 0: the same as long as the process lives
 /// 64  window               8    bytes that I hold in each lane before I grant more
 /// 72  limit                8    longest message that I take
-/// 80 features             8    a bit each: what I can beyond the version; 0 if it ends before
+/// 80  features            8    a bit each: what I can beyond the version; 0 if it ends before
 /// 88
 /// ```
 ///
@@ -41,7 +41,7 @@ import java.io.IOException;
 /// @param life of the process
 /// @param window of either lane, in bytes with headers
 /// @param limit of a message, in bytes
-/// @param features that the node has; what both have is used
+/// @param features what the node can beyond the version: [#LOCAL], [#SIGNED_BROADCASTS]; what both can is used
 public record Hello(
         int oldest,
         int newest,
@@ -63,8 +63,12 @@ public record Hello(
     /// The feature that nodes of one host lend each other memory: INVITE, PROOF, and local fragments.
     public static final long LOCAL = 1;
 
-    private static final int LEAST = 80;
     public static final int MOST = 256;
+
+    /// Takes broadcasts that end with a signature.
+    public static final long SIGNED_BROADCASTS = 2;
+
+    private static final int LEAST = 80;
 
     /// The largest window.
     public static final long MOST_WINDOW = 1L << 60;

@@ -138,7 +138,7 @@ final class Intruder implements Net.Endpoint {
                         session,
                         WINDOW,
                         simulation.schedule.config("limit"),
-                        0)
+                        Hello.SIGNED_BROADCASTS)
                 .writeTo(words);
         write(words);
         // once it was answered

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob;
+
+import io.bulla.buffer.SealedBuffer;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/// Signs this node's broadcasts, and has those of others checked before their handler runs.
+///
+/// Signing is the caller's thread's work, checking that of a thread of the node's own, in the order of arrival; the
+/// event loop does neither.
+final class OriginChecks {
+
+    private static final Logger LOG = NodeLog.LOG;
+
+    /// What a broadcast is for its handler.
+    ///
+    /// @param bytes of the program, in a handle of the receiver's
+    /// @param check that the handler waits for, which is not started yet; or `null`
+    record Opened(SealedBuffer bytes, @Nullable OriginCheck check) {}
+
+    private final NodeLoop nodeLoop;
+    private final Settings settings;
+    private final @Nullable OriginSignatures signatures;
+    private final HandlerExecutor thread;
+    private final LongAdder refused = new LongAdder();
+
+    OriginChecks(NodeLoop nodeLoop) {
+        this.nodeLoop = nodeLoop;
+        this.settings = nodeLoop.settings();
+        this.signatures = settings.signatures() == BroadcastSignatures.NONE
+                ? null
+                : settings.security().originSignatures().orElse(null);
+        this.thread = new HandlerExecutor(
+                "bulla-origin-check", settings.rank(), settings.surroundings().threads());
+    }
+
+    /// Whether this node signs.
+    boolean signs() {
+        return signatures != null;
+    }
+
+    /// Bytes with this node's signature behind them. On the caller's thread.
+    ///
+    /// @param bytes stay the caller's
+    /// @return a handle of the caller's
+    /// @throws IOException that says why they cannot be signed
+    SealedBuffer sign(BroadcastKey key, int tag, SendOptions options, SealedBuffer bytes) throws IOException {
+        OriginSignatures signing = Objects.requireNonNull(signatures, "signatures");
+        byte[] signature = signing.sign(SignedBytes.statement(key, tag, options.mark(), bytes));
+        if (signature.length > OriginSignatures.MOST_BYTES) {
+            throw new IOException(
+                    "signature over the limit: bytes=" + signature.length + " most=" + OriginSignatures.MOST_BYTES);
+        }
+        return SignedBytes.join(bytes, signature, settings.source());
+    }
+
+    /// Looks at a broadcast that is whole.
+    ///
+    /// @throws IOException that says why it is refused
+    Opened open(Broadcast broadcast) throws IOException {
+        if (!broadcast.signed) {
+            if (settings.signatures() == BroadcastSignatures.REQUIRE) {
+                throw new IOException("broadcast is not signed");
+            }
+            return new Opened(broadcast.whole(), null);
+        }
+        try (SealedBuffer whole = broadcast.whole()) {
+            byte[] signature = SignedBytes.signature(whole);
+            SealedBuffer bytes = SignedBytes.bytes(whole, signature.length);
+            boolean opened = false;
+            try {
+                OriginCheck check = signatures == null
+                        ? null
+                        : new OriginCheck(nodeLoop, signatures, broadcast, bytes.share(), signature);
+                opened = true;
+                return new Opened(bytes, check);
+            } finally {
+                if (!opened) {
+                    nodeLoop.close(bytes);
+                }
+            }
+        }
+    }
+
+    void start(OriginCheck check) {
+        thread.put(check);
+    }
+
+    /// A broadcast is refused: counted, and said at each power of two.
+    void refused(BroadcastKey key, int tag, String why) {
+        refused.increment();
+        long count = refused.sum();
+        if (Long.bitCount(count) == 1) {
+            LOG.log(
+                    Level.WARNING,
+                    "broadcast is not its origin's: rank=" + settings.rank() + " origin=" + key.origin() + " number="
+                            + key.number() + " tag=" + tag + " refused=" + count + " reason=" + why);
+        }
+    }
+
+    long refused() {
+        return refused.sum();
+    }
+
+    void tick() {
+        thread.tick();
+    }
+
+    /// What is not checked yet is refused.
+    ///
+    /// @return completes when the thread has ended
+    CompletionStage<Void> close() {
+        thread.close();
+        return thread.ended();
+    }
+}
