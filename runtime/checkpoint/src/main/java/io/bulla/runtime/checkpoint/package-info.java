@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Checkpoints of a job as files: what its nodes had undelivered, and the state of its program.
 ///
+/// - [Checkpoints][io.bulla.runtime.checkpoint.Checkpoints] takes checkpoints of nodes that go on, a
+///   [CheckpointTicket][io.bulla.runtime.checkpoint.CheckpointTicket] for each; a
+///   [StateSaver][io.bulla.runtime.checkpoint.StateSaver] adds a part of the program's state.
+/// - [Restored][io.bulla.runtime.checkpoint.Restored]: one node's part, in another process, to be gone on with.
 /// - [RankImage][io.bulla.runtime.checkpoint.RankImage]: one node's cut and the program's own state there.
 /// - [CheckpointArchive][io.bulla.runtime.checkpoint.CheckpointArchive] writes images, makes a checkpoint of them,
 ///   and reads them back within limits and a budget.

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.OobNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/// Checkpoints of a job whose nodes go on meanwhile. Every node has one of these, over the same files; any of them
+/// may ask for a checkpoint, one at a time.
+///
+/// ```
+/// who asks           every node
+/// PREPARE ---------> its broadcasts wait; PREPARED when none is on its way
+/// CUT -------------> state and cut between two handlers: TAKEN. What it sends now waits
+/// GO_ON -----------> what waits goes on; the file is written meanwhile: DURABLE
+/// manifest; COMMIT
+/// ```
+///
+/// Whatever fails before the manifest, a deadline among it, aborts the checkpoint: what waits goes on, and the
+/// checkpoint before it is as it was. Each step is said again until it is answered, and answered again.
+public final class Checkpoints implements AutoCloseable {
+
+    private static final Duration LONGEST = Duration.ofDays(1);
+
+    private final OobNode node;
+    private final Agent agent;
+    private final Coordinator coordinator;
+    private final Participant participant;
+
+    Checkpoints(OobNode node, CheckpointStore store, Map<String, StateSaver> savers, int keeps) {
+        this.node = node;
+        this.agent = new Agent(node.rank());
+        this.coordinator = new Coordinator(node.size(), store, keeps, agent, this::sayToNode);
+        this.participant = new Participant(node, CheckpointArchive.of(store), savers, agent, this::sayToCoordinator);
+        node.receiveNotices(task -> agent.run(task), this::heard);
+    }
+
+    /// Takes part in checkpoints that save no state but the messages.
+    ///
+    /// @param node that goes on being the caller's; its notices are heard here from now on
+    /// @param store the files of all nodes
+    /// @return to be closed before the node
+    public static Checkpoints of(OobNode node, CheckpointStore store) {
+        return builder(node, store).open();
+    }
+
+    /// Takes part in checkpoints.
+    ///
+    /// @param node that goes on being the caller's
+    /// @param store the files of all nodes
+    /// @return a builder that saves nothing and keeps two checkpoints
+    public static CheckpointsBuilder builder(OobNode node, CheckpointStore store) {
+        return new CheckpointsBuilder(node, store);
+    }
+
+    /// Reads a node's part of the newest checkpoint.
+    ///
+    /// @param store the files
+    /// @param rank of the node
+    /// @param source where the memory comes from; its budget bounds all of it
+    /// @param limits what the files may announce
+    /// @return to be closed; nothing if there is no checkpoint
+    /// @throws IOException if it cannot be read, or is damaged
+    public static Optional<Restored> restoreLatest(
+            CheckpointStore store, int rank, MemorySource source, RestoreLimits limits) throws IOException {
+        CheckpointArchive archive = CheckpointArchive.of(store);
+        Optional<CheckpointManifest> latest = archive.latest();
+        return latest.isEmpty()
+                ? Optional.empty()
+                : Optional.of(Restored.read(archive, latest.get(), rank, source, limits));
+    }
+
+    /// Reads a node's part of a checkpoint.
+    ///
+    /// @param store the files
+    /// @param epoch number of the checkpoint
+    /// @param rank of the node
+    /// @param source where the memory comes from; its budget bounds all of it
+    /// @param limits what the files may announce
+    /// @return to be closed
+    /// @throws IOException if there is none, it cannot be read, or is damaged
+    public static Restored restore(
+            CheckpointStore store, long epoch, int rank, MemorySource source, RestoreLimits limits) throws IOException {
+        CheckpointArchive archive = CheckpointArchive.of(store);
+        return Restored.read(archive, archive.manifest(epoch), rank, source, limits);
+    }
+
+    /// Asks for a checkpoint of all nodes. From any thread, a handler among them; it does not wait.
+    ///
+    /// @param deadline after which it is aborted, if it is not there
+    /// @return what comes of it
+    /// @throws IllegalArgumentException if the deadline is not positive, or more than a day
+    public CheckpointTicket take(Duration deadline) {
+        if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(LONGEST) > 0) {
+            throw new IllegalArgumentException("deadline of a checkpoint: given=" + deadline + " most=" + LONGEST);
+        }
+        CheckpointTicket[] self = new CheckpointTicket[1];
+        CheckpointTicket ticket = new CheckpointTicket(why ->
+                agent.run(() -> coordinator.abort(Objects.requireNonNull(self[0], "ticket"), why)));
+        self[0] = ticket;
+        if (!agent.run(() -> coordinator.take(ticket, deadline.toNanos()))) {
+            ticket.aborted("checkpoints are closed: rank=" + node.rank(), null);
+        }
+        return ticket;
+    }
+
+    private void sayToNode(int rank, Notice notice) {
+        say(rank, Notice.FROM_COORDINATOR, notice);
+    }
+
+    private void sayToCoordinator(int rank, Notice notice) {
+        say(rank, Notice.FROM_NODE, notice);
+    }
+
+    private void say(int rank, int topic, Notice notice) {
+        if (rank == node.rank()) {
+            agent.run(() -> heard(rank, topic, notice));
+        } else {
+            node.notice(rank, topic, notice.toBytes());
+        }
+    }
+
+    private void heard(int peer, int topic, byte[] text) {
+        Notice.read(topic, text).ifPresent(notice -> heard(peer, topic, notice));
+    }
+
+    private void heard(int peer, int topic, Notice notice) {
+        if (topic == Notice.FROM_COORDINATOR) {
+            participant.heard(peer, notice);
+        } else {
+            coordinator.heard(peer, notice);
+        }
+    }
+
+    /// Aborts a checkpoint that is being taken, here or with this node, and takes part in none any more. Waits a few
+    /// seconds at most for a file that is being written.
+    @Override
+    public void close() {
+        agent.run(() -> {
+            coordinator.abort("checkpoints are closed: rank=" + node.rank());
+            participant.close();
+        });
+        agent.close();
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import io.bulla.runtime.checkpoint.CheckpointTicket.State;
+import io.bulla.runtime.checkpoint.Notice.Word;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/// Takes a checkpoint of all nodes: says each step to all, again to those who have not answered, and the next one when
+/// all have. Its manifest, which is last, makes the checkpoint.
+///
+/// ```
+/// PREPARE --all PREPARED--> CUT --all TAKEN--> GO_ON --all DURABLE--> manifest --> COMMIT
+/// ```
+///
+/// All on the thread that decides.
+final class Coordinator {
+
+    private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /// How it speaks to a node.
+    interface Voice {
+        void say(int rank, Notice notice);
+    }
+
+    private static final class Attempt {
+
+        private final CheckpointTicket ticket;
+        private final long number;
+        private final long deadline;
+        private final @Nullable RankEntry[] entries;
+        private final boolean[] answered;
+        private long epoch;
+        private Word step = Word.PREPARE;
+        private boolean publishing;
+
+        Attempt(CheckpointTicket ticket, long number, long deadline, int nodes) {
+            this.ticket = ticket;
+            this.number = number;
+            this.deadline = deadline;
+            this.entries = new RankEntry[nodes];
+            this.answered = new boolean[nodes];
+        }
+    }
+
+    private final int nodes;
+    private final CheckpointStore store;
+    private final CheckpointArchive archive;
+    private final int keeps;
+    private final Agent agent;
+    private final Voice voice;
+    private final RandomGenerator random = new SecureRandom();
+    private @Nullable Attempt attempt;
+    // what came of the last one
+    private @Nullable Notice outcome;
+    private @Nullable Future<?> timer;
+
+    Coordinator(int nodes, CheckpointStore store, int keeps, Agent agent, Voice voice) {
+        this.nodes = nodes;
+        this.store = store;
+        this.archive = CheckpointArchive.of(store);
+        this.keeps = keeps;
+        this.agent = agent;
+        this.voice = voice;
+    }
+
+    void take(CheckpointTicket ticket, long deadlineNanos) {
+        if (attempt != null) {
+            ticket.aborted("another checkpoint is being taken: epoch=" + attempt.epoch, null);
+            return;
+        }
+        Attempt of = new Attempt(ticket, random.nextLong(), System.nanoTime() + deadlineNanos, nodes);
+        ticket.at(State.REQUESTED, 0, all());
+        attempt = of;
+        timer = agent.later(
+                () -> abort(of, "deadline has passed: millis=" + deadlineNanos / 1_000_000, null), deadlineNanos);
+        agent.store(store::nextEpoch, (epoch, failure) -> {
+            if (attempt == of) {
+                begin(of, epoch, failure);
+            }
+        });
+    }
+
+    private List<Integer> all() {
+        return IntStream.range(0, nodes).boxed().toList();
+    }
+
+    private void begin(Attempt of, @Nullable Long epoch, @Nullable Throwable failure) {
+        if (epoch == null) {
+            abort(of, String.valueOf(failure == null ? "no epoch" : failure.getMessage()), failure);
+            return;
+        }
+        of.epoch = epoch;
+        step(of, Word.PREPARE, State.PREPARING);
+        again(of);
+    }
+
+    private void step(Attempt of, Word word, State state) {
+        of.step = word;
+        Arrays.fill(of.answered, false);
+        of.ticket.at(state, of.epoch, all());
+        sayToMissing(of);
+    }
+
+    private void again(Attempt of) {
+        agent.later(
+                () -> {
+                    if (attempt == of) {
+                        sayToMissing(of);
+                        again(of);
+                    }
+                },
+                AGAIN_NANOS);
+    }
+
+    private void sayToMissing(Attempt of) {
+        long left = Math.max(0, TimeUnit.NANOSECONDS.toMillis(of.deadline - System.nanoTime()));
+        Notice notice = new Notice(of.step, of.number, of.epoch, left, 0, "");
+        for (int rank = 0; rank < nodes; rank++) {
+            if (!of.answered[rank]) {
+                voice.say(rank, notice);
+            }
+        }
+    }
+
+    void heard(int rank, Notice notice) {
+        Attempt of = attempt;
+        if (of == null || of.number != notice.attempt()) {
+            if (notice.word() != Word.FAILED) {
+                voice.say(rank, outcomeOf(notice));
+            }
+            return;
+        }
+        Word expected = switch (of.step) {
+            case PREPARE -> Word.PREPARED;
+            case CUT -> Word.TAKEN;
+            default -> Word.DURABLE;
+        };
+        if (notice.word() == Word.FAILED) {
+            abort(of, "rank " + rank + ": " + notice.text(), null);
+        } else if (notice.word() == expected && !of.answered[rank]) {
+            answered(of, rank, notice);
+        }
+    }
+
+    private Notice outcomeOf(Notice notice) {
+        return outcome != null && outcome.attempt() == notice.attempt()
+                ? outcome
+                : Notice.of(Word.ABORT, notice.attempt(), notice.epoch(), "attempt is not known");
+    }
+
+    private void answered(Attempt of, int rank, Notice notice) {
+        if (notice.word() == Word.DURABLE) {
+            try {
+                of.entries[rank] = new RankEntry(rank, notice.figure(), notice.messages(), notice.text());
+            } catch (IllegalArgumentException wrong) {
+                abort(of, "rank " + rank + ": " + wrong.getMessage(), wrong);
+                return;
+            }
+        }
+        of.answered[rank] = true;
+        of.ticket.answered(rank);
+        for (boolean each : of.answered) {
+            if (!each) {
+                return;
+            }
+        }
+        switch (of.step) {
+            case PREPARE -> step(of, Word.CUT, State.CUTTING);
+            case CUT -> step(of, Word.GO_ON, State.WRITING);
+            default -> publish(of);
+        }
+    }
+
+    private void publish(Attempt of) {
+        of.publishing = true;
+        agent.store(() -> archive.publish(manifest(of)), (summary, failure) -> published(of, summary, failure));
+    }
+
+    @SuppressWarnings("NullAway") // all have answered
+    private static CheckpointManifest manifest(Attempt of) {
+        return new CheckpointManifest(of.epoch, Instant.now(), Arrays.asList(of.entries));
+    }
+
+    private void published(Attempt of, @Nullable CheckpointSummary summary, @Nullable Throwable failure) {
+        of.publishing = false;
+        if (summary == null) {
+            abort(of, String.valueOf(failure == null ? "no manifest" : failure.getMessage()), failure);
+            return;
+        }
+        over(of, Notice.of(Word.COMMIT, of.number, of.epoch, ""));
+        agent.store(
+                () -> {
+                    deleteOlder(of.epoch);
+                    return true;
+                },
+                (deleted, left) -> {
+                    if (left != null) {
+                        agent.log("older checkpoints are left: epoch=" + of.epoch, left);
+                    }
+                });
+        of.ticket.published(summary);
+    }
+
+    /// Those that are too many, and what is left of attempts before this one. No attempt at an older epoch runs: each
+    /// node takes part in one, and all took part in this one.
+    private void deleteOlder(long newest) throws Exception {
+        List<Long> epochs = store.epochs();
+        for (Long epoch : epochs.stream().skip(keeps).toList()) {
+            store.delete(epoch);
+        }
+        long before =
+                epochs.stream().filter(epoch -> epoch < newest).findFirst().orElse(0L);
+        for (long epoch = newest - 1; epoch > before && epoch > newest - 1000; epoch--) {
+            store.delete(epoch);
+        }
+    }
+
+    /// Whatever runs.
+    void abort(String why) {
+        if (attempt != null) {
+            abort(attempt, why, null);
+        }
+    }
+
+    void abort(CheckpointTicket ticket, String why) {
+        if (attempt != null && attempt.ticket == ticket) {
+            abort(attempt, why, null);
+        }
+    }
+
+    private void abort(Attempt of, String why, @Nullable Throwable cause) {
+        if (attempt == of && !of.publishing) {
+            over(of, Notice.of(Word.ABORT, of.number, of.epoch, why));
+            of.ticket.aborted(why, cause);
+        }
+    }
+
+    private void over(Attempt of, Notice what) {
+        attempt = null;
+        outcome = what;
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        for (int rank = 0; rank < nodes; rank++) {
+            voice.say(rank, what);
+        }
+    }
+}
