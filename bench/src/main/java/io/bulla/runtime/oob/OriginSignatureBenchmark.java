@@ -64,13 +64,12 @@ public class OriginSignatureBenchmark {
     @Setup
     public void pack() throws IOException, GeneralSecurityException {
         folder = Files.createTempDirectory("bulla-bench");
-        Certificates.Validity day =
-                new Certificates.Validity(Instant.now().minusSeconds(60), Instant.now().plus(Duration.ofDays(1)));
+        Certificates.Validity day = new Certificates.Validity(
+                Instant.now().minusSeconds(60), Instant.now().plus(Duration.ofDays(1)));
         KeyPair authorityKey = Certificates.newKey();
         X509Certificate authority = Certificates.authority("authority", authorityKey, day);
         KeyPair own = key.equals("EC") ? Certificates.newKey() : pair();
-        X509Certificate certificate =
-                Certificates.node("trial", 0, own.getPublic(), "authority", authorityKey, day);
+        X509Certificate certificate = Certificates.node("trial", 0, own.getPublic(), "authority", authorityKey, day);
         Path ca = Files.writeString(folder.resolve("ca.pem"), Pem.of(List.of(authority)));
         Path chain = Files.writeString(folder.resolve("0.pem"), Pem.of(List.of(certificate)));
         Path secret = Files.createFile(

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.buffer.SealedBuffer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -127,11 +130,20 @@ final class CutHold implements LiveCut {
         List<Message> kept = new ArrayList<>();
         for (BroadcastSend own : broadcasts) {
             if (!own.isDone() && own.handle != null) {
-                kept.add(new Message(
-                        nodeLoop.settings().rank(), own.tag, own.options.format(), shares.of(own.handle, null)));
+                SealedBuffer bytes = own.isSigned() ? unsigned(own.handle, shares) : shares.of(own.handle, null);
+                kept.add(new Message(nodeLoop.settings().rank(), own.tag, own.options.format(), bytes));
             }
         }
         return kept;
+    }
+
+    /// The signature is in the name of this life: who goes on signs again.
+    private static SealedBuffer unsigned(SealedBuffer signed, Shares shares) {
+        try (SealedBuffer bytes = SignedBytes.bytes(signed, SignedBytes.signature(signed).length)) {
+            return shares.of(bytes, null);
+        } catch (IOException notSigned) {
+            throw new UncheckedIOException(notSigned);
+        }
     }
 
     boolean isTaken() {

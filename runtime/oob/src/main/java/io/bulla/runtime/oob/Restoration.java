@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,9 +59,27 @@ final class Restoration {
         for (Message message : cut.broadcasts()) {
             SendOptions options =
                     message.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            SealedBuffer handle = outgoing.of(message.buffer(), null);
-            broadcasts.add(BroadcastSend.begin(message.tag(), options, handle, nodeLoop.peer(rank), children));
+            broadcasts.add(again(message, options, nodeLoop.peer(rank), children));
         }
+    }
+
+    /// In the name of this life, so that it is signed again.
+    private BroadcastSend again(Message message, SendOptions options, Peer self, int[] children) {
+        OriginChecks origins = nodeLoop.broadcasts().origins();
+        BroadcastKey key = nodeLoop.broadcasts().newKey();
+        SealedBuffer handle;
+        if (origins.signs()) {
+            try (SealedBuffer signed = origins.sign(key, message.tag(), options, message.buffer())) {
+                handle = outgoing.of(signed, null);
+            } catch (IOException noSignature) {
+                throw new UncheckedIOException(
+                        "broadcast of a cut cannot be signed: rank=" + self.rank() + " tag=" + message.tag(),
+                        noSignature);
+            }
+        } else {
+            handle = outgoing.of(message.buffer(), null);
+        }
+        return BroadcastSend.begin(key, message.tag(), options, origins.signs(), handle, self, children);
     }
 
     /// As if the program had just sent it.

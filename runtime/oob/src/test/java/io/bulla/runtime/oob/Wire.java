@@ -32,7 +32,22 @@ final class Wire {
     static ByteBuffer hello(int oldest, int newest, int rank, int nodes, int number, long session, long known) {
         ByteBuf out = Unpooled.buffer(Frame.BYTES + Hello.BYTES);
         Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES).writeTo(out);
-        new Hello(oldest, newest, rank, nodes, number, session, known, 0, 0, 0, LIFE, WINDOW, WINDOW, Hello.SIGNED_BROADCASTS).writeTo(out);
+        new Hello(
+                        oldest,
+                        newest,
+                        rank,
+                        nodes,
+                        number,
+                        session,
+                        known,
+                        0,
+                        0,
+                        0,
+                        LIFE,
+                        WINDOW,
+                        WINDOW,
+                        Hello.SIGNED_BROADCASTS)
+                .writeTo(out);
         return out.nioBuffer();
     }
 

@@ -160,6 +160,7 @@ public record Frame(
             int tag,
             int origin,
             Optional<WireFormat> format,
+            boolean signed,
             long sequence,
             long offset,
             long total,
@@ -167,7 +168,7 @@ public record Frame(
             long number,
             int length,
             int lane) {
-        this(kind, tag, origin, format, sequence, offset, total, session, number, length, lane, false);
+        this(kind, tag, origin, format, signed, sequence, offset, total, session, number, length, lane, false);
     }
 
     /// How many bytes follow the header.
