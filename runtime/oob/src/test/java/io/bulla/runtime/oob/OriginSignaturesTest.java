@@ -179,6 +179,23 @@ class OriginSignaturesTest {
         }
     }
 
+    /// A signature is in the name of a life: a cut has the bytes without it, and the next life signs them.
+    @Test
+    void broadcastThatACutKeptIsSignedAgain() throws Exception {
+        chain(BroadcastSignatures.REQUIRE, BroadcastSignatures.REQUIRE);
+        LiveCut hold = cluster.node(0).liveCut(LONG);
+        hold.ready().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        broadcast(0, 77, 5000);
+        try (NodeCut cut = hold.take(() -> {}).toCompletableFuture().get(20, TimeUnit.SECONDS)) {
+            assertEquals(5000, cut.broadcasts().getFirst().buffer().byteSize());
+            cluster.node(0).abort();
+            Security keys = Keys.of(files.certified(0));
+            cluster.replace(0, 2, node -> chained(node, keys, BroadcastSignatures.REQUIRE).restore(cut));
+            assertEquals("1 from 0: 77", cluster.next());
+            assertEquals(0, cluster.node(1).refusedBroadcasts());
+        }
+    }
+
     /// What a relay may do to a broadcast of rank 0, and why it is refused.
     enum Change {
         BYTES("signature is of something else: origin=0") {
