@@ -133,9 +133,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
 
     @Override
     public void words(Frame.Kind kind, byte[] words) {
-        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + words.length);
-        Frame.control(kind, 0, nodeLoop.settings().rank(), words.length).writeTo(out);
-        channel.write(out.writeBytes(words));
+        write(Frame.control(kind, 0, nodeLoop.settings().rank(), words.length), words);
     }
 
     void hello(Hello hello) {

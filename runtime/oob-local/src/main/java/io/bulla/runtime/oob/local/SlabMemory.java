@@ -159,13 +159,20 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         return "SlabMemory[" + lender + "]";
     }
 
+    private void greet(SlabPeer borrower) {
+        Lending lending = invited.remove(borrower.token());
+        // of another token: it gets nothing, and its lender hears of its end
+        if (lending != null) {
+            lending.greeted(borrower);
+        }
+    }
+
     private void greet() {
         try {
             while (true) {
                 SlabPeer borrower = lender.accept(LONG);
-                Lending lending = borrower == null ? null : invited.remove(borrower.token());
-                if (lending != null) {
-                    lending.greeted(borrower);
+                if (borrower != null) {
+                    greet(borrower);
                 }
             }
         } catch (InterruptedException closed) {
