@@ -18,7 +18,8 @@ import java.util.stream.LongStream;
 /// Arguments: bytes of a message; `plain` or `tls`; who sends, `loop`, a message for each that completes, or
 /// `thread`, a thread that waits for room; and what is printed for each message: `time`, nanoseconds; `sender`,
 /// the bytes that were allocated on the heap by the sending thread and the sender's event loop; `all`, by all
-/// threads of the JVM, both nodes'; where they land, a [LandingPlace].
+/// threads of the JVM, both nodes'; `back`, the bytes that the receiver writes, which are acknowledgements and
+/// credit; where they land, a [LandingPlace].
 public final class OobPipeline {
 
     private static final int TAG = 1;
@@ -26,17 +27,20 @@ public final class OobPipeline {
     private final LongAdder completed = new LongAdder();
     private final OobNode from;
     private final SealedBuffer message;
+    private final BytesBack back;
     // of the thread that sends; a measurement that reads it late has not begun
     private volatile Thread sender;
 
-    private OobPipeline(OobNode from, SealedBuffer message) {
+    private OobPipeline(OobNode from, SealedBuffer message, BytesBack back) {
         this.from = from;
         this.message = message;
+        this.back = back;
     }
 
     public static void main(String[] args) throws Exception {
         Pipeline shape = Pipeline.of(args[0], args[1]);
         LongAdder handled = new LongAdder();
+        BytesBack back = new BytesBack();
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
                 TrialJob trial = TrialJob.of(2);
                 Job job = Job.start(2, LandingPlace.of(args[4], source), (rank, node) -> {
@@ -44,11 +48,13 @@ public final class OobPipeline {
                     node.queueInAll(shape.depth(), Long.MAX_VALUE >>> 24);
                     if (shape.secure()) {
                         node.security(trial.security(rank));
+                    } else if (args[3].equals("back")) {
+                        node.security(back);
                     }
                 });
                 SealedBuffer message = Job.message(source, shape.bytes())) {
             job.node(1).receive(TAG, received -> handled.increment());
-            OobPipeline pipeline = new OobPipeline(job.node(0), message);
+            OobPipeline pipeline = new OobPipeline(job.node(0), message, back);
             if (args[2].equals("loop")) {
                 for (int i = 0; i < shape.depth(); i++) {
                     pipeline.sendAndAgain();
@@ -83,6 +89,7 @@ public final class OobPipeline {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         return switch (what) {
             case "time" -> System::nanoTime;
+            case "back" -> back::bytes;
             case "all" -> threads::getTotalThreadAllocatedBytes;
             case "sender" -> {
                 long[] ids = LongStream.of(sender.threadId(), loop.threadId()).toArray();

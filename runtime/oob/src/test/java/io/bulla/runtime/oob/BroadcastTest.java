@@ -291,4 +291,17 @@ class BroadcastTest {
             assertEquals(number >= 1 && number <= 5 || number >= 7 && number <= 9, seen.contains(number));
         }
     }
+
+    @Test
+    void sessionsOfAnOriginThatAreUsedAreNotPushedOutByOthers() {
+        SeenBroadcasts seen = new SeenBroadcasts();
+        BroadcastKey real = new BroadcastKey(0, 99, 1);
+        seen.add(real);
+        for (long other = 1; other <= 50; other++) {
+            seen.add(new BroadcastKey(0, other, 1));
+            seen.add(new BroadcastKey(1, other, 1));
+            assertTrue(seen.contains(real), "session=" + other);
+        }
+        assertFalse(seen.contains(new BroadcastKey(0, 1, 1)), "sixteen are remembered");
+    }
 }

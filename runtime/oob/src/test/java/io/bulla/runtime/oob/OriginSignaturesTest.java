@@ -428,6 +428,27 @@ class OriginSignaturesTest {
     }
 
     @Test
+    void forgedSessionsDoNotPushOutTheGenuineOne() throws Exception {
+        try (Relay relay = new Relay()) {
+            broadcast(0, 7, 4);
+            ByteBuffer[] genuine = relay.heard();
+            relay.handOn(copy(genuine[0]), copy(genuine[1]));
+            assertEquals(List.of(2), relay.confirmed());
+            for (int session = 1; session <= 20; session++) {
+                ByteBuffer header = copy(genuine[0]);
+                header.putLong(40, session);
+                relay.handOn(header, copy(genuine[1]));
+                assertEquals(List.of(0, 2, 3), relay.confirmed());
+            }
+            assertEquals(20, cluster.node(2).refusedBroadcasts());
+            relay.handOn(genuine[0], genuine[1]);
+            assertEquals(List.of(2), relay.confirmed());
+            assertEquals(Set.of("2 from 0: 7", "3 from 0: 7"), new TreeSet<>(List.of(cluster.next(), cluster.next())));
+            assertTrue(cluster.got.isEmpty());
+        }
+    }
+
+    @Test
     void originHearsWhoWasNotReachedPastARelayThatChangesTheBytes() throws Exception {
         for (int rank = 0; rank < 3; rank++) {
             Security keys = Keys.of(files.certified(rank));

@@ -12,9 +12,11 @@ import io.bulla.runtime.oob.internal.certificates.Pem;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.cert.X509Certificate;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,6 +62,20 @@ class TlsFilesTest {
         Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r-----"));
         assertEquals(
                 "secret file is open to others: file=" + key + " permissions=rw-r----- wanted=rw-------", refused());
+    }
+
+    @Test
+    void keyOfAnotherUserIsRefused() throws Exception {
+        UserPrincipal self = Files.getOwner(key);
+        UserPrincipal another =
+                key.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody");
+        try {
+            Files.setOwner(key, another);
+        } catch (FileSystemException notPermitted) {
+            // only root may give a file away
+            Assumptions.abort(notPermitted.getMessage());
+        }
+        assertEquals("secret file is another user's: file=" + key + " owner=nobody self=" + self, refused());
     }
 
     @Test
