@@ -21,7 +21,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /// The broadcasts that pass through a node, its own and those of others.
 ///
@@ -65,7 +64,7 @@ final class Broadcasts {
         this.settings = nodeLoop.settings();
         this.tree = new BroadcastTree(settings.routing(), settings.size());
         this.session = settings.surroundings().name();
-        this.origins = new OriginChecks(nodeLoop);
+        this.origins = new OriginChecks(settings, new OriginCheck.Surround(nodeLoop::onLoop, nodeLoop::close));
     }
 
     OriginChecks origins() {
@@ -208,7 +207,7 @@ final class Broadcasts {
     private void deliver(Broadcast broadcast) {
         OriginChecks.Opened opened;
         try {
-            opened = origins.open(broadcast);
+            opened = open(broadcast);
         } catch (IOException wrong) {
             refuse(broadcast, String.valueOf(wrong.getMessage()));
             return;
@@ -230,6 +229,17 @@ final class Broadcasts {
         nodeLoop.dispatch(message, broadcast.charge.share(), check);
     }
 
+    private OriginChecks.Opened open(Broadcast broadcast) throws IOException {
+        if (!broadcast.signed) {
+            origins.checkUnsigned();
+            return new OriginChecks.Opened(broadcast.whole(), null);
+        }
+        try (SealedBuffer whole = broadcast.whole()) {
+            return origins.open(
+                    broadcast.key, broadcast.tag, broadcast.options, whole, wrong -> checked(broadcast, wrong));
+        }
+    }
+
     private void refuse(Broadcast broadcast, String why) {
         origins.refused(broadcast.key, broadcast.tag, why);
         broadcast.refuse(settings.rank());
@@ -237,17 +247,17 @@ final class Broadcasts {
 
     /// It is known whether a broadcast is its origin's.
     ///
-    /// @param wrong why it is not, or `null`
-    void checked(Broadcast broadcast, @Nullable String wrong) {
+    /// @param wrong why it is not
+    private void checked(Broadcast broadcast, Optional<String> wrong) {
         if (active.get(broadcast.key) != broadcast) {
             // this node is closed
             return;
         }
         broadcast.checking = false;
-        if (wrong == null) {
+        if (wrong.isEmpty()) {
             seen.add(broadcast.key);
         } else {
-            refuse(broadcast, wrong);
+            refuse(broadcast, wrong.get());
         }
         endIfDone(broadcast);
     }

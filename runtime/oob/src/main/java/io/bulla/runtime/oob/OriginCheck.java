@@ -5,7 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Consumer;
 
 /// Whether one broadcast is its origin's. It is found out on a thread of its own kind, for a digest of many bytes
 /// takes long, and waits for no handler; the broadcast's handler, which runs in its turn, and its confirmation wait
@@ -20,24 +20,41 @@ final class OriginCheck extends HandlerExecutor.Item {
     private static final Optional<String> NOT_CHECKED = Optional.of("signature cannot be checked");
     private static final Optional<String> CLOSED = Optional.of("this node is closed");
 
-    private final NodeLoop nodeLoop;
+    /// What a broadcast claims.
+    ///
+    /// @param mark how its bytes are packed
+    /// @param signature that is said to be its origin's
+    record Claim(BroadcastKey key, int tag, int mark, byte[] signature) {}
+
+    /// What a node does around checks.
+    ///
+    /// @param loop runs a task on the event loop
+    /// @param closing closes a handle, whatever its release does
+    record Surround(Consumer<Runnable> loop, Consumer<SealedBuffer> closing) {}
+
+    private final Surround surround;
     private final OriginSignatures signatures;
-    private final Broadcast broadcast;
+    private final Claim claim;
     private final SealedBuffer bytes;
-    private final byte[] signature;
     // empty: it is genuine
     private final CompletableFuture<Optional<String>> wrong = new CompletableFuture<>();
-    private final Runnable told;
+    private final Runnable telling;
 
     /// Takes ownership of `bytes`.
+    ///
+    /// @param told on the loop, why it is refused; nothing: it is genuine
     OriginCheck(
-            NodeLoop nodeLoop, OriginSignatures signatures, Broadcast broadcast, SealedBuffer bytes, byte[] signature) {
-        this.nodeLoop = nodeLoop;
+            Surround surround,
+            OriginSignatures signatures,
+            Claim claim,
+            SealedBuffer bytes,
+            Consumer<Optional<String>> told) {
+        this.surround = surround;
         this.signatures = signatures;
-        this.broadcast = broadcast;
+        this.claim = claim;
         this.bytes = bytes;
-        this.signature = signature;
-        this.told = () -> nodeLoop.broadcasts().checked(broadcast, reason());
+        // before there is something to tell
+        this.telling = () -> told.accept(wrong.join());
     }
 
     @Override
@@ -57,9 +74,8 @@ final class OriginCheck extends HandlerExecutor.Item {
 
     private Optional<String> check() {
         try {
-            int mark = broadcast.options.mark();
-            byte[] statement = SignedBytes.statement(broadcast.key, broadcast.tag, mark, bytes);
-            signatures.check(broadcast.key.origin(), statement, signature);
+            byte[] statement = SignedBytes.statement(claim.key, claim.tag, claim.mark, bytes);
+            signatures.check(claim.key.origin(), statement, claim.signature);
             return Optional.empty();
         } catch (IOException refused) {
             return Optional.of(String.valueOf(refused.getMessage()));
@@ -69,9 +85,9 @@ final class OriginCheck extends HandlerExecutor.Item {
     }
 
     private void end(Optional<String> found) {
-        nodeLoop.close(bytes);
+        surround.closing.accept(bytes);
         wrong.complete(found);
-        nodeLoop.onLoop(told);
+        surround.loop.accept(telling);
     }
 
     /// Waits until it is known. On the handlers' thread.
@@ -82,9 +98,5 @@ final class OriginCheck extends HandlerExecutor.Item {
     /// Whether it is known not to be genuine.
     boolean isRefused() {
         return wrong.isDone() && wrong.join().isPresent();
-    }
-
-    private @Nullable String reason() {
-        return wrong.join().orElse(null);
     }
 }

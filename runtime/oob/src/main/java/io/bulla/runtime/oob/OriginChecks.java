@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Signs this node's broadcasts, and has those of others checked before their handler runs.
@@ -24,15 +26,15 @@ final class OriginChecks {
     /// @param check that the handler waits for, which is not started yet; or `null`
     record Opened(SealedBuffer bytes, @Nullable OriginCheck check) {}
 
-    private final NodeLoop nodeLoop;
     private final Settings settings;
+    private final OriginCheck.Surround surround;
     private final @Nullable OriginSignatures signatures;
     private final HandlerExecutor thread;
     private final LongAdder refused = new LongAdder();
 
-    OriginChecks(NodeLoop nodeLoop) {
-        this.nodeLoop = nodeLoop;
-        this.settings = nodeLoop.settings();
+    OriginChecks(Settings settings, OriginCheck.Surround surround) {
+        this.settings = settings;
+        this.surround = surround;
         this.signatures = settings.signatures() == BroadcastSignatures.NONE
                 ? null
                 : settings.security().originSignatures().orElse(null);
@@ -60,30 +62,34 @@ final class OriginChecks {
         return SignedBytes.join(bytes, signature, settings.source());
     }
 
-    /// Looks at a broadcast that is whole.
+    /// Looks at a broadcast that is not signed.
     ///
     /// @throws IOException that says why it is refused
-    Opened open(Broadcast broadcast) throws IOException {
-        if (!broadcast.signed) {
-            if (settings.signatures() == BroadcastSignatures.REQUIRE) {
-                throw new IOException("broadcast is not signed");
-            }
-            return new Opened(broadcast.whole(), null);
+    void checkUnsigned() throws IOException {
+        if (settings.signatures() == BroadcastSignatures.REQUIRE) {
+            throw new IOException("broadcast is not signed");
         }
-        try (SealedBuffer whole = broadcast.whole()) {
-            byte[] signature = SignedBytes.signature(whole);
-            SealedBuffer bytes = SignedBytes.bytes(whole, signature.length);
-            boolean opened = false;
-            try {
-                OriginCheck check = signatures == null
-                        ? null
-                        : new OriginCheck(nodeLoop, signatures, broadcast, bytes.share(), signature);
-                opened = true;
-                return new Opened(bytes, check);
-            } finally {
-                if (!opened) {
-                    nodeLoop.close(bytes);
-                }
+    }
+
+    /// Looks at a broadcast that is signed.
+    ///
+    /// @param whole with the signature; stays the caller's
+    /// @param told on the loop, why it is refused; nothing: it is genuine
+    /// @throws IOException that says why it is refused at once
+    Opened open(BroadcastKey key, int tag, SendOptions options, SealedBuffer whole, Consumer<Optional<String>> told)
+            throws IOException {
+        byte[] signature = SignedBytes.signature(whole);
+        SealedBuffer bytes = SignedBytes.bytes(whole, signature.length);
+        boolean opened = false;
+        try {
+            OriginCheck.Claim claim = new OriginCheck.Claim(key, tag, options.mark(), signature);
+            OriginCheck check =
+                    signatures == null ? null : new OriginCheck(surround, signatures, claim, bytes.share(), told);
+            opened = true;
+            return new Opened(bytes, check);
+        } finally {
+            if (!opened) {
+                surround.closing().accept(bytes);
             }
         }
     }
