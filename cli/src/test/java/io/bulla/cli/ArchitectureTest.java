@@ -78,7 +78,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.aeron",
         "0, io.bulla.interop.grpc",
         "20, io.bulla.runtime.oob",
-        "0, io.bulla.runtime.checkpoint",
+        "2, io.bulla.runtime.checkpoint",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
         "0, io.bulla.runtime.oob.local",

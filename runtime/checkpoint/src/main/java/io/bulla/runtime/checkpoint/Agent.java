@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// The two threads of a node's checkpoints: one that decides and never blocks, and one for the store, which may.
 final class Agent {
 
-    private static final Logger LOG = System.getLogger(Checkpoints.class.getName());
+    private static final Logger LOG = System.getLogger(Agent.class.getPackageName());
     private static final long END_SECONDS = 5;
 
     /// What to do with a result.

@@ -5,11 +5,9 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -26,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's, but for the calls from outside.
-final class CutHold implements LiveCut {
+final class CutHold implements LiveCut, Hold {
 
     private static final long LOOK_MILLIS = 2;
 
@@ -34,7 +32,6 @@ final class CutHold implements LiveCut {
     private final Cuts cuts;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private final Queue<BroadcastSend> broadcasts = new ArrayDeque<>();
     private @Nullable Future<?> deadline;
     private boolean taken;
 
@@ -114,21 +111,17 @@ final class CutHold implements LiveCut {
         }
     }
 
-    /// @throws IllegalStateException if the cut cannot be taken any more
-    void checkRuns() {
+    @Override
+    public void checkRuns() {
         if (nodeLoop.hold() != this || taken) {
             throw wrong(nodeLoop.hold() == this ? "cut was taken" : "cut is over");
         }
     }
 
-    /// A broadcast of the node's own does not begin before the end.
-    void keep(BroadcastSend own) {
-        broadcasts.add(own);
-    }
-
-    List<Message> kept(Shares shares) {
+    @Override
+    public List<Message> kept(Shares shares) {
         List<Message> kept = new ArrayList<>();
-        for (BroadcastSend own : broadcasts) {
+        for (BroadcastSend own : nodeLoop.kept()) {
             if (!own.isDone() && own.handle != null) {
                 SealedBuffer bytes = own.isSigned() ? unsigned(own.handle, shares) : shares.of(own.handle, null);
                 kept.add(new Message(nodeLoop.settings().rank(), own.tag, own.options.format(), bytes));
@@ -146,17 +139,19 @@ final class CutHold implements LiveCut {
         }
     }
 
-    boolean isTaken() {
+    @Override
+    public boolean isTaken() {
         return taken;
     }
 
-    /// The cut is taken, with all that is in the lanes. Cannot fail.
-    void taken() {
+    @Override
+    public void taken() {
         taken = true;
         nodeLoop.peers().forEach(peer -> peer.session().hold());
     }
 
-    void fail(String why) {
+    @Override
+    public void fail(String why) {
         end(new IllegalStateException(why));
     }
 
@@ -187,7 +182,9 @@ final class CutHold implements LiveCut {
                         failure);
             }
         }
-        for (BroadcastSend own = broadcasts.poll(); own != null; own = broadcasts.poll()) {
+        for (BroadcastSend own = nodeLoop.kept().poll();
+                own != null;
+                own = nodeLoop.kept().poll()) {
             nodeLoop.take(own);
         }
     }

@@ -34,7 +34,7 @@ final class Cuts {
     }
 
     /// As [#take(Runnable)], of a node that goes on.
-    CompletableFuture<NodeCut> take(Runnable between, @Nullable CutHold hold) {
+    CompletableFuture<NodeCut> take(Runnable between, @Nullable Hold hold) {
         CompletableFuture<NodeCut> cut = new CompletableFuture<>();
         nodeLoop.handlerExecutor().put(new HandlerExecutor.Item() {
             @Override
@@ -57,7 +57,7 @@ final class Cuts {
     }
 
     /// @return completes when the loop has looked, and completed the cut
-    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable CutHold hold) {
+    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable Hold hold) {
         CompletableFuture<Void> looked = new CompletableFuture<>();
         try {
             nodeLoop.eventLoop().execute(() -> {
@@ -84,7 +84,7 @@ final class Cuts {
     }
 
     /// On the loop, while the handlers' thread waits.
-    private NodeCut collect(@Nullable CutHold hold) {
+    private NodeCut collect(@Nullable Hold hold) {
         if (nodeLoop.isClosed()) {
             throw closed();
         }

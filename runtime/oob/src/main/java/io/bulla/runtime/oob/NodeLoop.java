@@ -11,12 +11,14 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.net.SocketAddress;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -66,7 +68,9 @@ final class NodeLoop {
     private long awake;
     private boolean suspended;
     private boolean closed;
-    private @Nullable CutHold hold;
+    private @Nullable Hold hold;
+    // the node's own broadcasts that wait until nothing is held back
+    private final Queue<BroadcastSend> kept = new ArrayDeque<>();
     private Runnable whenClosed = () -> {};
 
     NodeLoop(Settings settings, EventLoop loop) {
@@ -131,11 +135,15 @@ final class NodeLoop {
 
     /// The cut that is being taken while this node goes on, or `null`. On the loop.
     @Nullable
-    CutHold hold() {
+    Hold hold() {
         return hold;
     }
 
-    void hold(@Nullable CutHold now) {
+    Queue<BroadcastSend> kept() {
+        return kept;
+    }
+
+    void hold(@Nullable Hold now) {
         hold = now;
     }
 
@@ -354,7 +362,7 @@ final class NodeLoop {
         if (hold == null) {
             broadcasts.begin(own);
         } else {
-            hold.keep(own);
+            kept.add(own);
         }
     }
 

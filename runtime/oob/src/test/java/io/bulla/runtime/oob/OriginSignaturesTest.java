@@ -190,7 +190,10 @@ class OriginSignaturesTest {
             assertEquals(5000, cut.broadcasts().getFirst().buffer().byteSize());
             cluster.node(0).abort();
             Security keys = Keys.of(files.certified(0));
-            cluster.replace(0, 2, node -> chained(node, keys, BroadcastSignatures.REQUIRE).restore(cut));
+            cluster.replace(
+                    0,
+                    2,
+                    node -> chained(node, keys, BroadcastSignatures.REQUIRE).restore(cut));
             assertEquals("1 from 0: 77", cluster.next());
             assertEquals(0, cluster.node(1).refusedBroadcasts());
         }
