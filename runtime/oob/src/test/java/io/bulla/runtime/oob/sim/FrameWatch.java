@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.sim;
 
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Refusal;
+import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 
 /// Looks at what is written to a connection, to tell which kinds of frames a run has seen.
@@ -18,16 +19,18 @@ final class FrameWatch {
         this.sights = sights;
     }
 
-    void bytes(byte[] bytes) {
-        for (int at = 0; at < bytes.length; ) {
+    void bytes(ByteBuf bytes) {
+        int end = bytes.writerIndex();
+        for (int at = bytes.readerIndex(); at < end; ) {
             if (body > 0) {
-                int skipped = (int) Math.min(body, bytes.length - at);
+                int skipped = (int) Math.min(body, end - at);
                 body -= skipped;
                 at += skipped;
                 continue;
             }
-            int length = Math.min(header.remaining(), bytes.length - at);
-            header.put(bytes, at, length);
+            int length = Math.min(header.remaining(), end - at);
+            bytes.getBytes(at, header.limit(header.position() + length));
+            header.limit(header.capacity());
             at += length;
             if (!header.hasRemaining()) {
                 frame();

@@ -93,8 +93,9 @@ final class Intruder implements Net.Endpoint {
     }
 
     @Override
-    public void bytes(byte[] bytes) {
-        out.reverse.consumed(bytes.length);
+    public void bytes(ByteBuf bytes) {
+        out.reverse.consumed(bytes.readableBytes());
+        bytes.release();
     }
 
     @Override
@@ -119,7 +120,7 @@ final class Intruder implements Net.Endpoint {
         if (way == Way.GARBAGE) {
             byte[] garbage = new byte[300];
             random.nextBytes(garbage);
-            out.write(garbage);
+            out.send(Unpooled.wrappedBuffer(garbage));
             return;
         }
         ByteBuf words = Unpooled.buffer();
@@ -201,10 +202,8 @@ final class Intruder implements Net.Endpoint {
     }
 
     private void write(ByteBuf words) {
-        byte[] bytes = new byte[words.readableBytes()];
-        words.readBytes(bytes);
         if (!over) {
-            out.write(bytes);
+            out.send(words);
         }
     }
 }

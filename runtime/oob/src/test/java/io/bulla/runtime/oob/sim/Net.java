@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /// The network: hosts, what is on the way between two of them, and what is wrong with that.
 ///
@@ -17,6 +24,8 @@ import java.util.SplittableRandom;
 final class Net {
 
     private static final int PORT = 7000;
+    // 127.0.1.1
+    private static final int FIRST_ADDRESS = 127 << 24 | 1 << 8 | 1;
     private static final long SYN_AGAIN = World.SECOND;
     private static final int SYNS = 6;
 
@@ -38,8 +47,8 @@ final class Net {
     /// One end of a connection.
     interface Endpoint {
 
-        /// Bytes have come, which the end keeps until [Pipe#consumed].
-        void bytes(byte[] bytes);
+        /// Bytes have come, which are its own, and take up room until [Pipe#consumed].
+        void bytes(ByteBuf bytes);
 
         void fin();
 
@@ -54,6 +63,41 @@ final class Net {
         boolean isGone();
 
         void connected(Pipe out);
+    }
+
+    /// What connections are made of: how long a piece takes, and whether it is a copy.
+    interface Wire {
+
+        /// What goes on its way of what is written, in a buffer of its own.
+        ByteBuf taken(ByteBuf written, int length);
+
+        /// What the reader gets for a piece, which is its own from then on.
+        ByteBuf arrived(ByteBuf piece, ByteBufAllocator readers);
+
+        /// When a piece that is sent now is there.
+        long arrival(int from, int to, int bytes);
+    }
+
+    /// Copies, as sockets do, and a delay of its own for each piece.
+    private final class Copies implements Wire {
+
+        @Override
+        public ByteBuf taken(ByteBuf written, int length) {
+            return Unpooled.copiedBuffer(written.slice(written.readerIndex(), length));
+        }
+
+        @Override
+        public ByteBuf arrived(ByteBuf piece, ByteBufAllocator readers) {
+            ByteBuf copy = readers.heapBuffer(piece.readableBytes());
+            copy.writeBytes(piece);
+            piece.release();
+            return copy;
+        }
+
+        @Override
+        public long arrival(int from, int to, int bytes) {
+            return world.now() + delay(from, to);
+        }
     }
 
     /// The way from one host to another.
@@ -73,18 +117,27 @@ final class Net {
 
     final World world;
     final Sights sights;
+    final Wire wire;
     final int socketBytes;
     final int pieceBytes;
     private final long delay;
     private final long jitter;
-    private final Way[][] ways;
+    // of those that were asked for, by from * hosts + to: mended in this order
+    private final Map<Long, Way> ways = new TreeMap<>();
     private final Host[] hosts;
     private final List<Pipe> pipes = new ArrayList<>();
+    private int crowded = 64;
 
     /// @param delay of every packet, in nanoseconds, and up to `jitter` more
     /// @param socketBytes that a connection takes without being read
     /// @param pieceBytes the most that arrives in one piece
     Net(World world, Sights sights, int hosts, long delay, long jitter, int socketBytes, int pieceBytes) {
+        this(world, sights, hosts, delay, jitter, socketBytes, pieceBytes, null);
+    }
+
+    /// @param wire or `null` for one that copies, and takes `delay`
+    Net(World world, Sights sights, int hosts, long delay, long jitter, int socketBytes, int pieceBytes, Wire wire) {
+        this.wire = wire == null ? new Copies() : wire;
         this.world = world;
         this.sights = sights;
         this.delay = delay;
@@ -92,25 +145,30 @@ final class Net {
         this.socketBytes = socketBytes;
         this.pieceBytes = pieceBytes;
         this.hosts = new Host[hosts];
-        this.ways = new Way[hosts][hosts];
-        for (int from = 0; from < hosts; from++) {
-            this.hosts[from] = new Host();
-            for (int to = 0; to < hosts; to++) {
-                ways[from][to] = new Way(world.stream('w', from, to));
-            }
-        }
+        Arrays.setAll(this.hosts, host -> new Host());
     }
 
     static InetSocketAddress address(int host) {
         try {
-            return new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 1, (byte) (host + 1)}), PORT);
+            byte[] address = ByteBuffer.allocate(Integer.BYTES)
+                    .putInt(FIRST_ADDRESS + host)
+                    .array();
+            return new InetSocketAddress(InetAddress.getByAddress(address), PORT);
         } catch (UnknownHostException impossible) {
             throw new IllegalStateException(impossible);
         }
     }
 
     static int host(InetSocketAddress address) {
-        return (address.getAddress().getAddress()[3] & 0xff) - 1;
+        return ByteBuffer.wrap(address.getAddress().getAddress()).getInt() - FIRST_ADDRESS;
+    }
+
+    private long key(int from, int to) {
+        return (long) from * hosts.length + to;
+    }
+
+    private Way way(int from, int to) {
+        return ways.computeIfAbsent(key(from, to), key -> new Way(world.stream('w', from, to)));
     }
 
     Host host(int host) {
@@ -118,19 +176,20 @@ final class Net {
     }
 
     SplittableRandom random(int from, int to) {
-        return ways[from][to].random;
+        return way(from, to).random;
     }
 
     long delay(int from, int to) {
-        return delay + (jitter == 0 ? 0 : ways[from][to].random.nextLong(jitter));
+        return delay + (jitter == 0 ? 0 : way(from, to).random.nextLong(jitter));
     }
 
     boolean isBlocked(int from, int to) {
-        return world.now() < ways[from][to].blockedUntil;
+        Way way = ways.get(key(from, to));
+        return way != null && world.now() < way.blockedUntil;
     }
 
     void block(int from, int to, long until) {
-        Way way = ways[from][to];
+        Way way = way(from, to);
         if (until > way.blockedUntil) {
             way.blockedUntil = until;
             world.at(until, () -> flush(way));
@@ -139,15 +198,15 @@ final class Net {
 
     /// Until then, each new connection of the two is cut after so many bytes.
     void flap(int from, int to, long until, long bytes, long how) {
-        Way way = ways[from][to];
+        Way way = way(from, to);
         way.flapsUntil = until;
         way.flapBytes = bytes;
         way.flap = Pipe.Cut.values()[(int) how];
     }
 
     private void flap(Pipe pipe) {
-        Way way = ways[pipe.from][pipe.to];
-        if (world.now() < way.flapsUntil) {
+        Way way = ways.get(key(pipe.from, pipe.to));
+        if (way != null && world.now() < way.flapsUntil) {
             pipe.cut(way.flapBytes, way.flap);
         }
     }
@@ -162,12 +221,10 @@ final class Net {
 
     /// All ways are free, and all connections as wide as at first.
     void heal() {
-        for (Way[] from : ways) {
-            for (Way way : from) {
-                way.blockedUntil = Math.min(way.blockedUntil, world.now());
-                way.flapsUntil = 0;
-                flush(way);
-            }
+        for (Way way : List.copyOf(ways.values())) {
+            way.blockedUntil = Math.min(way.blockedUntil, world.now());
+            way.flapsUntil = 0;
+            flush(way);
         }
         pipes.forEach(pipe -> pipe.mend(socketBytes));
     }
@@ -180,7 +237,7 @@ final class Net {
     void arriveAt(long time, int from, int to, Runnable arrives) {
         world.at(time, () -> {
             if (isBlocked(from, to)) {
-                ways[from][to].waiting.add(arrives);
+                way(from, to).waiting.add(arrives);
             } else if (hosts[to].up) {
                 arrives.run();
             }
@@ -211,7 +268,7 @@ final class Net {
                 Pipe back = new Pipe(this, to, from, server, client);
                 there.reverse = back;
                 back.reverse = there;
-                pipes.removeIf(Pipe::isOver);
+                forgetOver();
                 pipes.add(there);
                 pipes.add(back);
                 server.connected(back);
@@ -231,6 +288,13 @@ final class Net {
                 });
             }
         });
+    }
+
+    private void forgetOver() {
+        if (pipes.size() > crowded) {
+            pipes.removeIf(Pipe::isOver);
+            crowded = Math.max(crowded, 2 * pipes.size());
+        }
     }
 
     /// The pipe of the youngest connection between two, or `null`.

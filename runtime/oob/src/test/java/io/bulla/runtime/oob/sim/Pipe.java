@@ -83,6 +83,11 @@ final class Pipe {
         cutIfDue();
     }
 
+    /// Bytes that it would take now.
+    int free() {
+        return Math.max(0, Math.min(room - used, net.pieceBytes));
+    }
+
     /// Takes as much as there is room for.
     ///
     /// @return bytes taken
@@ -97,30 +102,34 @@ final class Pipe {
             length = (int) Math.min(length, cutAfter);
         }
         if (length > 0) {
-            byte[] piece = new byte[length];
-            bytes.getBytes(bytes.readerIndex(), piece);
-            write(piece);
+            send(net.wire.taken(bytes, length));
         }
         cutIfDue();
         return length;
     }
 
     /// Beyond what there is room for, too.
-    void write(byte[] piece) {
+    ///
+    /// @param piece this pipe's from now on
+    void send(ByteBuf piece) {
+        int length = piece.readableBytes();
         watch.bytes(piece);
-        used += piece.length;
+        used += length;
         if (cutAfter >= 0) {
-            cutAfter -= piece.length;
+            cutAfter -= length;
         }
-        if (!blackHole && !finished) {
-            arrive(() -> {
-                if (sinkIsGone()) {
-                    reverse.abort();
-                } else {
-                    sink.bytes(piece);
-                }
-            });
+        if (blackHole || finished) {
+            piece.release();
+            return;
         }
+        arrive(length, () -> {
+            if (sinkIsGone()) {
+                piece.release();
+                reverse.abort();
+            } else {
+                sink.bytes(piece);
+            }
+        });
     }
 
     private boolean sinkIsGone() {
@@ -148,8 +157,8 @@ final class Pipe {
         }
     }
 
-    private void arrive(Runnable what) {
-        lastArrival = Math.max(lastArrival, net.world.now() + net.delay(from, to));
+    private void arrive(int bytes, Runnable what) {
+        lastArrival = Math.max(lastArrival, net.wire.arrival(from, to, bytes));
         net.arriveAt(lastArrival, from, to, () -> {
             if (!blackHole) {
                 what.run();
@@ -176,7 +185,7 @@ final class Pipe {
     void finish() {
         if (!finished) {
             finished = true;
-            arrive(sink::fin);
+            arrive(0, sink::fin);
         }
     }
 
@@ -184,7 +193,7 @@ final class Pipe {
     void abort() {
         if (!finished) {
             finished = true;
-            arrive(sink::reset);
+            arrive(0, sink::reset);
         }
     }
 

@@ -56,7 +56,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     }
 
     private final ChannelConfig config = new Config(this);
-    private final Queue<byte[]> inbox = new ArrayDeque<>();
+    private final Queue<ByteBuf> inbox = new ArrayDeque<>();
     private Net net;
     private int host;
     private InetSocketAddress local;
@@ -96,7 +96,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
         return option == ChannelOption.TCP_NODELAY || option == ChannelOption.SO_BACKLOG;
     }
 
-    private SimNode node() {
+    private SimProcess node() {
         return ((SimLoop) eventLoop()).node();
     }
 
@@ -121,7 +121,11 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     }
 
     @Override
-    public void bytes(byte[] bytes) {
+    public void bytes(ByteBuf bytes) {
+        if (!open) {
+            bytes.release();
+            return;
+        }
         inbox.add(bytes);
         later(this::take);
     }
@@ -135,7 +139,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     @Override
     public void reset() {
         reset = true;
-        inbox.clear();
+        dropInbox();
         later(this::take);
     }
 
@@ -156,13 +160,13 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
             return;
         }
         int reads = 0;
-        for (byte[] piece = inbox.poll(); piece != null; piece = ++reads < READS && open ? inbox.poll() : null) {
+        for (ByteBuf piece = inbox.poll(); piece != null; piece = ++reads < READS && open ? inbox.poll() : null) {
             wantsRead = false;
-            hear(piece);
-            ByteBuf bytes = alloc().heapBuffer(piece.length);
-            bytes.writeBytes(piece);
-            out.reverse.consumed(piece.length);
-            pipeline().fireChannelRead(bytes);
+            int length = piece.readableBytes();
+            node().read(length);
+            hear(piece, length);
+            out.reverse.consumed(length);
+            pipeline().fireChannelRead(net.wire.arrived(piece, alloc()));
         }
         if (reads > 0 && open) {
             pipeline().fireChannelReadComplete();
@@ -178,14 +182,14 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     }
 
     /// A peer is heard once its hello is there.
-    private void hear(byte[] piece) {
-        if (received <= KIND && received + piece.length > KIND) {
-            kind = piece[KIND - received];
+    private void hear(ByteBuf piece, int length) {
+        if (received <= KIND && received + length > KIND) {
+            kind = piece.getByte(piece.readerIndex() + KIND - received);
         }
-        if (received <= REASON && received + piece.length > REASON) {
-            reason = piece[REASON - received];
+        if (received <= REASON && received + length > REASON) {
+            reason = piece.getByte(piece.readerIndex() + REASON - received);
         }
-        received = Math.min(received + piece.length, HELLO);
+        received = Math.min(received + length, HELLO);
         boolean over = kind == Frame.Kind.REFUSE.ordinal() && reason == Refusal.SESSION_OVER.ordinal();
         if (received >= HELLO && kind == Frame.Kind.HELLO.ordinal() || received >= OVER && over) {
             node().heard(Net.host(remote));
@@ -207,7 +211,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
         }
         for (Object message = buffer.current(); message != null; message = buffer.current()) {
             ByteBuf bytes = (ByteBuf) message;
-            int taken = bytes.isReadable() ? out.write(bytes) : 0;
+            int taken = write(bytes);
             if (bytes.isReadable() && taken == 0 && out.isOpen()) {
                 full = true;
                 return;
@@ -222,6 +226,14 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
                 buffer.removeBytes(taken);
             }
         }
+    }
+
+    private int write(ByteBuf bytes) {
+        if (!bytes.isReadable()) {
+            return 0;
+        }
+        node().wrote(Math.min(bytes.readableBytes(), out.free()));
+        return out.write(bytes);
     }
 
     @Override
@@ -240,6 +252,11 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
             }
             net.host(host).endpoints.remove(this);
         }
+        dropInbox();
+    }
+
+    private void dropInbox() {
+        inbox.forEach(ByteBuf::release);
         inbox.clear();
     }
 
@@ -255,7 +272,7 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
             if (!promise.setUncancellable() || !ensureOpen(promise)) {
                 return;
             }
-            SimNode node = node();
+            SimProcess node = node();
             net = node.net();
             host = node.rank();
             local = Net.address(host);

@@ -12,15 +12,15 @@ import java.util.concurrent.TimeUnit;
 /// A node's event loop: it runs when the world says, and its clock is the node's.
 final class SimLoop extends ManualIoEventLoop {
 
-    private final SimNode node;
+    private final SimProcess node;
 
     /// Wakes the node up when a thread that is not the world's has a task for it.
-    SimLoop(Thread world, SimNode node) {
+    SimLoop(Thread world, SimProcess node) {
         super(null, world, executor -> new NoIo(node), new Clock(node));
         this.node = node;
     }
 
-    SimNode node() {
+    SimProcess node() {
         return node;
     }
 
@@ -29,7 +29,7 @@ final class SimLoop extends ManualIoEventLoop {
         return nextScheduledTaskDeadlineNanos();
     }
 
-    private record Clock(SimNode node) implements Ticker {
+    private record Clock(SimProcess node) implements Ticker {
 
         @Override
         public long initialNanoTime() {
@@ -47,7 +47,7 @@ final class SimLoop extends ManualIoEventLoop {
         }
     }
 
-    private record NoIo(SimNode node) implements IoHandler {
+    private record NoIo(SimProcess node) implements IoHandler {
 
         @Override
         public int run(IoHandlerContext context) {

@@ -21,22 +21,38 @@ final class SimMemory implements MemorySource {
     static final class Slabs {
 
         private static final int CHUNK = 8 << 20;
-        private static final ThreadLocal<Slabs> OF_THREAD = ThreadLocal.withInitial(Slabs::new);
+        private static final ThreadLocal<Slabs> OF_THREAD = ThreadLocal.withInitial(() -> new Slabs(false));
 
         private final List<MemorySegment> chunks = new ArrayList<>();
         private final List<Queue<MemorySegment>> free = new ArrayList<>();
+        private final boolean blank;
         private int chunk;
         private long used;
 
+        private Slabs(boolean blank) {
+            this.blank = blank;
+        }
+
+        /// All who take memory of one size get the same: for runs that look at lengths, and not at bytes.
+        static Slabs blank() {
+            Slabs slabs = new Slabs(true);
+            slabs.clear();
+            return slabs;
+        }
+
         static Slabs reset() {
             Slabs slabs = OF_THREAD.get();
-            slabs.chunk = 0;
-            slabs.used = 0;
-            slabs.free.clear();
-            for (int i = 0; i < Long.SIZE; i++) {
-                slabs.free.add(new ArrayDeque<>());
-            }
+            slabs.clear();
             return slabs;
+        }
+
+        private void clear() {
+            chunk = 0;
+            used = 0;
+            free.clear();
+            for (int i = 0; i < Long.SIZE; i++) {
+                free.add(new ArrayDeque<>());
+            }
         }
 
         private static int sizeClass(long bytes) {
@@ -45,7 +61,8 @@ final class SimMemory implements MemorySource {
 
         private MemorySegment take(long bytes) {
             int sizeClass = sizeClass(bytes);
-            MemorySegment old = free.get(sizeClass).poll();
+            MemorySegment old =
+                    blank ? free.get(sizeClass).peek() : free.get(sizeClass).poll();
             if (old != null) {
                 return old;
             }
@@ -58,11 +75,18 @@ final class SimMemory implements MemorySource {
                 chunks.add(Arena.ofAuto().allocate(Math.max(CHUNK, length), 64));
             }
             used += length;
-            return chunks.get(chunk).asSlice(used - length, length);
+            MemorySegment fresh = chunks.get(chunk).asSlice(used - length, length);
+            if (blank) {
+                free.get(sizeClass).add(fresh);
+            }
+            return fresh;
         }
 
-        private void give(MemorySegment segment) {
-            free.get(sizeClass(segment.byteSize())).add(segment);
+        private void give(MemorySegment segment, long bytes) {
+            if (!blank) {
+                segment.asSlice(0, bytes).fill(POISON);
+                free.get(sizeClass(segment.byteSize())).add(segment);
+            }
         }
     }
 
@@ -101,6 +125,11 @@ final class SimMemory implements MemorySource {
 
     long peak() {
         return peak;
+    }
+
+    /// The peak is what is used now.
+    void restart() {
+        peak = used;
     }
 
     long refusals() {
@@ -159,9 +188,8 @@ final class SimMemory implements MemorySource {
                 throw new IllegalStateException("region given back twice: bytes=" + bytes);
             }
             released = true;
-            memory.asSlice(0, bytes).fill(POISON);
             used -= bytes;
-            slabs.give(memory);
+            slabs.give(memory, bytes);
         }
     }
 }

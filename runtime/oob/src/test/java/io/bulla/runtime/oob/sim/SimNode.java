@@ -28,7 +28,7 @@ import java.util.concurrent.ThreadFactory;
 
 /// One life of a node: an event loop and coroutines that run when the world says, a clock, memory, and what its
 /// program does with messages.
-final class SimNode {
+final class SimNode implements SimProcess {
 
     private static final long WAKE_UP = 20_000;
 
@@ -104,11 +104,13 @@ final class SimNode {
         return memory;
     }
 
-    int rank() {
+    @Override
+    public int rank() {
         return rank;
     }
 
-    Net net() {
+    @Override
+    public Net net() {
         return simulation.net;
     }
 
@@ -131,7 +133,8 @@ final class SimNode {
         goesOn = true;
     }
 
-    boolean isKilled() {
+    @Override
+    public boolean isKilled() {
         return dead;
     }
 
@@ -296,8 +299,8 @@ final class SimNode {
         }));
     }
 
-    /// On its own clock, in nanoseconds.
-    long clock() {
+    @Override
+    public long clock() {
         return world.now() + skew;
     }
 
@@ -306,8 +309,8 @@ final class SimNode {
         return world.now() - heldUp;
     }
 
-    /// Its loop has something to do.
-    void poke() {
+    @Override
+    public void poke() {
         runAt(world.now() + 1 + timing.nextLong(WAKE_UP));
     }
 
@@ -422,8 +425,19 @@ final class SimNode {
                 .start();
     }
 
-    void heard(int peer) {
+    @Override
+    public void heard(int peer) {
         heard[peer] = new Heard(awake(), holdUps);
+    }
+
+    @Override
+    public void read(int bytes) {
+        // costs nothing: what is looked for here is order, not time
+    }
+
+    @Override
+    public void wrote(int bytes) {
+        // costs nothing, too
     }
 
     /// Awake time since something of the peer was heard, at most.

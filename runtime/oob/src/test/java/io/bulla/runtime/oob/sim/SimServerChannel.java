@@ -23,7 +23,7 @@ public final class SimServerChannel extends AbstractServerChannel implements Net
     /// Netty makes it.
     public SimServerChannel() {}
 
-    private SimNode node() {
+    private SimProcess node() {
         return ((SimLoop) eventLoop()).node();
     }
 

@@ -49,6 +49,11 @@ final class World {
         CURRENT.set(this);
     }
 
+    /// The thread runs none any more.
+    static void forget() {
+        CURRENT.remove();
+    }
+
     /// Of the thread that runs it.
     static World current() {
         return CURRENT.get();
