@@ -47,6 +47,7 @@ public final class Embedding {
         layers.put("kafka", KafkaTopics::new);
         layers.put("pekko", PekkoAssociations::new);
         layers.put("flight", FlightStreams::new);
+        layers.put("flight-server", FlightServer::new);
         int bytes = Integer.parseInt(args[0]);
         List<String> wanted = args.length == 1 ? List.copyOf(layers.keySet()) : Arrays.asList(args).subList(1, args.length);
         for (String name : wanted) {

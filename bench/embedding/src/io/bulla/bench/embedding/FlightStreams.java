@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.arrow.flight.FlightMessages;
+import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.BigIntVector;
 import org.apache.arrow.vector.FieldVector;
@@ -33,12 +34,7 @@ final class FlightStreams implements Embedding.Layer {
     private final Map<String, Way> ways = new LinkedHashMap<>();
 
     FlightStreams(ArenaSource memory, ListValue message) {
-        int rows = message.getSerializedSize() / COLUMNS / Long.BYTES;
-        List<FieldVector> columns = IntStream.range(0, COLUMNS)
-                .<FieldVector>mapToObj(i -> column("column" + i, rows))
-                .toList();
-        root = new VectorSchemaRoot(columns);
-        root.setRowCount(rows);
+        root = root(allocator, message.getSerializedSize());
         FlightMessages messages = new FlightMessages(allocator);
         Direct grpc = new Direct(message.getSerializedSize() * 2);
         ways.put("as-it-is", () -> {
@@ -67,7 +63,18 @@ final class FlightStreams implements Embedding.Layer {
         });
     }
 
-    private BigIntVector column(String name, int rows) {
+    /// A batch of about so many bytes.
+    static VectorSchemaRoot root(BufferAllocator allocator, int bytes) {
+        int rows = bytes / COLUMNS / Long.BYTES;
+        List<FieldVector> columns = IntStream.range(0, COLUMNS)
+                .<FieldVector>mapToObj(i -> column(allocator, "column" + i, rows))
+                .toList();
+        VectorSchemaRoot root = new VectorSchemaRoot(columns);
+        root.setRowCount(rows);
+        return root;
+    }
+
+    private static BigIntVector column(BufferAllocator allocator, String name, int rows) {
         BigIntVector column = new BigIntVector(name, allocator);
         column.allocateNew(rows);
         for (int i = 0; i < rows; i++) {

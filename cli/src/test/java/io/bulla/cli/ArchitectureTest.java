@@ -46,6 +46,7 @@ class ArchitectureTest {
             "interop.agrona",
             "interop.aeron",
             "interop.grpc",
+            "interop.flight",
             "interop.micrometer",
             "runtime.registration",
             "runtime.oob",
@@ -77,6 +78,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.agrona",
         "0, io.bulla.interop.aeron",
         "0, io.bulla.interop.grpc",
+        "0, io.bulla.interop.flight",
         "20, io.bulla.runtime.oob",
         "2, io.bulla.runtime.checkpoint",
         "2, io.bulla.runtime.pmix",
@@ -268,10 +270,17 @@ class ArchitectureTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.grpc", "io.bulla.bench..")
+                .resideOutsideOfPackages("io.bulla.interop.grpc", "io.bulla.interop.flight", "io.bulla.bench..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.grpc..")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.bulla.interop.flight")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.apache.arrow..")
                 .check(CLASSES);
         noClasses()
                 .that()

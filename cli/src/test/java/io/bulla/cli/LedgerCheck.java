@@ -23,6 +23,7 @@ public final class LedgerCheck {
         "interop/agrona",
         "interop/aeron",
         "interop/grpc",
+        "interop/flight",
         "interop/micrometer",
         "runtime/registration",
         "runtime/oob",

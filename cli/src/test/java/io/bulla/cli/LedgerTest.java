@@ -9,6 +9,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.interop.fabric.FabricDomain;
+import io.bulla.interop.flight.FlightFeed;
 import io.bulla.interop.grpc.SealedMarshaller;
 import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
@@ -57,6 +58,7 @@ class LedgerTest {
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
             Map.entry("interop/grpc", SealedMarshaller.class),
+            Map.entry("interop/flight", FlightFeed.class),
             Map.entry("interop/micrometer", OobMetrics.class),
             Map.entry("runtime/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),

@@ -15,6 +15,11 @@ import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.CallOptions;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
@@ -156,6 +161,28 @@ class ParsedMessageTest {
             assertEquals(40, relay.figures().kept());
             assertEquals(0, relay.figures().copied());
             BroadcastTest.await(() -> relay.figures().pinned() == 0);
+        }
+    }
+
+    @Test
+    void aCompressedMessageIsParsedFromItsOneCopy(MemorySource memory) throws Exception {
+        SealedMarshaller client = SealedMarshaller.of(memory);
+        BytesValue message = Feed.message(3, 50_000);
+        ServerInterceptor compressing = new ServerInterceptor() {
+            @Override
+            public <Q, R> ServerCall.Listener<Q> interceptCall(
+                    ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+                call.setCompression("gzip");
+                return next.startCall(call, headers);
+            }
+        };
+        try (Wire.Ends ends = Wire.NETTY.open(
+                        ServerInterceptors.intercept(Echo.service(SealedMarshaller.of(memory)), compressing));
+                SealedBuffer response = ClientCalls.blockingUnaryCall(
+                        ends.channel, client.responses(Feed.ECHO), CallOptions.DEFAULT, message);
+                ParsedMessage<BytesValue> parsed = ParsedMessage.parse(BytesValue.parser(), response)) {
+            assertEquals(message, parsed.message());
+            assertEquals(new MarshallerFigures(0, 0, 1, response.byteSize(), 0), client.figures());
         }
     }
 
