@@ -121,7 +121,7 @@ final class CutHold implements LiveCut, Hold {
     @Override
     public List<Message> kept(Shares shares) {
         List<Message> kept = new ArrayList<>();
-        for (BroadcastSend own : nodeLoop.kept()) {
+        for (PendingSend own : nodeLoop.waitingBroadcasts()) {
             if (!own.isDone() && own.handle != null) {
                 SealedBuffer bytes = own.isSigned() ? unsigned(own.handle, shares) : shares.of(own.handle, null);
                 kept.add(new Message(nodeLoop.settings().rank(), own.tag, own.options.format(), bytes));
@@ -182,11 +182,7 @@ final class CutHold implements LiveCut, Hold {
                         failure);
             }
         }
-        for (BroadcastSend own = nodeLoop.kept().poll();
-                own != null;
-                own = nodeLoop.kept().poll()) {
-            nodeLoop.take(own);
-        }
+        nodeLoop.beginBroadcasts();
     }
 
     private IllegalStateException wrong(String what) {

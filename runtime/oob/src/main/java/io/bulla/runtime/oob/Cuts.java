@@ -36,7 +36,7 @@ final class Cuts {
     /// As [#take(Runnable)], of a node that goes on.
     CompletableFuture<NodeCut> take(Runnable between, @Nullable Hold hold) {
         CompletableFuture<NodeCut> cut = new CompletableFuture<>();
-        nodeLoop.handlerExecutor().put(new HandlerExecutor.Item() {
+        HandlerExecutor.Item item = new HandlerExecutor.Item() {
             @Override
             void run() {
                 try {
@@ -52,7 +52,13 @@ final class Cuts {
             void drop() {
                 cut.completeExceptionally(closed());
             }
-        });
+        };
+        if (hold == null) {
+            nodeLoop.handlerExecutor().put(item);
+        } else {
+            // peers wait for this one
+            nodeLoop.handlerExecutor().putFirst(item);
+        }
         return cut;
     }
 

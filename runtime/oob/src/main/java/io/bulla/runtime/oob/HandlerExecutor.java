@@ -13,6 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
@@ -49,6 +50,8 @@ final class HandlerExecutor {
     private final int rank;
     // taken and not run yet: the handlers' thread's, and the loop's while that waits for it
     private @Nullable Item rest;
+    // to be run before what waits
+    private final AtomicReference<@Nullable Item> first = new AtomicReference<>();
     private final ExecutorService executor;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // volatile: no order but its own; who reads it late runs one item more
@@ -86,6 +89,26 @@ final class HandlerExecutor {
         if (items.put(item) || asleep) {
             wake();
         }
+    }
+
+    /// Puts it before all that waits, unless something else is there.
+    void putFirst(Item item) {
+        // release: it is seen by who takes it, and before the one that is put behind it
+        if (!first.compareAndSet(null, item)) {
+            put(item);
+            return;
+        }
+        put(new Item() {
+            @Override
+            void run() {
+                // wakes
+            }
+        });
+    }
+
+    private @Nullable Item takeFirst() {
+        // volatile: a guess; one that is late is made again before the item that was put behind it
+        return first.get() == null ? null : first.getAndSet(null); // acquire: the item is seen
     }
 
     /// Runs something of the user's in its turn.
@@ -142,6 +165,10 @@ final class HandlerExecutor {
     private void runAll() {
         runner = Thread.currentThread();
         for (rest = items.takeAll(); rest != null; ) {
+            Item before = takeFirst();
+            if (before != null) {
+                finish(before, closed);
+            }
             Item item = rest;
             rest = item.next;
             item.next = null;
@@ -170,6 +197,10 @@ final class HandlerExecutor {
     }
 
     private void dropAll() {
+        Item before = takeFirst();
+        if (before != null) {
+            finish(before, true);
+        }
         for (Item item = items.takeAll(); item != null; item = item.next) {
             finish(item, true);
         }

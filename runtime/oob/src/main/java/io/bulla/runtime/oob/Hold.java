@@ -3,20 +3,22 @@ package io.bulla.runtime.oob;
 
 import java.util.List;
 
-/// What a node holds back around a cut, as its event loop sees it.
+/// A cut that is being taken while its node goes on, as the node sees it. On the loop.
 interface Hold {
 
     /// @throws IllegalStateException if the cut cannot be taken any more
     void checkRuns();
 
-    /// The node's own broadcasts that wait for the end, with a handle each.
+    /// The broadcasts that wait.
+    ///
+    /// @param shares gets each handle
     List<Message> kept(Shares shares);
 
-    /// The cut is taken, with all that is in the lanes. Cannot fail.
+    /// The cut is taken, with all that is in the lanes.
     void taken();
 
     boolean isTaken();
 
-    /// It is over, for a reason.
+    /// It fits no other any more; what waits goes on.
     void fail(String why);
 }

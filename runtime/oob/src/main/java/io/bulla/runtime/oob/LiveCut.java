@@ -25,7 +25,7 @@ public interface LiveCut {
     ///     taken: then this one has not begun
     CompletionStage<Void> ready();
 
-    /// Takes the cut between two handlers, once; as [OobNode#cut].
+    /// Takes the cut between two handlers, once; as [OobNode#cut], but before the messages that wait for theirs.
     ///
     /// @param between runs on the handlers' thread right before, to save what belongs to the program
     /// @return completes with a cut, which the caller closes, on the event loop. Fails with what `between`

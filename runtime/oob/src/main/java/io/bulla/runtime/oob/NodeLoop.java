@@ -69,8 +69,8 @@ final class NodeLoop {
     private boolean suspended;
     private boolean closed;
     private @Nullable Hold hold;
-    // the node's own broadcasts that wait until nothing is held back
-    private final Queue<BroadcastSend> kept = new ArrayDeque<>();
+    // of this node's own, until the cut is over
+    private final Queue<BroadcastSend> waitingBroadcasts = new ArrayDeque<>();
     private Runnable whenClosed = () -> {};
 
     NodeLoop(Settings settings, EventLoop loop) {
@@ -137,10 +137,6 @@ final class NodeLoop {
     @Nullable
     Hold hold() {
         return hold;
-    }
-
-    Queue<BroadcastSend> kept() {
-        return kept;
     }
 
     void hold(@Nullable Hold now) {
@@ -344,7 +340,7 @@ final class NodeLoop {
     }
 
     /// Whatever goes wrong with one send ends that one, and no other.
-    void take(PendingSend send) {
+    private void take(PendingSend send) {
         try {
             if (send.isDone()) {
                 release(send);
@@ -362,7 +358,18 @@ final class NodeLoop {
         if (hold == null) {
             broadcasts.begin(own);
         } else {
-            kept.add(own);
+            waitingBroadcasts.add(own);
+        }
+    }
+
+    Collection<BroadcastSend> waitingBroadcasts() {
+        return waitingBroadcasts;
+    }
+
+    /// Those that waited for the end of a cut.
+    void beginBroadcasts() {
+        for (BroadcastSend own = waitingBroadcasts.poll(); own != null; own = waitingBroadcasts.poll()) {
+            take(own);
         }
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -212,6 +213,38 @@ class LiveCutTest {
         assertEquals("1 from 0: 3", cluster.next());
         Cluster.delivered(behind);
         Cluster.delivered(back);
+    }
+
+    @Test
+    void cutIsTakenBeforeMessagesThatWait() throws Exception {
+        start(2);
+        CountDownLatch handles = new CountDownLatch(1);
+        CountDownLatch goes = new CountDownLatch(1);
+        AtomicLong handled = new AtomicLong();
+        cluster.node(1).receive(9, message -> {
+            handled.incrementAndGet();
+            handles.countDown();
+            try {
+                goes.await(30, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        for (int i = 0; i < 50; i++) {
+            Cluster.delivered(cluster.send(0, 1, 9, i, 100, SendOptions.DEFAULT));
+        }
+        handles.await();
+        LiveCut live = cluster.node(1).liveCut(LONG);
+        done(live.ready());
+        long[] before = new long[1];
+        CompletionStage<NodeCut> taken = live.take(() -> before[0] = handled.get());
+        goes.countDown();
+        NodeCut cut = done(taken);
+        cuts.add(cut);
+        assertEquals(1, before[0]);
+        assertEquals(49, cut.arrived().size());
+        live.end();
+        Cluster.await("all are handled", () -> handled.get() == 50);
     }
 
     @Test
