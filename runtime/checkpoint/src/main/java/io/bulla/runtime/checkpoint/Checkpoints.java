@@ -5,7 +5,6 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.OobNode;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -31,30 +30,23 @@ public final class Checkpoints implements AutoCloseable {
     private final Coordinator coordinator;
     private final Participant participant;
 
-    Checkpoints(OobNode node, CheckpointStore store, Map<String, StateSaver> savers, int keeps) {
+    private Checkpoints(OobNode node, CheckpointStore store, CheckpointOptions options) {
         this.node = node;
         this.agent = new Agent(node.rank());
-        this.coordinator = new Coordinator(node.size(), store, keeps, agent, this::sayToNode);
-        this.participant = new Participant(node, CheckpointArchive.of(store), savers, agent, this::sayToCoordinator);
+        this.coordinator = new Coordinator(node.size(), store, options.kept(), agent, this::sayToNode);
+        this.participant =
+                new Participant(node, CheckpointArchive.of(store), options.savers(), agent, this::sayToCoordinator);
         node.receiveNotices(task -> agent.run(task), this::heard);
     }
 
-    /// Takes part in checkpoints that save no state but the messages.
+    /// Takes part in checkpoints from now on.
     ///
     /// @param node that goes on being the caller's; its notices are heard here from now on
     /// @param store the files of all nodes
+    /// @param options what is saved and kept
     /// @return to be closed before the node
-    public static Checkpoints of(OobNode node, CheckpointStore store) {
-        return builder(node, store).open();
-    }
-
-    /// Takes part in checkpoints.
-    ///
-    /// @param node that goes on being the caller's
-    /// @param store the files of all nodes
-    /// @return a builder that saves nothing and keeps two checkpoints
-    public static CheckpointsBuilder builder(OobNode node, CheckpointStore store) {
-        return new CheckpointsBuilder(node, store);
+    public static Checkpoints of(OobNode node, CheckpointStore store, CheckpointOptions options) {
+        return new Checkpoints(node, Objects.requireNonNull(store, "store"), options);
     }
 
     /// Reads a node's part of the newest checkpoint.

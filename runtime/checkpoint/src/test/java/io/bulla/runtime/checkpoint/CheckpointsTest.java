@@ -207,12 +207,14 @@ class CheckpointsTest {
             job.checkpoints.get(1).close();
             job.checkpoints.set(
                     1,
-                    Checkpoints.builder(job.nodes.get(1), store)
-                            .save("a", SealedBuffer::concat)
-                            .save("b", () -> {
-                                throw new IOException("on purpose");
-                            })
-                            .open());
+                    Checkpoints.of(
+                            job.nodes.get(1),
+                            store,
+                            CheckpointOptions.DEFAULT
+                                    .save("a", SealedBuffer::concat)
+                                    .save("b", () -> {
+                                        throw new IOException("on purpose");
+                                    })));
             String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.endsWith("reason=rank 1: state cannot be saved: name=b reason=on purpose"), message);
             job.addsUp();
@@ -295,8 +297,9 @@ class CheckpointsTest {
         job.checkpoints.get(rank).close();
         job.checkpoints.set(
                 rank,
-                Checkpoints.builder(job.nodes.get(rank), store)
-                        .save("balance", () -> job.balance(rank))
-                        .open());
+                Checkpoints.of(
+                        job.nodes.get(rank),
+                        store,
+                        CheckpointOptions.DEFAULT.save("balance", () -> job.balance(rank))));
     }
 }

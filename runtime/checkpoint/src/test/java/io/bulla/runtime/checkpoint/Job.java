@@ -105,9 +105,8 @@ final class Job implements AutoCloseable {
 
     private void open(CheckpointStore store) {
         for (OobNode node : nodes) {
-            checkpoints.add(Checkpoints.builder(node, store)
-                    .save("balance", () -> balance(node.rank()))
-                    .open());
+            checkpoints.add(
+                    Checkpoints.of(node, store, CheckpointOptions.DEFAULT.save("balance", () -> balance(node.rank()))));
             known.get(node.rank()).complete(node);
         }
     }
