@@ -43,7 +43,8 @@ class CheckpointCommandTest {
                     List.of(new NodeCut.OfPeer(1, List.of(one, none, none))),
                     List.of(
                             new Message(1, 7, Optional.of(WireFormat.PMIX_4_DESCRIBED), packed(memory)),
-                            new Message(1, 7, Optional.of(WireFormat.PMIX_4), packed(memory))));
+                            new Message(1, 7, Optional.of(WireFormat.PMIX_4), packed(memory))),
+                    List.of(new Message(0, 5, Optional.empty(), packed(memory))));
             CheckpointArchive archive = CheckpointArchive.of(FolderStore.of(folder));
             try (RankImage first = new RankImage(cut, states);
                     RankImage second = new RankImage(new NodeCut(1, 2, List.of(), List.of()), new TreeMap<>())) {
@@ -64,7 +65,7 @@ class CheckpointCommandTest {
     void listShowsEachAndSaysWhichIsDamaged() throws IOException {
         write(1);
         write(2);
-        String line = ": taken \\S+Z \\(\\d+ (s|min|h|d) ago\\), 2 nodes, 3 messages, \\d+ bytes\n";
+        String line = ": taken \\S+Z \\(\\d+ (s|min|h|d) ago\\), 2 nodes, 4 messages, \\d+ bytes\n";
         Ran whole = Ran.bulla("checkpoint", "list", folder.toString());
         assertEquals(0, whole.status(), whole::err);
         assertTrue(whole.out().matches("checkpoint 2" + line + "checkpoint 1" + line), whole::out);
@@ -84,11 +85,12 @@ class CheckpointCommandTest {
         Ran shown = Ran.bulla("checkpoint", "show", folder.toString());
         assertEquals(0, shown.status(), shown::err);
         String[] lines = shown.out().split("\n", 3);
-        assertTrue(lines[1].matches("rank 0: 3 messages, \\d+ bytes"), lines[1]);
+        assertTrue(lines[1].matches("rank 0: 4 messages, \\d+ bytes"), lines[1]);
         assertEquals("""
                   state balance: 10 bytes
                   arrived from 1, tag 7: 2 messages, 20 bytes
                   to peer 1, tag 8: 1 message, 10 bytes
+                  to all, tag 5: 1 message, 10 bytes
                 rank 1: 0 messages, 112 bytes
                 """, lines[2]);
         Ran items = Ran.bulla("checkpoint", "show", "--epoch=1", "--items", folder.toString());

@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.Explain;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.checkpoint.RankImage;
+import io.bulla.runtime.checkpoint.Undelivered;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
 import java.io.PrintWriter;
@@ -17,26 +18,39 @@ import java.util.TreeMap;
 /// What is in a rank's file, as text.
 final class Contents {
 
-    /// In the order of the text: what has arrived, then what goes to peers.
-    private record Way(boolean toPeer, int rank, int tag) implements Comparable<Way> {
+    /// In the order of the text: what has arrived, what goes to peers, broadcasts that have not begun.
+    private record Way(Undelivered.Kind kind, int rank, int tag) implements Comparable<Way> {
 
         @Override
         public int compareTo(Way other) {
-            int order = Boolean.compare(toPeer, other.toPeer);
+            int order = place() - other.place();
             order = order == 0 ? Integer.compare(rank, other.rank) : order;
             return order == 0 ? Integer.compare(tag, other.tag) : order;
         }
 
+        private int place() {
+            return switch (kind) {
+                case ARRIVED -> 0;
+                case OUTGOING -> 1;
+                case BROADCAST -> 2;
+            };
+        }
+
         @Override
         public String toString() {
-            return (toPeer ? "to peer " : "arrived from ") + rank + ", tag " + tag;
+            return switch (kind) {
+                        case ARRIVED -> "arrived from " + rank;
+                        case OUTGOING -> "to peer " + rank;
+                        case BROADCAST -> "to all";
+                    }
+                    + ", tag " + tag;
         }
     }
 
-    private record Undelivered(Optional<WireFormat> format, SealedBuffer bytes) {}
+    private record Content(Optional<WireFormat> format, SealedBuffer bytes) {}
 
     private final RankImage image;
-    private final Map<Way, List<Undelivered>> messages = new TreeMap<>();
+    private final Map<Way, List<Content>> messages = new TreeMap<>();
 
     Contents(RankImage image) {
         this.image = image;
@@ -44,16 +58,22 @@ final class Contents {
             for (NodeCut.OfLane lane : peer.lanes()) {
                 lane.outgoing()
                         .forEach(each -> each.bytes()
-                                .ifPresent(bytes -> add(new Way(true, peer.peer(), each.tag()), each.format(), bytes)));
+                                .ifPresent(bytes -> add(
+                                        new Way(Undelivered.Kind.OUTGOING, peer.peer(), each.tag()),
+                                        each.format(),
+                                        bytes)));
             }
         }
-        for (Message each : image.cut().arrived()) {
-            add(new Way(false, each.origin(), each.tag()), each.format(), each.buffer());
-        }
+        image.cut().arrived().forEach(each -> add(Undelivered.Kind.ARRIVED, each));
+        image.cut().broadcasts().forEach(each -> add(Undelivered.Kind.BROADCAST, each));
+    }
+
+    private void add(Undelivered.Kind kind, Message message) {
+        add(new Way(kind, message.origin(), message.tag()), message.format(), message.buffer());
     }
 
     private void add(Way way, Optional<WireFormat> format, SealedBuffer bytes) {
-        messages.computeIfAbsent(way, none -> new ArrayList<>()).add(new Undelivered(format, bytes));
+        messages.computeIfAbsent(way, none -> new ArrayList<>()).add(new Content(format, bytes));
     }
 
     void print(PrintWriter out, boolean items) {
@@ -67,7 +87,7 @@ final class Contents {
         });
     }
 
-    private static void print(PrintWriter out, Undelivered message) {
+    private static void print(PrintWriter out, Content message) {
         String format = message.format().map(Enum::toString).orElse("format not said");
         out.println("    " + message.bytes().byteSize() + " bytes, " + format);
         if (message.format().filter(WireFormat::described).isPresent()) {
