@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+
+/// Keeps every file twice, so that the loss of either place loses no checkpoint: on a disk of the node and at a
+/// partner's, say.
+///
+/// A checkpoint is taken if both places have it, and exists if one does. What one place cannot read comes from the
+/// other; a file that can be read and is damaged is not told apart here ([CheckpointArchive] does, and may be given
+/// the other place alone).
+public final class PartnerStore implements CheckpointStore {
+
+    private final CheckpointStore first;
+    private final CheckpointStore partner;
+
+    private PartnerStore(CheckpointStore first, CheckpointStore partner) {
+        this.first = first;
+        this.partner = partner;
+    }
+
+    /// Two places as one.
+    ///
+    /// @param first asked first
+    /// @param partner of which nothing is shared with the first
+    /// @return a store without anything to close
+    public static PartnerStore of(CheckpointStore first, CheckpointStore partner) {
+        return new PartnerStore(Objects.requireNonNull(first, "first"), Objects.requireNonNull(partner, "partner"));
+    }
+
+    private interface Read<T> {
+        T from(CheckpointStore store) throws IOException;
+    }
+
+    private <T> T either(Read<T> read) throws IOException {
+        try {
+            return read.from(first);
+        } catch (IOException failure) {
+            try {
+                return read.from(partner);
+            } catch (IOException there) {
+                failure.addSuppressed(there);
+                throw failure;
+            }
+        }
+    }
+
+    @Override
+    public RankFile create(long epoch, int rank) throws IOException {
+        RankFile here = first.create(epoch, rank);
+        boolean both = false;
+        try {
+            RankFile file = new Both(here, partner.create(epoch, rank));
+            both = true;
+            return file;
+        } finally {
+            if (!both) {
+                here.close();
+            }
+        }
+    }
+
+    /// To the partner before the first.
+    @Override
+    public void publish(long epoch, ByteBuffer manifest) throws IOException {
+        partner.publish(epoch, manifest.duplicate());
+        first.publish(epoch, manifest);
+    }
+
+    /// Those of both places; of a place that cannot be read, none.
+    @Override
+    public List<Long> epochs() throws IOException {
+        TreeSet<Long> all = new TreeSet<>(either(CheckpointStore::epochs));
+        try {
+            all.addAll(partner.epochs());
+        } catch (IOException gone) {
+            // the first place is there
+        }
+        return List.copyOf(all.descendingSet());
+    }
+
+    @Override
+    public long nextEpoch() throws IOException {
+        return Math.max(first.nextEpoch(), partner.nextEpoch());
+    }
+
+    @Override
+    public ReadableByteChannel manifest(long epoch) throws IOException {
+        return either(store -> store.manifest(epoch));
+    }
+
+    @Override
+    public ReadableByteChannel rank(long epoch, int rank) throws IOException {
+        return either(store -> store.rank(epoch, rank));
+    }
+
+    /// In both places, whatever one of them says.
+    @Override
+    public void delete(long epoch) throws IOException {
+        try {
+            first.delete(epoch);
+        } finally {
+            partner.delete(epoch);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return first + " and " + partner;
+    }
+
+    /// The same bytes to two files.
+    private static final class Both implements RankFile {
+
+        private final RankFile here;
+        private final RankFile there;
+
+        Both(RankFile here, RankFile there) {
+            this.here = here;
+            this.there = there;
+        }
+
+        @Override
+        public void publish() throws IOException {
+            there.publish();
+            here.publish();
+        }
+
+        @Override
+        public int write(ByteBuffer bytes) throws IOException {
+            return (int) write(new ByteBuffer[] {bytes});
+        }
+
+        @Override
+        public long write(ByteBuffer[] bytes) throws IOException {
+            return write(bytes, 0, bytes.length);
+        }
+
+        /// What the one has taken, the other takes too.
+        @Override
+        public long write(ByteBuffer[] bytes, int offset, int length) throws IOException {
+            ByteBuffer[] copies = new ByteBuffer[length];
+            for (int i = 0; i < length; i++) {
+                copies[i] = bytes[offset + i].duplicate();
+            }
+            long written = here.write(bytes, offset, length);
+            long left = written;
+            for (ByteBuffer copy : copies) {
+                int part = (int) Math.min(left, copy.remaining());
+                copy.limit(copy.position() + part);
+                left -= part;
+            }
+            for (long done = 0; done < written; ) {
+                done += there.write(copies);
+            }
+            return written;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return here.isOpen() && there.isOpen();
+        }
+
+        @Override
+        public void close() throws IOException {
+            try (here) {
+                there.close();
+            }
+        }
+    }
+}
