@@ -80,7 +80,7 @@ class ArchitectureTest {
         "0, io.bulla.interop.grpc",
         "0, io.bulla.interop.flight",
         "20, io.bulla.runtime.oob",
-        "2, io.bulla.runtime.checkpoint",
+        "0, io.bulla.runtime.checkpoint",
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
         "0, io.bulla.runtime.oob.local",
