@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.arrow.flight.FlightGrpcUtils;
 import org.apache.arrow.flight.NoOpFlightProducer;
 import org.apache.arrow.flight.Ticket;
@@ -28,6 +30,8 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 final class FlightServer implements Embedding.Layer {
 
     private static final int STREAMS = 50;
+    // reports each stream that its client left
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
     private static final Ticket FEED = new Ticket("feed".getBytes(StandardCharsets.UTF_8));
 
     private final RootAllocator allocator = new RootAllocator();
@@ -75,6 +79,7 @@ final class FlightServer implements Embedding.Layer {
 
     @Override
     public void close() throws Exception {
+        GRPC.setLevel(Level.OFF);
         feed.close();
         subscribers.close();
         server.shutdownNow().awaitTermination();
