@@ -19,6 +19,8 @@ abstract class Marked implements Slab.Holder {
     // before it is shown by the state of the subclass
     private @Nullable Mark mark;
     private boolean ownsKey;
+    // before the device is asked, and closed when it has let go
+    private @Nullable Pin pin;
 
     Marked(Registrations registrations, Slab slab, long offset, long length) {
         this.registrations = registrations;
@@ -60,6 +62,19 @@ abstract class Marked implements Slab.Holder {
     final void mark(Mark made, boolean alone) {
         mark = made;
         ownsKey = alone;
+    }
+
+    /// @param listed with the trace; closed when the device has let go
+    final void pin(Pin listed) {
+        pin = listed;
+    }
+
+    /// It is listed no more; again is harmless.
+    final void unpin() {
+        Pin listed = pin;
+        if (listed != null) {
+            listed.close();
+        }
     }
 
     /// Whether its key is no other mark's.

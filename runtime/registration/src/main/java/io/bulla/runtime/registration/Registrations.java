@@ -11,6 +11,7 @@ import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
+import io.bulla.refcount.LeaseTrace;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -48,6 +49,7 @@ public final class Registrations implements AutoCloseable {
     private final Traits traits;
     private final PinBudget budget;
     private final LongSupplier clock;
+    private final @Nullable LeaseTrace trace;
     // under the lock, as all below; no device is called under it
     private final Object lock = new Object();
     private final Set<Marked> all = new LinkedHashSet<>();
@@ -67,7 +69,8 @@ public final class Registrations implements AutoCloseable {
     // plain for its readers: a round that is stale makes the order of eviction a little worse
     private long tick;
 
-    private Registrations(Registrar registrar, PinBudget budget, LongSupplier clock) {
+    private Registrations(Registrar registrar, PinBudget budget, LongSupplier clock, @Nullable LeaseTrace trace) {
+        this.trace = trace;
         this.registrar = Objects.requireNonNull(registrar, "registrar");
         this.traits = registrar.traits();
         this.budget = Objects.requireNonNull(budget, "budget");
@@ -81,12 +84,25 @@ public final class Registrations implements AutoCloseable {
     /// @param budget booked before the device is asked, if it pins; may be that of several devices
     /// @return none yet
     public static Registrations of(Registrar registrar, PinBudget budget) {
-        return new Registrations(registrar, budget, System::nanoTime);
+        return new Registrations(registrar, budget, System::nanoTime, null);
+    }
+
+    /// The registrations of a device, of which a ledger lists each mark as a lease: who pins what, since
+    /// when, for which peer. With a [io.bulla.refcount.LeaseLedger] as the trace of memory too, one list
+    /// has handles and pins.
+    ///
+    /// @param registrar used by these alone
+    /// @param budget as of [#of(Registrar, PinBudget)]
+    /// @param trace told when a device gets to know memory, and when it can no longer touch it; sizes are
+    ///     bytes
+    /// @return none yet
+    public static Registrations of(Registrar registrar, PinBudget budget, LeaseTrace trace) {
+        return new Registrations(registrar, budget, System::nanoTime, Objects.requireNonNull(trace, "trace"));
     }
 
     /// @param clock in nanoseconds
     static Registrations of(Registrar registrar, PinBudget budget, LongSupplier clock) {
-        return new Registrations(registrar, budget, clock);
+        return new Registrations(registrar, budget, clock, null);
     }
 
     /// What the device can do.
@@ -279,9 +295,13 @@ public final class Registrations implements AutoCloseable {
             if (!held) {
                 throw refuse("slab has come to its end, or another thread registers it", fresh, null, false);
             }
+            if (trace != null) {
+                fresh.pin(Pin.open(trace, traits.device(), fresh));
+            }
             ask(fresh, access);
         } finally {
             if (!fresh.isMarked()) {
+                unpin(fresh);
                 remove(fresh, length);
                 if (held) {
                     fresh.slab().letGo(fresh);
@@ -392,7 +412,17 @@ public final class Registrations implements AutoCloseable {
         }
         remove(old, old.length());
         old.slab().letGo(old);
+        unpin(old);
         FlightEvents.free(traits.device(), old, Duration.ofNanos(now() - old.since()));
+    }
+
+    /// A user's trace may throw, which keeps no memory.
+    private void unpin(Marked old) {
+        try {
+            old.unpin();
+        } catch (RuntimeException | Error failure) {
+            surprised();
+        }
     }
 
     void surprised() {
