@@ -13,6 +13,7 @@ module io.bulla.runtime.oob {
     requires static transitive org.jspecify;
 
     exports io.bulla.runtime.oob;
+    exports io.bulla.runtime.oob.bulk;
     exports io.bulla.runtime.oob.security;
     exports io.bulla.runtime.oob.topology;
 }

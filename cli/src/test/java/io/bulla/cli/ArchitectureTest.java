@@ -52,6 +52,8 @@ class ArchitectureTest {
             "runtime.oob",
             "runtime.checkpoint",
             "runtime.pmix",
+            "runtime.oob.bulk",
+            "runtime.oob.fabric",
             "runtime.oob.pmix",
             "runtime.oob.local",
             "cli",
@@ -84,6 +86,7 @@ class ArchitectureTest {
         "2, io.bulla.runtime.pmix",
         "2, io.bulla.runtime.oob.pmix",
         "0, io.bulla.runtime.oob.local",
+        "3, io.bulla.runtime.oob.fabric",
         "5, io.bulla.cli"
     })
     void knotsOfClassesDoNotGrow(int most, String module) {
@@ -179,6 +182,41 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.pmix")
+                .check(CLASSES);
+    }
+
+    /// What the default path pays for registrations is nothing: its class files name none of it.
+    @Test
+    void defaultPathKnowsNoRegistration() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(
+                        "io.bulla.refcount..",
+                        "io.bulla.iovec..",
+                        "io.bulla.buffer..",
+                        "io.bulla.pack..",
+                        "io.bulla.interop.netty..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("io.bulla.pool..", "io.bulla.runtime..", "io.bulla.interop.fabric")
+                .check(CLASSES);
+    }
+
+    /// Who wants neither a fabric nor registrations has none on the path.
+    @Test
+    void nodesKnowNoFabric() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.runtime.oob..")
+                .and()
+                .resideOutsideOfPackage("io.bulla.runtime.oob.fabric")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(
+                        "io.bulla.interop.fabric",
+                        "io.bulla.runtime.registration",
+                        "io.bulla.runtime.oob.fabric",
+                        "io.bulla.pool..")
                 .check(CLASSES);
     }
 

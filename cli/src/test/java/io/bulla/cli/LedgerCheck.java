@@ -31,6 +31,7 @@ public final class LedgerCheck {
         "runtime/pmix",
         "runtime/oob-pmix",
         "runtime/oob-local",
+        "runtime/oob-fabric",
         "cli",
         "testkit"
     };

@@ -20,6 +20,7 @@ import io.bulla.pool.SlabSource;
 import io.bulla.refcount.RefCount;
 import io.bulla.runtime.checkpoint.CheckpointArchive;
 import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.fabric.FabricBulk;
 import io.bulla.runtime.oob.local.SlabMemory;
 import io.bulla.runtime.oob.pmix.PmixNodes;
 import io.bulla.runtime.pmix.PmixClient;
@@ -66,6 +67,7 @@ class LedgerTest {
             Map.entry("runtime/pmix", PmixClient.class),
             Map.entry("runtime/oob-pmix", PmixNodes.class),
             Map.entry("runtime/oob-local", SlabMemory.class),
+            Map.entry("runtime/oob-fabric", FabricBulk.class),
             Map.entry("cli", Bulla.class),
             Map.entry("testkit", StingySource.class));
 

@@ -10,12 +10,15 @@ import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.runtime.oob.fabric.FabricBulk;
+import io.bulla.runtime.registration.PinBudget;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 
 /// The memory of the nodes in this process, and what is known of it. Counts copies where bytes move, and memory
@@ -38,6 +41,7 @@ final class Meters implements AutoCloseable {
     }
 
     private static final int SETTLE_MILLIS = 2000;
+    private static final Duration BULK_PATIENCE = Duration.ofSeconds(30);
 
     private final LeaseTally handles = new LeaseTally();
     private final LeaseLedger holders;
@@ -46,11 +50,12 @@ final class Meters implements AutoCloseable {
     private final Runnable end;
     private final LocalSlabs local;
     private final MeteredSource source;
+    private final FabricBulk bulk;
     private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
 
     /// @param listsHolders whether to know who holds each handle, which costs a little for each
-    /// @param tree which source
-    /// @throws IOException if slabs were asked for, and cannot be had
+    /// @param tree which source, and whether a provider of libfabric carries long messages
+    /// @throws IOException if slabs or a provider were asked for, and cannot be had
     Meters(boolean listsHolders, TreeOptions tree) throws IOException {
         holders = listsHolders ? LeaseLedger.full() : null;
         // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
@@ -61,12 +66,20 @@ final class Meters implements AutoCloseable {
             source = new MeteredSource(local.source(), new LongAdder());
             trim = local.source()::trim;
             end = local::close;
+            bulk = null;
         } else if (tree.memory == TreeOptions.Memory.POOL) {
             SlabSource pool = SlabSource.builder().budget(budget).trace(trace).build();
             source = new MeteredSource(pool, new LongAdder());
             trim = pool::trim;
-            end = pool::close;
+            bulk = tree.bulk == null ? null : opened(tree.bulk, pool);
+            end = () -> {
+                if (bulk != null) {
+                    bulk.close();
+                }
+                pool.close();
+            };
         } else {
+            bulk = null;
             ArenaSource arenas = ArenaSource.create(budget, trace);
             source = new MeteredSource(arenas, new LongAdder());
             trim = () -> {};
@@ -86,6 +99,19 @@ final class Meters implements AutoCloseable {
         }
     }
 
+    private static FabricBulk opened(String provider, SlabSource pool) throws IOException {
+        boolean open = false;
+        try {
+            FabricBulk bulk = FabricBulk.open(provider, pool, PinBudget.ofProcess(), BULK_PATIENCE);
+            open = true;
+            return bulk;
+        } finally {
+            if (!open) {
+                pool.close();
+            }
+        }
+    }
+
     MemorySource source() {
         return source;
     }
@@ -93,6 +119,11 @@ final class Meters implements AutoCloseable {
     /// What nodes of this process lend, or `null`.
     LocalSlabs local() {
         return local;
+    }
+
+    /// What carries long messages beside the connections, or `null`.
+    FabricBulk bulk() {
+        return bulk;
     }
 
     ByteBufAllocator allocator() {

@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.topology.Radix;
+import java.io.IOException;
 import java.time.Duration;
 
 /// What all nodes of a command are made of.
@@ -17,9 +18,23 @@ import java.time.Duration;
 /// @param policy of a broadcast's sends
 /// @param peerTimeout after which a peer that cannot be reached has failed
 /// @param sign whether broadcasts are signed by their origin, and others refused
-record NodeParts(Meters meters, Radix radix, long limit, SendPolicy policy, Duration peerTimeout, boolean sign) {
+/// @param bulkAbove bytes of messages that go beside the connections, if there is a transport
+record NodeParts(
+        Meters meters, Radix radix, long limit, SendPolicy policy, Duration peerTimeout, boolean sign, long bulkAbove) {
 
-    OobNodeBuilder node(int rank, int size, Security security) {
+    /// @throws IOException if the security is too good for a transport beside the connections
+    OobNodeBuilder node(int rank, int size, Security security) throws IOException {
+        OobNodeBuilder builder = builder(rank, size, security);
+        if (meters.bulk() == null) {
+            return builder;
+        }
+        if (!security.name().equals(Security.plaintext().name())) {
+            throw new IOException("--bulk carries bytes as they are: security=" + security.name());
+        }
+        return builder.bulk(meters.bulk(), bulkAbove);
+    }
+
+    private OobNodeBuilder builder(int rank, int size, Security security) {
         OobNodeBuilder builder = OobNode.builder(rank, size)
                 .memory(meters.source())
                 .allocator(meters.allocator())

@@ -119,6 +119,10 @@ final class ProcessCrew implements Crew {
         if (options.tree.sign) {
             arguments.add("--sign");
         }
+        if (options.tree.bulk != null) {
+            arguments.add("--bulk=" + options.tree.bulk);
+            arguments.add("--bulk-above=" + options.tree.bulkAbove);
+        }
         if (rank == options.run.failNode) {
             arguments.add("--die");
         }

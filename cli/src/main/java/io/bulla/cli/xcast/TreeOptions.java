@@ -63,6 +63,20 @@ final class TreeOptions {
     Local local;
 
     @Option(
+            names = "--bulk",
+            paramLabel = "PROVIDER",
+            description = "Provider of libfabric, such as tcp;ofi_rxm, by which messages go from a node's memory into"
+                    + " its children's; see `bulla fabric`. With --memory pool and --plaintext only.")
+    String bulk;
+
+    @Option(
+            names = "--bulk-above",
+            paramLabel = "BYTES",
+            defaultValue = "1048576",
+            description = "With --bulk: for messages of at least so many bytes.")
+    long bulkAbove = 1 << 20;
+
+    @Option(
             names = "--limit",
             paramLabel = "BYTES",
             defaultValue = "4294967296",
@@ -96,9 +110,16 @@ final class TreeOptions {
         }
         Usage.atLeast(command, "--radix", 1, radix);
         Usage.atLeast(command, "--limit", 1, limit);
+        Usage.atLeast(command, "--bulk-above", 1, bulkAbove);
+        if (bulk != null && memory != Memory.POOL) {
+            throw Usage.error(command, "--bulk needs slabs to land in: --memory pool");
+        }
+        if (bulk != null && local == Local.SLAB) {
+            throw Usage.error(command, "--bulk and --local slab are two ways for the same messages: one of them");
+        }
     }
 
-    /// @throws IOException if slabs were asked for, and cannot be had
+    /// @throws IOException if slabs, or the provider of --bulk, were asked for and cannot be had
     Meters meters() throws IOException {
         return new Meters(stats != null, this);
     }
@@ -107,7 +128,7 @@ final class TreeOptions {
     void lendByDefault() {
         localIsAskedFor = local != null;
         if (local == null) {
-            local = Local.SLAB;
+            local = bulk == null ? Local.SLAB : Local.BYTES;
         }
     }
 
@@ -117,6 +138,6 @@ final class TreeOptions {
     }
 
     NodeParts parts(Meters meters, SendPolicy policy) {
-        return new NodeParts(meters, new Radix(radix), limit, policy, peerTimeout, sign);
+        return new NodeParts(meters, new Radix(radix), limit, policy, peerTimeout, sign, bulkAbove);
     }
 }

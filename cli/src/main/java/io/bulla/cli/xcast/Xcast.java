@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.fabric.BulkFigures;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -159,6 +160,13 @@ final class Xcast implements AutoCloseable {
                         ? null
                         : new Report.Host(
                                 after.socketBytes() - before.socketBytes(), after.memoryHeld() - before.memory()));
+    }
+
+    /// What went beside the connections, of the nodes in this process: a line.
+    String bulk() {
+        BulkFigures figures = meters.bulk().figures();
+        return "bulk: provider=" + options.tree.bulk + " sent=" + figures.sent() + " bytes=" + figures.sentBytes()
+                + " received=" + figures.received() + " failed=" + figures.failed();
     }
 
     /// Ends all nodes, waits for their threads and gives the memory back.

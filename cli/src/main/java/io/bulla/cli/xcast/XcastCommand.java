@@ -216,6 +216,9 @@ public final class XcastCommand implements Callable<Integer> {
                 Report report = xcast.broadcast(Progress.onTerminal(nodes()));
                 report.print(out);
             }
+            if (tree.bulk != null) {
+                out.println(xcast.bulk());
+            }
         }
         return 0;
     }

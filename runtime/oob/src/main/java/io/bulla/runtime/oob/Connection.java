@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.FrameFormat;
 import io.bulla.iovec.IoVec;
+import io.bulla.runtime.oob.wire.BulkOffer;
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
@@ -41,6 +42,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         OVER
     }
 
+    private static final byte[] NO_BYTES = {};
+
     private final NodeLoop nodeLoop;
     private final Channel channel;
     private final boolean dialed;
@@ -51,6 +54,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     private @Nullable Peer peer;
     private @Nullable Throwable why;
     private @Nullable Frame frame;
+    private @Nullable Rendezvous rendezvous;
+    private byte @Nullable [] offered;
     private boolean ackDue;
     private boolean flushing;
     private boolean deaf;
@@ -136,12 +141,37 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         write(Frame.control(kind, 0, nodeLoop.settings().rank(), words.length), words);
     }
 
-    void hello(Hello hello) {
-        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + Hello.BYTES);
-        Frame.control(Frame.Kind.HELLO, 0, hello.rank(), Hello.BYTES).writeTo(out);
+    /// @param offer ended with this connection; or `null`
+    void hello(Hello hello, @Nullable Rendezvous offer) {
+        rendezvous = offer;
+        byte[] more = offer == null ? NO_BYTES : offer.offer();
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + Hello.BYTES + more.length);
+        Frame.control(Frame.Kind.HELLO, 0, hello.rank(), Hello.BYTES + more.length)
+                .writeTo(out);
         hello.writeTo(out);
-        channel.write(out);
+        channel.write(out.writeBytes(more));
         flushNow();
+        if (stage == Stage.OVER) {
+            endRendezvous();
+        }
+    }
+
+    /// Both sides have greeted, and may have offered something.
+    ///
+    /// @return `null` if this side has not
+    @Nullable
+    Rendezvous meet() {
+        if (rendezvous != null) {
+            rendezvous.meet(offered);
+        }
+        return rendezvous;
+    }
+
+    /// The peer can write no more beside this connection.
+    void endRendezvous() {
+        if (rendezvous != null) {
+            rendezvous.close();
+        }
     }
 
     /// Says why, and ends.
@@ -190,6 +220,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         if (why == null) {
             why = cause;
         }
+        endRendezvous();
         channel.close();
     }
 
@@ -382,7 +413,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     }
 
     /// A handle that says whose message it is, in the place of the given one.
-    private SealedBuffer tagged(SealedBuffer body) {
+    SealedBuffer tagged(SealedBuffer body) {
         Object tag = peer().tags.from();
         if (tag == null) {
             return body;
@@ -446,7 +477,11 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
 
     private void control(Frame read, SealedBuffer body) throws IOException {
         switch (read.kind()) {
-            case HELLO -> nodeLoop.acceptor().greeted(this, peer, Hello.read(body));
+            case HELLO -> {
+                Hello hello = Hello.read(body);
+                offered = BulkOffer.read(body);
+                nodeLoop.acceptor().greeted(this, peer, hello);
+            }
             case REFUSE -> refused(Refusal.of(read.tag()), text(body));
             case ACK -> peer().acknowledged(read);
             case RETRY -> peer().retry();
@@ -456,7 +491,13 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             case INVITE -> agreedLocal().invited(body);
             case PROOF -> agreedLocal().proven(body);
             case BYE -> peer().giveUp("it has closed");
-            case SKIP, CONFIRM -> {
+            case REQUEST, CLEAR -> {
+                // what comes while there was no memory comes again
+                if (!deaf) {
+                    peer().rendezvous(read);
+                }
+            }
+            case SKIP, CONFIRM, FINISHED -> {
                 ackDue = true;
                 peer().received(read, body.share());
             }
@@ -524,6 +565,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         if (local != null) {
             local.close();
         }
+        endRendezvous();
         Throwable cause = why == null ? new IOException("connection closed") : why;
         if (peer != null) {
             peer.lost(this, cause);

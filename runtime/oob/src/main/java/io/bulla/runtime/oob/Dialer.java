@@ -204,7 +204,7 @@ final class Dialer {
             if (attempt == null) {
                 failed(new IOException("connection closed"));
             } else {
-                attempt.hello(peer.hello());
+                attempt.hello(peer.hello(), peer.offer(attempt));
             }
         }
     }

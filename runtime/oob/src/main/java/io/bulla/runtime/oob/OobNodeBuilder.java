@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.bulk.BulkTransport;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
@@ -46,6 +47,7 @@ public final class OobNodeBuilder {
     private @Nullable ServerSocketChannel listener;
     private @Nullable NodeCut cut;
     private @Nullable LocalMemory localMemory;
+    private @Nullable BulkSettings bulk;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
     private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
     private @Nullable EventLoopGroup loops;
@@ -261,6 +263,25 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder restore(NodeCut cut) {
         this.cut = Objects.requireNonNull(cut, "cut");
+        return this;
+    }
+
+    /// What carries long messages beside the connections, to peers that have such a transport too: by
+    /// rendezvous, from the sender's memory into the receiver's. A broadcast, too, which a node then
+    /// hands on when it is whole, and not while it arrives. Order and delivery are as ever, and whatever
+    /// fails goes by the connection. None by default.
+    ///
+    /// The bytes are neither encrypted nor authenticated by the node, so it is for [Security#plaintext()]
+    /// alone.
+    ///
+    /// @param transport outlives the node
+    /// @param above messages of at least so many bytes, and longer than a [#fragment]
+    /// @return this builder
+    /// @throws IllegalArgumentException if `above` is less than 1
+    public OobNodeBuilder bulk(BulkTransport transport, long above) {
+        this.bulk = new BulkSettings(
+                Objects.requireNonNull(transport, "transport"),
+                checked("size of a bulk message", above, 1, Long.MAX_VALUE));
         return this;
     }
 
@@ -493,6 +514,7 @@ public final class OobNodeBuilder {
                 peerTimeout.toNanos(),
                 oldestVersion,
                 newestVersion,
+                checkedBulk(),
                 cut,
                 localMemory,
                 surroundings);
@@ -505,6 +527,14 @@ public final class OobNodeBuilder {
             throw new IllegalArgumentException(
                     "security has no key to sign with: security=" + security.name() + " signatures=" + signatures);
         }
+    }
+
+    private @Nullable BulkSettings checkedBulk() {
+        if (bulk != null && !(security instanceof Plaintext)) {
+            throw new IllegalArgumentException("bulk transport carries bytes as they are: security="
+                    + (security == null ? "none" : security.name()));
+        }
+        return bulk;
     }
 
     private static long checked(String what, long given, long least, long most) {

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
@@ -49,6 +50,9 @@ final class Peer {
     private final PeerCounters counters = new PeerCounters();
     private final MemoryShortage shortage;
     private final LocalPeer local = new LocalPeer();
+    private final @Nullable Bulk bulk;
+    // of the connection
+    private @Nullable Rendezvous rendezvous;
     private final Consumer<PendingSend> collect = this::collect;
     private final SendList acknowledged = new SendList();
     private final AtomicBoolean telling = new AtomicBoolean();
@@ -84,6 +88,7 @@ final class Peer {
         this.session = new Session(settings);
         this.dialer = new Dialer(nodeLoop, this);
         this.shortage = new MemoryShortage(nodeLoop, this, session);
+        this.bulk = Bulk.of(settings.bulk(), settings.rank(), rank);
         this.tags = HolderTags.of(rank, settings.source());
         this.quota = nodeLoop.quota().ofPeer(settings.peerMessages(), settings.peerBytes());
     }
@@ -222,6 +227,39 @@ final class Peer {
         return session.hello(nodeLoop.life());
     }
 
+    /// What a hello offers beside the connection.
+    ///
+    /// @return `null` if it is nothing
+    @Nullable
+    Rendezvous offer(Connection fresh) {
+        Bulk way = bulk;
+        if (way == null) {
+            return null;
+        }
+        Rendezvous.Host host = new Rendezvous.Host() {
+            @Override
+            public void say(Frame frame) {
+                fresh.control(frame);
+                fresh.flushNow();
+            }
+
+            @Override
+            public void pump() {
+                Peer.this.pump();
+            }
+
+            @Override
+            public void failed(Throwable why) {
+                if (!fresh.isOver()) {
+                    way.failed(nodeLoop.awake(), why);
+                    fresh.fail(new IOException("bulk transport failed: " + why.getMessage(), why));
+                }
+            }
+        };
+        BulkLine line = way.open(nodeLoop.awake(), why -> nodeLoop.onLoop(() -> host.failed(why)));
+        return line == null ? null : new Rendezvous(settings.rank(), way, line, nodeLoop::onLoop, host);
+    }
+
     Frame acknowledgement() {
         return session.acknowledgement();
     }
@@ -253,7 +291,7 @@ final class Peer {
             case LATE -> fresh.overtaken("hello is not a new one: peer=" + rank + " number=" + hello.number());
             case GOES_ON -> {
                 session.checkExpected(hello);
-                fresh.hello(hello());
+                fresh.hello(hello(), offer(fresh));
                 use(fresh, hello);
             }
             default -> fresh.refuse(Refusal.SESSION_OVER, "session is over: rank=" + settings.rank());
@@ -328,7 +366,8 @@ final class Peer {
         for (PendingSend over = session.first(unwanted); over != null; over = session.first(unwanted)) {
             refuse(over, notTaken(over));
         }
-        Writer out = new Writer(fresh, session, settings);
+        rendezvous = fresh.meet();
+        Writer out = new Writer(fresh, session, settings, rendezvous);
         writer = out;
         counters.connections++;
         nodeLoop.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
@@ -373,8 +412,12 @@ final class Peer {
         }
         if (again) {
             body.close();
+        } else if (frame.kind() == Frame.Kind.FINISHED) {
+            body.close();
+            finished(frame);
         } else if (frame.kind() == Frame.Kind.SKIP) {
             body.close();
+            passed(frame);
             long landed = reassembler.landed();
             skipped(frame, reassembler.skip(frame), landed);
         } else {
@@ -397,9 +440,81 @@ final class Peer {
         }
     }
 
+    /// Bytes of the bulk lane, or a SKIP: what was granted for a message is no longer written to.
+    private void passed(Frame frame) throws IOException {
+        if (rendezvous != null && frame.lane() == Lane.BULK) {
+            rendezvous.passed(frame);
+        }
+    }
+
+    /// What is said of a message that goes beside the connection.
+    void rendezvous(Frame frame) throws IOException {
+        Rendezvous way = rendezvous;
+        if (way == null) {
+            throw new IOException("nothing was offered: kind=" + frame.kind());
+        }
+        if (frame.kind() == Frame.Kind.CLEAR) {
+            way.cleared(frame);
+            return;
+        }
+        Reassembler reassembler = session.reassembler(Lane.BULK);
+        boolean isNext = reassembler.isFirst(frame);
+        if (!isNext && frame.sequence() >= reassembler.expected()
+                || frame.sequence() < 0
+                || frame.lane() != Lane.BULK
+                || frame.total() < 0
+                || frame.total() > settings.limit()) {
+            throw new IOException("not a request for a message: sequence=" + frame.sequence() + " total="
+                    + frame.total() + " lane=" + frame.lane());
+        }
+        if (isNext && !session.credit(Lane.BULK).admits(frame.total(), depthOf(frame))) {
+            throw new IOException("message without credit: lane=" + frame.lane() + " length=" + frame.total());
+        }
+        way.requested(frame, isNext);
+    }
+
+    /// Class of a message that goes beside the connection.
+    ///
+    /// @throws IOException if it is a broadcast that cannot come from this peer, or in one piece
+    private int depthOf(Frame frame) throws IOException {
+        if (!frame.isOfBroadcast()) {
+            return 0;
+        }
+        if (frame.total() > Integer.MAX_VALUE) {
+            throw new IOException("broadcast is too long for one piece: length=" + frame.total());
+        }
+        nodeLoop.broadcasts().checkFrom(frame, this);
+        return nodeLoop.broadcasts().depth(frame.origin());
+    }
+
+    private void finished(Frame frame) throws IOException {
+        if (rendezvous == null) {
+            throw new IOException("nothing was offered: kind=" + frame.kind());
+        }
+        depthOf(frame);
+        SealedBuffer whole = Objects.requireNonNull(connection, "connection").tagged(rendezvous.finished(frame));
+        // after what can fail: from here on the message is this node's
+        session.reassembler(frame.lane()).pass();
+        Credit credit = session.credit(frame.lane());
+        advance();
+        arrived(frame, credit);
+        if (frame.isOfBroadcast()) {
+            nodeLoop.broadcasts().arrived(frame.asBroadcast(), whole, this, credit);
+        } else {
+            nodeLoop.dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), this, credit);
+        }
+    }
+
+    private void arrived(Frame frame, Credit credit) {
+        credit.arrived(frame.total());
+        counters.receivedMessages++;
+        counters.receivedBytes += frame.total();
+    }
+
     private void take(Reassembler reassembler, Frame frame, SealedBuffer body) throws IOException {
         boolean last;
         try {
+            passed(frame);
             last = reassembler.advance(frame);
         } catch (IOException outOfPlace) {
             body.close();
@@ -417,9 +532,7 @@ final class Peer {
         }
         Credit credit = session.credit(frame.lane());
         if (last) {
-            credit.arrived(frame.total());
-            counters.receivedMessages++;
-            counters.receivedBytes += frame.total();
+            arrived(frame, credit);
         }
         if (frame.kind() == Frame.Kind.BROADCAST) {
             nodeLoop.broadcasts().arrived(frame, body, this, credit);
@@ -526,6 +639,9 @@ final class Peer {
         Connection on = Objects.requireNonNull(connection, "connection");
         Writer paused = Objects.requireNonNull(writer, "writer");
         session.rewind();
+        if (rendezvous != null) {
+            rendezvous.askAgain();
+        }
         paused.pause(true);
         nodeLoop.eventLoop().schedule(() -> resume(on, paused), shortage.pauseNanos(), TimeUnit.NANOSECONDS);
     }
@@ -545,6 +661,7 @@ final class Peer {
             dialer.failed(cause);
         } else if (connection == over) {
             connection = null;
+            rendezvous = null;
             writer = null;
             session.interrupt();
             nodeLoop.lost(rank, cause);
@@ -578,6 +695,7 @@ final class Peer {
         resumes |= connection != null || seeking;
         Connection last = connection;
         connection = null;
+        rendezvous = null;
         writer = null;
         seeking = false;
         dialer.stop();
@@ -672,7 +790,12 @@ final class Peer {
 
     private @Nullable Connection end(PeerFailedException failure, boolean all) {
         Connection last = connection;
+        if (last != null) {
+            // before the listener hears of it: what the peer wrote to is the program's again
+            last.endRendezvous();
+        }
         connection = null;
+        rendezvous = null;
         writer = null;
         fruitless = 0;
         notices.clear();

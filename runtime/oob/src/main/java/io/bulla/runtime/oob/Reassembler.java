@@ -114,6 +114,11 @@ final class Reassembler {
         return begun;
     }
 
+    /// The next message, of which nothing has come in this lane, is here. Cannot fail.
+    void pass() {
+        expected++;
+    }
+
     /// The connection is over: the message that was arriving will begin anew.
     void interrupt() {
         letGo();

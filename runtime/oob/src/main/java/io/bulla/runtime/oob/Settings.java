@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// What a node was made of, checked.
 ///
+/// @param bulk beside the connections, or `null`
 /// @param cut where the node goes on, or `null`
 /// @param localMemory what nodes of this host lend each other by, or `null`
 record Settings(
@@ -42,6 +43,7 @@ record Settings(
         long peerTimeoutNanos,
         int oldestVersion,
         int newestVersion,
+        @Nullable BulkSettings bulk,
         @Nullable NodeCut cut,
         @Nullable LocalMemory localMemory,
         Surroundings surroundings) {}

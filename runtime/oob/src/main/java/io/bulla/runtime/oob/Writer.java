@@ -30,6 +30,7 @@ final class Writer {
     private final Channel channel;
     private final Session session;
     private final Settings settings;
+    private final @Nullable Rendezvous rendezvous;
     private @Nullable Batch batch;
     private long smallRun;
     // of the message that is written next
@@ -40,7 +41,9 @@ final class Writer {
     // of which [#choose] found something
     private Lane chosen;
 
-    Writer(Connection connection, Session session, Settings settings) {
+    /// @param rendezvous beside the connection, or `null`
+    Writer(Connection connection, Session session, Settings settings, @Nullable Rendezvous rendezvous) {
+        this.rendezvous = rendezvous;
         this.connection = connection;
         this.channel = connection.channel();
         this.session = session;
@@ -99,6 +102,8 @@ final class Writer {
             Lane lane = chosen;
             if (send.skipped) {
                 skip(lane, send);
+            } else if (rendezvous != null && lane == session.bulk && goesBeside(rendezvous, send)) {
+                beside(rendezvous, send);
             } else if (isPrepared(send)) {
                 write(lane, send);
             }
@@ -116,6 +121,9 @@ final class Writer {
         }
         PendingSend small = session.small.head(settings.fragment());
         PendingSend bulk = session.bulk.headBehind(session.small, settings.fragment());
+        if (bulk != null && rendezvous != null && rendezvous.isWaiting(bulk.sequence, bulk.skipped)) {
+            bulk = null;
+        }
         if (small == null || bulk != null && smallRun >= settings.fragment()) {
             chosen = session.bulk;
             return bulk;
@@ -143,12 +151,63 @@ final class Writer {
         }
     }
 
+    private static boolean goesBeside(Rendezvous way, PendingSend send) {
+        return way.isWritten(send.sequence)
+                || send.offset == 0 && way.takes(send.kind, send.sequence, send.bytes, send.handle);
+    }
+
+    /// A message that goes beside the connection: it asks for memory, and in the end says that all is
+    /// there.
+    private void beside(Rendezvous way, PendingSend send) {
+        Lane lane = session.bulk;
+        if (way.isWritten(send.sequence)) {
+            endBatch();
+            tellWritten(announce(Frame.Kind.FINISHED, send, send.bytes), send);
+            way.over(send.sequence);
+            send.offset = send.bytes;
+            lane.written(send);
+            return;
+        }
+        SealedBuffer own;
+        try {
+            own = Objects.requireNonNull(send.handle, "handle").share();
+        } catch (Throwable noHandle) {
+            connection.end(send, noHandle);
+            return;
+        }
+        endBatch();
+        lane.begin(send);
+        way.asked(send.sequence, own);
+        announce(Frame.Kind.REQUEST, send, 0);
+    }
+
+    private ChannelFuture announce(Frame.Kind kind, PendingSend send, long offset) {
+        ByteBuf header = header(0);
+        Frame.write(
+                header,
+                kind,
+                send.mark(),
+                send.tag,
+                send.origin(),
+                send.sequence,
+                offset,
+                send.bytes,
+                send.session(),
+                send.number(),
+                0,
+                Lane.BULK);
+        return channel.write(header);
+    }
+
     private boolean isCoalesced(PendingSend send) {
         return send.bytes < settings.coalesceBelow() && !send.isLanding();
     }
 
     private void skip(Lane lane, PendingSend send) {
         endBatch();
+        if (rendezvous != null && lane == session.bulk) {
+            rendezvous.over(send.sequence);
+        }
         ByteBuf header = header(0);
         Frame.write(
                 header,
@@ -168,7 +227,8 @@ final class Writer {
     }
 
     private void write(Lane lane, PendingSend send) {
-        if (send.offset == 0) {
+        boolean asked = rendezvous != null && lane == session.bulk && rendezvous.isRefused(send.sequence);
+        if (send.offset == 0 && !asked) {
             lane.begin(send);
         }
         long length = send.bytes;
@@ -186,19 +246,26 @@ final class Writer {
             header.writerIndex(Frame.BYTES);
             ChannelFuture written =
                     local != null && placed ? local.write(header, taken) : SealedWrite.write(channel, header, taken);
-            if (send.offset + length == send.bytes && send.options.level() == Delivery.Status.WRITTEN) {
-                written.addListener(done -> {
-                    if (done.isSuccess()) {
-                        send.reached(
-                                Delivery.Status.WRITTEN, settings.surroundings().now());
-                    }
-                });
+            if (send.offset + length == send.bytes) {
+                tellWritten(written, send);
             }
         }
         smallRun = lane == session.small ? smallRun + Frame.BYTES + length : 0;
         send.offset += length;
         if (send.offset == send.bytes) {
             lane.written(send);
+        }
+    }
+
+    /// The last of a message is on its way to the channel.
+    private void tellWritten(ChannelFuture written, PendingSend send) {
+        if (send.options.level() == Delivery.Status.WRITTEN) {
+            written.addListener(done -> {
+                if (done.isSuccess()) {
+                    send.reached(
+                            Delivery.Status.WRITTEN, settings.surroundings().now());
+                }
+            });
         }
     }
 

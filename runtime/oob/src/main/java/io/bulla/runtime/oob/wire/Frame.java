@@ -48,7 +48,8 @@ import java.util.Optional;
 /// origin's signature, and the flag says so.
 ///
 /// @param kind what the frame is
-/// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags; of a NOTICE, its topic
+/// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags; of a NOTICE, its topic;
+///     of a CLEAR, 1 if there is memory
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
 /// @param signed whether the broadcast ends with its origin's signature
@@ -56,8 +57,10 @@ import java.util.Optional;
 ///     small lane
 /// @param offset of this fragment in the message, in bytes; of an ACK, what is expected next in the bulk lane
 /// @param total length of the whole message in bytes, also of a SKIP; of an ACK, how far the small lane has credit
-/// @param session of the origin, if it is a broadcast; of an ACK, how far the bulk lane has credit
-/// @param number of the broadcast, among its origin's; of an ACK, what is expected next in the control lane
+/// @param session of the origin, if it is a broadcast; of an ACK, how far the bulk lane has credit; of a
+///     CLEAR, the key
+/// @param number of the broadcast, among its origin's; of an ACK, what is expected next in the control
+///     lane; of a CLEAR, where to write
 /// @param length of what follows this header, in bytes; of a local fragment, its own
 /// @param lane 0 the small one, 1 the bulk one, 2 that of confirmations
 /// @param local what follows is where the fragment is in memory that both nodes see, [#PLACE] bytes
@@ -141,7 +144,13 @@ public record Frame(
         /// What the peer needs to borrow memory of this node. Body: up to the memory.
         INVITE(false),
         /// The peer sees this node's memory. Body: what only that memory says; empty: the peer does not borrow.
-        PROOF(false);
+        PROOF(false),
+        /// Memory is wanted for a message that is to go beside the connection. No body.
+        REQUEST(false),
+        /// The answer to a REQUEST: a key, or a refusal. No body.
+        CLEAR(false),
+        /// A message in its lane whose bytes have gone beside the connection. No body.
+        FINISHED(true);
 
         private final boolean sequenced;
 
@@ -272,7 +281,7 @@ public record Frame(
     ///
     /// @throws IOException if it names another origin, or announces a body that its kind has not
     public void checkFrom(int peer, int nodes) throws IOException {
-        if (kind == Kind.BROADCAST || kind == Kind.CONFIRM) {
+        if (kind == Kind.BROADCAST || kind == Kind.CONFIRM || isOfBroadcast()) {
             if (origin < 0 || origin >= nodes) {
                 throw new IOException("origin is not a node: origin=" + origin + " nodes=" + nodes);
             }
@@ -280,12 +289,38 @@ public record Frame(
             throw new IOException("origin is not the peer: origin=" + origin + " peer=" + peer);
         }
         boolean bodyless = switch (kind) {
-            case SKIP, ACK, BYE, RETRY, RESUME -> true;
+            case SKIP, ACK, BYE, RETRY, RESUME, REQUEST, CLEAR, FINISHED -> true;
             default -> false;
         };
         if (bodyless && length != 0) {
             throw new IOException("frame should have no body: kind=" + kind + " length=" + length);
         }
+    }
+
+    /// Whether it speaks of a broadcast that goes beside the connection.
+    public boolean isOfBroadcast() {
+        return isOfBroadcast(kind, session);
+    }
+
+    private static boolean isOfBroadcast(Kind kind, long session) {
+        return session != 0 && (kind == Kind.REQUEST || kind == Kind.FINISHED);
+    }
+
+    /// Of a FINISHED: the broadcast in one piece, as if it had come in this frame.
+    public Frame asBroadcast() {
+        return new Frame(
+                Kind.BROADCAST,
+                tag,
+                origin,
+                format,
+                signed,
+                sequence,
+                0,
+                total,
+                session,
+                number,
+                Math.toIntExact(total),
+                lane);
     }
 
     /// The header at `at`.
@@ -298,7 +333,8 @@ public record Frame(
                     "not a frame of version %d: magic=%08x version=%d kind=%d", VERSION, magic, version, kind));
         }
         int mark = header.getShort(at + 6) & 0xffff;
-        boolean signed = (mark & SIGNED) != 0 && KINDS[kind] == Kind.BROADCAST;
+        boolean signed = (mark & SIGNED) != 0
+                && (KINDS[kind] == Kind.BROADCAST || isOfBroadcast(KINDS[kind], header.getLong(at + 40)));
         Frame frame = new Frame(
                 KINDS[kind],
                 header.getInt(at + 8),
