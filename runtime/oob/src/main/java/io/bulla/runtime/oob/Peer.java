@@ -501,7 +501,7 @@ final class Peer {
         if (frame.isOfBroadcast()) {
             nodeLoop.broadcasts().arrived(frame.asBroadcast(), whole, this, credit);
         } else {
-            nodeLoop.dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), this, credit);
+            handOn(frame, whole, credit);
         }
     }
 
@@ -540,8 +540,12 @@ final class Peer {
         }
         SealedBuffer whole = reassembler.land(body, last);
         if (whole != null) {
-            nodeLoop.dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), this, credit);
+            handOn(frame, whole, credit);
         }
+    }
+
+    private void handOn(Frame frame, SealedBuffer whole, Credit credit) {
+        nodeLoop.dispatch(new Message(frame.origin(), frame.tag(), frame.format(), whole), this, credit);
     }
 
     /// A message has got somewhere: the connection works.

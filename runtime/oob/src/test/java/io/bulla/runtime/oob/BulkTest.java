@@ -13,6 +13,7 @@ import io.bulla.runtime.oob.security.PeerIdentity;
 import io.bulla.runtime.oob.security.SharedSecret;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.wire.BulkOffer;
+import io.bulla.runtime.oob.wire.Hello;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -293,17 +294,19 @@ class BulkTest {
 
     @Test
     void offerIsReadBehindPartsOfOthers() {
-        byte[] hello = new byte[80 + 5 + 5];
-        hello[80] = 9;
-        hello[81] = 3;
-        System.arraycopy(BulkOffer.part((byte) 1, (byte) 2, (byte) 3), 0, hello, 85, 5);
+        byte[] hello = new byte[Hello.BYTES + 5 + 5];
+        hello[Hello.BYTES] = 9;
+        hello[Hello.BYTES + 1] = 3;
+        System.arraycopy(BulkOffer.part((byte) 1, (byte) 2, (byte) 3), 0, hello, Hello.BYTES + 5, 5);
         try (BufferBuilder builder = BufferBuilder.create(cluster.source);
                 SealedBuffer whole = builder.put(hello).seal();
-                SealedBuffer cut = whole.slice(0, 88);
-                SealedBuffer none = whole.slice(0, 80)) {
+                SealedBuffer cut = whole.slice(0, Hello.BYTES + 8);
+                SealedBuffer none = whole.slice(0, Hello.BYTES);
+                SealedBuffer old = whole.slice(0, Hello.BYTES - 8)) {
             assertEquals(List.of(1, 2, 3), ints(BulkOffer.read(whole)));
             assertNull(BulkOffer.read(cut));
             assertNull(BulkOffer.read(none));
+            assertNull(BulkOffer.read(old));
         }
     }
 

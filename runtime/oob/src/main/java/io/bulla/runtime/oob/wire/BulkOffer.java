@@ -31,9 +31,12 @@ public final class BulkOffer {
         return part;
     }
 
-    /// @param body of a HELLO, at least a [Hello] long
+    /// @param body of a HELLO
     /// @return `null` if it offers none
     public static byte @Nullable [] read(SealedBuffer body) {
+        if (body.byteSize() <= Hello.BYTES) {
+            return null;
+        }
         BufferReader in = BufferReader.of(body).skip(Hello.BYTES);
         while (in.remaining() >= HEAD) {
             int type = in.getUnsignedByte();
