@@ -181,7 +181,7 @@ final class LocalLink {
             throw new IOException("place in memory that was not borrowed: peer=" + rank);
         }
         try {
-            SealedBuffer piece = from.open(ByteBuffer.wrap(words.toByteArray()));
+            SealedBuffer piece = from.open(words.iovec().lent().asByteBuffers()[0]);
             if (piece.byteSize() != frame.length()) {
                 piece.close();
                 throw new IOException("place of another length: peer=" + rank + " length=" + piece.byteSize()
