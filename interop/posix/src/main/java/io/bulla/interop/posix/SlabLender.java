@@ -166,6 +166,8 @@ public final class SlabLender implements AutoCloseable {
         synchronized (this) {
             closed = true;
         }
+        // here, for the process may end before the thread has come to it
+        LenderFolder.remove(path);
         waker[1].close();
     }
 
