@@ -27,14 +27,17 @@ final class LocalSlabs implements AutoCloseable {
 
     /// @param options of the slabs
     /// @param limit bytes that a peer may have
+    /// @param folder for sockets, or `null` for the one that all processes of a user have
     /// @throws IOException if the folder for sockets is not this user's alone
     /// @throws UnsupportedOperationException if this is not a system that can
-    static LocalSlabs open(SlabSource.Builder options, long limit) throws IOException {
+    static LocalSlabs open(SlabSource.Builder options, long limit, Path folder) throws IOException {
         SharedSlabSource source = SharedSlabSource.create(options);
         boolean opened = false;
         try {
             LocalSlabs slabs = new LocalSlabs(
-                    source, SlabMemory.open(folder(), source, new SlabQuota(LEASES, Math.max(1, limit))));
+                    source,
+                    SlabMemory.open(
+                            folder == null ? folder() : folder, source, new SlabQuota(LEASES, Math.max(1, limit))));
             opened = true;
             return slabs;
         } finally {

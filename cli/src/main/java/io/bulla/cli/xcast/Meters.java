@@ -89,7 +89,7 @@ final class Meters implements AutoCloseable {
 
     private LocalSlabs slabs(TreeOptions tree, LeaseTrace trace) throws IOException {
         try {
-            return LocalSlabs.open(SlabSource.builder().budget(budget).trace(trace), tree.limit);
+            return LocalSlabs.open(SlabSource.builder().budget(budget).trace(trace), tree.limit, tree.localFolder);
         } catch (IOException | UnsupportedOperationException cannot) {
             if (tree.localIsAskedFor()) {
                 throw new IOException(

@@ -144,7 +144,7 @@ public final class NodeCommand implements Callable<Integer> {
 
     private void run(Recipient recipient, Meters meters, Security protection) throws IOException, InterruptedException {
         OobNode node = recipient.node();
-        Thread hook = new Thread(() -> node.close(DRAIN), "bulla-node-end");
+        Thread hook = new Thread(() -> end(node, meters), "bulla-node-end");
         Runtime.getRuntime().addShutdownHook(hook);
         StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
         try {
@@ -163,6 +163,14 @@ public final class NodeCommand implements Callable<Integer> {
                 lines.close();
             }
             node.close(DRAIN);
+        }
+    }
+
+    private static void end(OobNode node, Meters meters) {
+        node.close(DRAIN);
+        if (meters.local() != null) {
+            // its socket would stay, and be removed by the next process only
+            meters.local().memory().close();
         }
     }
 

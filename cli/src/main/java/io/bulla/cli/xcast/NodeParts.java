@@ -22,6 +22,10 @@ import java.time.Duration;
 record NodeParts(
         Meters meters, Radix radix, long limit, SendPolicy policy, Duration peerTimeout, boolean sign, long bulkAbove) {
 
+    private static final int QUEUED_MESSAGES = 1 << 18;
+    private static final long QUEUED = 1L << 30;
+    private static final long MOST_QUEUED = 1L << 39;
+
     /// @throws IOException if the security is too good for a transport beside the connections
     OobNodeBuilder node(int rank, int size, Security security) throws IOException {
         OobNodeBuilder builder = builder(rank, size, security);
@@ -44,6 +48,8 @@ record NodeParts(
                 .routing(radix)
                 .sends(policy)
                 .peerTimeout(peerTimeout)
+                // a broadcast has to fit: its bytes are there once, and counted for each child
+                .queueInAll(QUEUED_MESSAGES, (long) Math.clamp((double) limit * radix.radix(), QUEUED, MOST_QUEUED))
                 // a message is never copied here, however short: copies are what this counts
                 .coalesceBelow(0);
         return meters.local() == null

@@ -114,6 +114,7 @@ final class ProcessCrew implements Crew {
                 "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
                 "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
                 "--local=" + (parts.meters().local() == null ? "bytes" : "slab"),
+                "--local-folder=" + children.folder(),
                 "--memory=" + options.tree.memory.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
         if (options.tree.sign) {

@@ -5,6 +5,7 @@ import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -90,6 +91,9 @@ final class TreeOptions {
             converter = Usage.Time.class,
             description = "Time after which a node that cannot be reached has failed: 5s, 500ms.")
     Duration peerTimeout = Duration.ofSeconds(10);
+
+    @Option(names = "--local-folder", hidden = true, description = "Where the sockets for it are.")
+    Path localFolder;
 
     private boolean localIsAskedFor = true;
 
