@@ -80,6 +80,14 @@ public final class FabricLink implements AutoCloseable {
             this.byteSize = byteSize;
             this.deadline = deadline;
         }
+
+        void letGo() {
+            SealedBuffer sealed = whole;
+            try (landing;
+                    sealed) {
+                // both end, whatever the first one throws
+            }
+        }
     }
 
     private final FabricDomain domain;
@@ -242,19 +250,27 @@ public final class FabricLink implements AutoCloseable {
     /// No new access first; then the fence; then what hangs on it.
     private List<Revocation> end(String why) {
         broken = why;
-        List<Revocation> revoked = registrations.revoke(peer, limits.patience());
-        endpoint.close();
-        for (Arriving each : arriving.values()) {
-            each.landing.close();
-            SealedBuffer whole = each.whole;
-            if (whole != null) {
-                whole.close();
+        try {
+            return registrations.revoke(peer, limits.patience());
+        } finally {
+            try {
+                endpoint.close();
+            } finally {
+                letGo(why);
             }
         }
+    }
+
+    private void letGo(String why) {
+        List<Arriving> here = List.copyOf(arriving.values());
+        List<LinkSend> there = List.copyOf(leaving.values());
         arriving.clear();
-        leaving.values().forEach(each -> each.ended(why));
         leaving.clear();
-        return revoked;
+        try {
+            here.forEach(Arriving::letGo);
+        } finally {
+            there.forEach(each -> each.ended(why));
+        }
     }
 
     private void listen() throws FabricException {

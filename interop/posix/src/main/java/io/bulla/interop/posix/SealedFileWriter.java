@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Writes sealed buffers to a file, from the memory that they are in to the device: past the page cache
@@ -96,16 +97,30 @@ public final class SealedFileWriter implements AutoCloseable {
         Objects.requireNonNull(marks, "marks");
         Objects.requireNonNull(patience, "patience");
         table.checkOwner();
+        return create(path, file -> new SealedFileWriter(file, path.toString(), table, marks, patience));
+    }
+
+    /// As [#create(Path, FixedTable, MarkLookup, Duration)]; if there is no writer, there is no file
+    /// either.
+    static SealedFileWriter create(Path path, Function<DirectFile, SealedFileWriter> writers) throws PosixException {
         DirectFile file = DirectFile.create(path);
-        boolean whole = false;
+        SealedFileWriter writer = null;
         try {
-            SealedFileWriter writer = new SealedFileWriter(file, path.toString(), table, marks, patience);
-            whole = true;
+            writer = writers.apply(file);
             return writer;
         } finally {
-            if (!whole) {
-                file.descriptor().close();
+            if (writer == null) {
+                remove(path, file);
             }
+        }
+    }
+
+    private static void remove(Path path, DirectFile file) {
+        try {
+            file.descriptor().close();
+        } finally {
+            // what is thrown already says more than a file that stays
+            path.toFile().delete();
         }
     }
 

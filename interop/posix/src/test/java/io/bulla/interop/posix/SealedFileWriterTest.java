@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -72,6 +73,18 @@ class SealedFileWriterTest {
             registrations.close();
         }
         memory.close(PATIENCE);
+    }
+
+    @Test
+    void withoutMemoryForTheWriterThereIsNoFile() {
+        Path path = directory.resolve("none");
+        assertThrows(
+                OutOfMemoryError.class,
+                () -> SealedFileWriter.create(path, file -> {
+                    assertTrue(Files.exists(path));
+                    throw new OutOfMemoryError("staging");
+                }));
+        assertFalse(Files.exists(path));
     }
 
     @Test
