@@ -18,10 +18,13 @@ import org.jspecify.annotations.Nullable;
 
 /// Registered memory as it is used elsewhere, and as it is used here: docs/registration.md. Arguments:
 /// `--rounds N`,
-/// `--keys N`, `--reads N`, `--kills N`, `--seed N`.
+/// `--keys N`, `--reads N`, `--kills N`, `--seed N`, `--only PART`, which is `keys`, `kernel`, `net` or
+/// `tcp;ofi_rxm`.
 public final class RegistrationCheck {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final String ALL = "all";
+    private static final List<String> PARTS = List.of(ALL, "keys", "kernel", "net", "tcp;ofi_rxm");
     private static final int OLD_ROUNDS = 300;
     private static final int OLD_KILLS = 10;
 
@@ -40,18 +43,26 @@ public final class RegistrationCheck {
         long seed = number(words, "--seed", System.nanoTime());
         System.out.println("registration: rounds=" + rounds + " keys=" + keys + " reads=" + reads + " seed=" + seed);
         int kills = (int) number(words, "--kills", 100);
+        String only = words.contains("--only") ? words.get(words.indexOf("--only") + 1) : ALL;
+        if (!PARTS.contains(only)) {
+            throw new IllegalArgumentException("unknown part: only=" + only + " parts=" + PARTS);
+        }
         List<String> skipped = new ArrayList<>();
         // before anything of a fabric is used
         Loading loading = new Loading();
-        long twice = keysGivenTwice(keys);
-        System.out.println("keys: granted=" + keys + " twice=" + twice);
+        long twice = 0;
+        if (isAsked(only, "keys", skipped)) {
+            twice = keysGivenTwice(keys);
+            System.out.println("keys: granted=" + keys + " twice=" + twice);
+        }
         String fabric = "kills=- old-dead-bytes=- dead-bytes=-";
         String kernel = "stale-sends-old=- stale-sends=- late-bytes-old=- late-bytes=-";
         boolean wrong = twice > 0;
         long killed = 0;
         long allDeadOld = 0;
         long allDead = 0;
-        if (hasTables()) {
+        boolean asked = isAsked(only, "kernel", skipped);
+        if (asked && hasTables()) {
             Ring ring = new Ring(seed);
             long staleOld = ring.oldSends(OLD_ROUNDS);
             System.out.println("old sends: rounds=" + OLD_ROUNDS + " stale=" + staleOld);
@@ -63,13 +74,16 @@ public final class RegistrationCheck {
             wrong |= staleOld == 0 || stale > 0 || deadOld == 0 || dead > 0 || ring.clean() < reads;
             kernel = "stale-sends-old=" + staleOld + " stale-sends=" + stale + " late-bytes-old=" + deadOld
                     + " late-bytes=" + dead;
-        } else {
+        } else if (asked) {
             skipped.add("io_uring: not here");
         }
         String lacks = lacksFabric();
         if (lacks == null) {
             wrong |= !loading.leavesTheProcessAsItWas();
             for (String provider : List.of("net", "tcp;ofi_rxm")) {
+                if (!isAsked(only, provider, skipped)) {
+                    continue;
+                }
                 Kills run = new Kills(provider);
                 int old = Math.min(kills, OLD_KILLS);
                 long deadOld = run.old(old);
@@ -127,6 +141,14 @@ public final class RegistrationCheck {
         } catch (PosixException none) {
             return false;
         }
+    }
+
+    private static boolean isAsked(String only, String part, List<String> skipped) {
+        boolean asked = only.equals(ALL) || only.equals(part);
+        if (!asked) {
+            skipped.add(part + ": not asked for");
+        }
+        return asked;
     }
 
     private static long number(List<String> words, String name, long otherwise) {
