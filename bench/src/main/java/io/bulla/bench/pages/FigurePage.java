@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 /// - a row of a table that begins with a goal's name gets the goal's sides, ratio and wish;
 /// - the line behind `<!-- run: GROUP -->` says where the group was measured, and how often;
 /// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers;
+/// - those between `<!-- scale -->` and `<!-- end -->` are the simulated broadcasts;
 /// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed;
 /// - those between `<!-- picture: NAME -->` and `<!-- end -->` are the picture and what to see in it.
 final class FigurePage {
@@ -26,6 +27,7 @@ final class FigurePage {
     private static final Pattern RUN = Pattern.compile("<!-- run: (\\w+) -->");
     private static final String FAN_OUT = "<!-- fan-out -->";
     private static final String MISSED = "<!-- missed -->";
+    private static final String SCALE = "<!-- scale -->";
     private static final String END = "<!-- end -->";
 
     private final List<String> page;
@@ -48,6 +50,11 @@ final class FigurePage {
         tables.put(
                 "<!-- picture: " + picture.name() + " -->",
                 picture.markdown(pictures).lines().toList());
+    }
+
+    /// What was simulated.
+    void addScale(List<String> table) {
+        tables.put(SCALE, table);
     }
 
     /// A group whose numbers are there.

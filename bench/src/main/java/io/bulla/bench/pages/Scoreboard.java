@@ -5,6 +5,7 @@ import io.bulla.bench.goals.Case;
 import io.bulla.bench.goals.Goal;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.numbers.Units;
+import io.bulla.bench.oob.ScaleRecord;
 import io.bulla.bench.oob.SoakRecord;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -68,6 +69,10 @@ public final class Scoreboard {
         return stale.stream().map(root::relativize).sorted().toList();
     }
 
+    private Path scale() {
+        return root.resolve("bench/results/scale.csv");
+    }
+
     private Path pictures() {
         return root.resolve("docs/pictures");
     }
@@ -102,6 +107,9 @@ public final class Scoreboard {
         for (Path page : pagesWithFigures()) {
             FigurePage words = new FigurePage(Files.readAllLines(page), pathTo(pictures(), page));
             drawn.forEach(words::add);
+            if (Files.exists(scale())) {
+                words.addScale(ScaleRecord.read(scale()).table());
+            }
             groups.forEach((group, goals) -> {
                 if (results.containsKey(group)) {
                     words.add(group, goals, results.get(group));
@@ -148,6 +156,13 @@ public final class Scoreboard {
                     SoakRecord.TITLE,
                     "Every line returns to 1 after each peak: nothing grows from the first minute to the last.",
                     SoakRecord.read(file("soak")).svg()));
+        }
+        if (Files.exists(scale())) {
+            drawn.add(new Picture(
+                    "scale",
+                    ScaleRecord.TITLE,
+                    ScaleRecord.SIGHT,
+                    ScaleRecord.read(scale()).svg()));
         }
         return drawn;
     }

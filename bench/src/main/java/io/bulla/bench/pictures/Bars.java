@@ -8,8 +8,9 @@ import java.util.Locale;
 /// does, and both numbers stand behind it. A bar longer than the axis is cut, visibly; its number is still right.
 ///
 /// @param title above the picture
+/// @param foot below it: what the multiples are of
 /// @param groups from top to bottom
-public record Bars(String title, List<Group> groups) {
+public record Bars(String title, String foot, List<Group> groups) {
 
     private static final int LABELS = 226;
     private static final int PLOT = 344;
@@ -23,6 +24,11 @@ public record Bars(String title, List<Group> groups) {
     private static final double MOST = 8;
     private static final double WHOLE = 10;
     private static final double HUNDREDTH = 0.01;
+
+    /// Rivals beside Bulla.
+    public Bars(String title, List<Group> groups) {
+        this(title, "times what Bulla takes; the line at 1 is Bulla; shorter is faster", groups);
+    }
 
     /// Bars that are multiples of the same time.
     ///
@@ -56,12 +62,7 @@ public record Bars(String title, List<Group> groups) {
                 y += ROW;
             }
         }
-        svg.text(
-                LABELS,
-                height - 8,
-                "faint",
-                "start",
-                "times what Bulla takes; the line at 1 is Bulla; shorter is faster");
+        svg.text(LABELS, height - 8, "faint", "start", foot);
         return svg.done(title, height);
     }
 

@@ -123,10 +123,11 @@ public final class ScaleRuns {
     /// What is the same in two rows of the same run.
     private static String order(String row) {
         String[] fields = row.split(",");
+        fields[1] =
+                Integer.toString(TREES.stream().map(ScaleRuns::name).toList().indexOf(fields[1]));
         StringBuilder order = new StringBuilder();
         for (int i = 0; i < KEY; i++) {
-            order.append(i == 1 ? fields[i] : String.format(Locale.ROOT, "%12s", fields[i]))
-                    .append(',');
+            order.append(String.format(Locale.ROOT, "%12s", fields[i])).append(',');
         }
         return order.toString();
     }
