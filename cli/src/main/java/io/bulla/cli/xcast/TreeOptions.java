@@ -66,8 +66,9 @@ final class TreeOptions {
     @Option(
             names = "--bulk",
             paramLabel = "PROVIDER",
-            description = "Provider of libfabric, such as tcp;ofi_rxm, by which messages go from a node's memory into"
-                    + " its children's; see `bulla fabric`. With --memory pool and --plaintext only.")
+            description =
+                    "Provider of libfabric, such as tcp;ofi_rxm, by which messages go from a node's memory into"
+                            + " its children's; see `bulla fabric`. With --memory pool, and without --tls, --certs and --secret.")
     String bulk;
 
     @Option(
