@@ -99,16 +99,26 @@ final class JobRank {
         broadcast(nodes.members().size() - 1);
         say("lives pid=" + ProcessHandle.current().pid());
         for (int i = 0; i < dead; i++) {
-            Verdict verdict = failed.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            if (verdict == null) {
-                throw new IllegalStateException("no verdict");
-            }
+            Verdict verdict = nextDead();
             String by = verdict.reason().contains("the launcher says") ? "hint" : "timeout";
             say("verdict rank=" + verdict.rank() + " by=" + by + " reason=[" + verdict.reason() + "]");
         }
         broadcast(nodes.members().size() - 1 - dead);
         nodes.leave(Duration.ofSeconds(5));
         say("worked nodes=" + (nodes.members().size() - dead));
+    }
+
+    /// One that has judged before this node, and has nothing left to do, may close meanwhile.
+    private Verdict nextDead() throws InterruptedException {
+        while (true) {
+            Verdict verdict = failed.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (verdict == null) {
+                throw new IllegalStateException("no verdict");
+            }
+            if (!verdict.reason().contains("it has closed")) {
+                return verdict;
+            }
+        }
     }
 
     private void leave() throws Exception {
