@@ -21,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -470,6 +471,8 @@ final class FaultOperations {
                 "SlabPeer.send",
                 "SlabBorrower.connect",
                 "SlabBorrower.receive",
+                "SlabBorrower.open",
+                "SlabBorrower.listen",
                 "SlabBorrower.close");
         add("lending", Sockets.NONE, covers, _ -> {
             Path own = Files.createDirectory(
@@ -508,6 +511,14 @@ final class FaultOperations {
                     }
                 }
             }
+            ByteBuffer record = ByteBuffer.allocate(SlabPeer.RECORD_BYTES);
+            try (SealedBuffer message = sealed(slabs, 2)) {
+                check(peer.lend(message, record));
+                try (SealedBuffer opened = borrower.open(record.rewind())) {
+                    check(Arrays.equals(bytesOf(message), bytesOf(opened)));
+                }
+            }
+            borrower.listen();
         }
     }
 
