@@ -641,8 +641,11 @@ final class Simulation {
             for (int i = 0; i < size; i++) {
                 work(tag);
             }
-            // with credit for one at a time the next begins when all below have confirmed, and credit is back
-            slowNanos += 2 * (depths() + 1) * (schedule.nanos("delay") + schedule.nanos("jitter"));
+            // with credit for one at a time the next begins when all below have confirmed, and credit is back; each hop
+            // takes a round trip more for each time that its socket is full
+            long fragments = 1 + bytes / schedule.config("fragment");
+            long rounds = 1 + (bytes + fragments * HEADERS) / schedule.config("socket");
+            slowNanos += 2 * (depths() + 1) * rounds * (schedule.nanos("delay") + schedule.nanos("jitter"));
             cast(node, id, bytes < Program.LEAST ? Program.EMPTY + id : tag, bytes < Program.LEAST ? 0 : bytes);
         });
     }
