@@ -294,7 +294,17 @@ final class Peer {
                 fresh.hello(hello(), offer(fresh));
                 use(fresh, hello);
             }
-            default -> fresh.refuse(Refusal.SESSION_OVER, "session is over: rank=" + settings.rank());
+            default -> {
+                fresh.refuse(Refusal.SESSION_OVER, "session is over: rank=" + settings.rank());
+                seekForTheRest();
+            }
+        }
+    }
+
+    /// A session that ends with its connection leaves what was not begun: the peer may never come back by itself.
+    private void seekForTheRest() {
+        if (connection == null && !seeking && session.queued() > 0) {
+            seek(0);
         }
     }
 

@@ -106,11 +106,12 @@ final class Session {
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
     /// something; after the latter the caller sees to it that this side begins anew, by [#end], and greets again.
     Answer greet(Hello hello) {
+        if (hello.known() != 0 && hello.known() != mine) {
+            // of another session of the peer's, too, it may be late: that is no reason to end this one
+            return Answer.KNOWS_AN_OLD_ONE;
+        }
         if (theirs != 0 && theirs != hello.session()) {
             return Answer.BEGAN_ANEW;
-        }
-        if (hello.known() != 0 && hello.known() != mine) {
-            return Answer.KNOWS_AN_OLD_ONE;
         }
         if (theirs == 0 && !accepts(hello.small(), hello.bulk(), hello.control())) {
             // one of the two goes on from a cut, and the other one not, or from another
