@@ -107,10 +107,11 @@ final class Descriptors {
 
     /// Waits until no thread lives that did not before.
     static void assertThreads(Set<Thread> before) throws InterruptedException {
-        for (int wait = 0; !before.containsAll(threads()) && wait < 12_000; wait++) {
-            Thread.sleep(5);
-        }
         Set<Thread> stayed = threads();
+        for (int wait = 0; !before.containsAll(stayed) && wait < 12_000; wait++) {
+            Thread.sleep(5);
+            stayed = threads();
+        }
         stayed.removeAll(before);
         assertEquals(Set.of(), stayed);
     }

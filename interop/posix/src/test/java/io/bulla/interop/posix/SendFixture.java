@@ -62,10 +62,12 @@ final class SendFixture {
         Descriptors.assertOpen(files);
         assertEquals(mappings, Descriptors.mappings(RING));
         assertEquals(0, handles.open());
-        for (int wait = 0; Thread.activeCount() > threads && wait < 12_000; wait++) {
+        int now = Thread.activeCount();
+        for (int wait = 0; now > threads && wait < 12_000; wait++) {
             Thread.sleep(5);
+            now = Thread.activeCount();
         }
-        assertTrue(Thread.activeCount() <= threads);
+        assertTrue(now <= threads, () -> "threads=" + Thread.activeCount() + " before=" + threads);
         source.close(Duration.ofSeconds(60));
         assertEquals(0, budget.used());
     }

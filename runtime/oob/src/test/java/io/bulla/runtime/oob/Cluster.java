@@ -163,7 +163,7 @@ final class Cluster implements AutoCloseable {
 
     static void await(String what, BooleanSupplier condition) throws InterruptedException {
         for (int wait = 0; !condition.getAsBoolean(); wait++) {
-            assertTrue(wait < 2000, what);
+            assertTrue(wait < 12_000, what);
             Thread.sleep(5);
         }
     }
@@ -190,7 +190,7 @@ final class Cluster implements AutoCloseable {
         nodes.forEach(OobNode::close);
         logger.removeHandler(listener);
         logger.setLevel(null);
-        for (int wait = 0; handles.open() > 0 && wait < 1000; wait++) {
+        for (int wait = 0; handles.open() > 0 && wait < 12_000; wait++) {
             LockSupport.parkNanos(5_000_000);
         }
         assertEquals(0, handles.open());
