@@ -2,6 +2,7 @@
 package io.bulla.interop.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.MemorySource;
@@ -58,8 +59,8 @@ class OtherLanguageTest {
                     List.of(said.strip().split(" ")).subList(2, 4),
                     said);
             // what is shorter without compression, gRPC does not compress
-            assertEquals(4, sealed.figures().kept());
-            assertEquals(2, sealed.figures().copied());
+            assertEquals(6, sealed.figures().kept() + sealed.figures().copied());
+            assertTrue(sealed.figures().copied() >= 2, () -> sealed.figures().toString());
         }
     }
 
