@@ -69,7 +69,7 @@ final class NodeLoop {
     private boolean suspended;
     private boolean closed;
     private @Nullable Hold hold;
-    // of this node's own, until the cut is over
+    // of this node's own, until the cut is over, or until this listens
     private final Queue<BroadcastSend> waitingBroadcasts = new ArrayDeque<>();
     private Runnable whenClosed = () -> {};
 
@@ -169,12 +169,23 @@ final class NodeLoop {
         acceptor.listen(socket);
         ticks = loop.scheduleWithFixedDelay(this::tick, tickNanos, tickNanos, TimeUnit.NANOSECONDS);
         if (settings.cut() != null) {
-            onLoop(this::seekAll);
+            onLoop(this::goOnFromCut);
         }
+    }
+
+    private void goOnFromCut() {
+        beginBroadcasts();
+        seekAll();
     }
 
     /// It cannot listen: what was restored is given back. The loop has nothing of it.
     void undo() {
+        if (ticks != null) {
+            ticks.cancel(false);
+        }
+        for (BroadcastSend own = waitingBroadcasts.poll(); own != null; own = waitingBroadcasts.poll()) {
+            fail(own);
+        }
         peers.values().forEach(Peer::close);
         handlerExecutor.close();
         handlerExecutor.ended().thenRun(handlers::close);
@@ -366,7 +377,7 @@ final class NodeLoop {
         return waitingBroadcasts;
     }
 
-    /// Those that waited for the end of a cut.
+    /// Those that waited for the end of a cut, or are from one.
     void beginBroadcasts() {
         for (BroadcastSend own = waitingBroadcasts.poll(); own != null; own = waitingBroadcasts.poll()) {
             take(own);

@@ -82,11 +82,11 @@ final class Restoration {
         return BroadcastSend.begin(key, message.tag(), options, origins.signs(), handle, self, children);
     }
 
-    /// As if the program had just sent it.
+    /// As if the program had sent it during a cut: it waits until the node listens.
     private void begin(BroadcastSend broadcast) {
         for (int child : broadcast.children) {
             nodeLoop.peer(child).quota.take(broadcast.bytes);
         }
-        nodeLoop.submit(broadcast);
+        nodeLoop.waitingBroadcasts().add(broadcast);
     }
 }
