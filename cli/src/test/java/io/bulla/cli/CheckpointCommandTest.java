@@ -31,6 +31,11 @@ class CheckpointCommandTest {
     Path folder;
 
     private void write(long epoch) throws IOException {
+        write(folder, epoch);
+    }
+
+    /// Of two nodes.
+    static void write(Path folder, long epoch) throws IOException {
         try (ArenaSource memory = ArenaSource.create()) {
             TreeMap<String, SealedBuffer> states = new TreeMap<>();
             states.put("balance", packed(memory));

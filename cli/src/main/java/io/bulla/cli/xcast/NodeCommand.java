@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.cli.checkpoint.CheckpointFlags;
+import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
@@ -20,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,6 +37,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Runs one node, which verifies what `bulla xcast --peers` broadcasts, and hands it on to its children.",
             "It runs until it is told to end, as by Ctrl-C.",
+            "With --checkpoint it takes part in checkpoints of the job, from which its nodes go on with --restore.",
             "With --pmix it is a rank of a launcher's job, which says all the rest: mpirun -n 4 ./bulla node --pmix."
         })
 public final class NodeCommand implements Callable<Integer> {
@@ -48,7 +52,10 @@ public final class NodeCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    @Option(names = "--rank", paramLabel = "RANK", description = "This node's rank, 1 on; 0 is `bulla xcast`.")
+    @Option(
+            names = "--rank",
+            paramLabel = "RANK",
+            description = "This node's rank, 1 on; 0 is `bulla xcast`, or a node of a job that takes checkpoints.")
     Integer givenRank;
 
     private int rank;
@@ -84,6 +91,9 @@ public final class NodeCommand implements Callable<Integer> {
     @ArgGroup(exclusive = false, validate = false, order = 40, heading = "%nThe tree: the same as the root's%n")
     final TreeOptions tree = new TreeOptions();
 
+    @ArgGroup(exclusive = false, validate = false, order = 50, heading = "%nCheckpoints%n")
+    final CheckpointFlags checkpoint = new CheckpointFlags();
+
     @Option(names = "--die", hidden = true, description = "Die when a message is there.")
     boolean die;
 
@@ -93,6 +103,7 @@ public final class NodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         tree.check(spec, security.certs != null);
+        checkpoint.check(spec);
         if (pmix) {
             return callInJob();
         }
@@ -101,7 +112,7 @@ public final class NodeCommand implements Callable<Integer> {
             throw Usage.error(spec, "a node needs --rank and --peers, or --pmix under a launcher");
         }
         rank = givenRank;
-        Usage.atLeast(spec, "--rank", 1, rank);
+        Usage.atLeast(spec, "--rank", checkpoint.areGiven() ? 0 : 1, rank);
         Security protection = security.of(spec, rank);
         boolean fromInput = peersFile.equals(STANDARD_INPUT);
         PeersFile known = fromInput ? null : PeersFile.read(peersFile);
@@ -110,18 +121,25 @@ public final class NodeCommand implements Callable<Integer> {
             throw Usage.error(spec, "--rank is not a node: rank=" + rank + " nodes=" + (size - 1));
         }
         InetSocketAddress address = address(known);
-        try (Meters meters = tree.meters()) {
+        try (Meters meters = tree.meters();
+                NodeCheckpoints checkpoints = checkpoints(meters, rank, size, this::say)) {
             NodeParts parts = tree.parts(meters, tree.send.policy(meters));
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)
                     .directory(peer -> peers.addressOf(peer))
-                    .onPeerLost((peer, cause) -> say("%s", cause.getMessage()));
+                    .onPeerLost((peer, cause) -> say(cause.getMessage()));
             if (known != null) {
                 peers = known;
             }
-            run(Recipient.start(builder, meters, die ? NodeCommand::dies : null, this::saw), meters, protection);
+            Recipient recipient =
+                    Recipient.start(checkpoints.into(builder), meters, die ? NodeCommand::dies : null, this::saw);
+            run(recipient, checkpoints, meters, protection);
         }
         return 0;
+    }
+
+    private NodeCheckpoints checkpoints(Meters meters, int of, int size, Consumer<String> told) throws IOException {
+        return NodeCheckpoints.open(checkpoint, of, size, meters.source(), tree.limit, told);
     }
 
     private int callInJob() throws Exception {
@@ -132,27 +150,29 @@ public final class NodeCommand implements Callable<Integer> {
         try (PmixJob job = PmixJob.join(spec, security);
                 Meters meters = tree.meters()) {
             rank = job.rank();
-            new PmixReceiver(job, meters, tree, line -> {
-                        if (verbose || rank == 0) {
-                            say("%s", line);
-                        }
-                    })
-                    .run();
+            try (NodeCheckpoints checkpoints = checkpoints(meters, rank, job.size(), this::sayInJob)) {
+                new PmixReceiver(job, meters, tree, checkpoints, this::sayInJob).run();
+            }
         }
         return 0;
     }
 
-    private void run(Recipient recipient, Meters meters, Security protection) throws IOException, InterruptedException {
+    private void sayInJob(String line) {
+        if (verbose || rank == 0) {
+            say(line);
+        }
+    }
+
+    private void run(Recipient recipient, NodeCheckpoints checkpoints, Meters meters, Security protection)
+            throws IOException, InterruptedException {
         OobNode node = recipient.node();
-        Thread hook = new Thread(() -> end(node, meters), "bulla-node-end");
+        Thread hook = new Thread(() -> end(node, checkpoints, meters), "bulla-node-end");
         Runtime.getRuntime().addShutdownHook(hook);
         StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
         try {
-            say(
-                    LISTENING + "%s:%d security=%s",
-                    node.address().getAddress().getHostAddress(),
-                    node.address().getPort(),
-                    protection.name());
+            say(LISTENING + node.address().getAddress().getHostAddress() + ":"
+                    + node.address().getPort() + " security=" + protection.name());
+            checkpoints.begin(node);
             if (peersFile.equals(STANDARD_INPUT)) {
                 followInput(node.rank());
             } else {
@@ -162,11 +182,13 @@ public final class NodeCommand implements Callable<Integer> {
             if (lines != null) {
                 lines.close();
             }
+            checkpoints.close();
             node.close(DRAIN);
         }
     }
 
-    private static void end(OobNode node, Meters meters) {
+    private static void end(OobNode node, NodeCheckpoints checkpoints, Meters meters) {
+        checkpoints.close();
         node.close(DRAIN);
         if (meters.local() != null) {
             // its socket would stay, and be removed by the next process only
@@ -216,11 +238,8 @@ public final class NodeCommand implements Callable<Integer> {
     }
 
     private void saw(Message message, String trouble) {
-        say(
-                "origin=%d bytes=%d %s",
-                message.origin(),
-                message.buffer().byteSize(),
-                trouble == null ? "verified" : "not as sent: " + trouble);
+        say("origin=" + message.origin() + " bytes=" + message.buffer().byteSize() + " "
+                + (trouble == null ? "verified" : "not as sent: " + trouble));
     }
 
     private static void dies(OobNode node) {
@@ -228,8 +247,8 @@ public final class NodeCommand implements Callable<Integer> {
         Runtime.getRuntime().halt(DIED);
     }
 
-    private void say(String format, Object... values) {
-        out().printf("node: rank=" + rank + " " + format + "%n", values);
+    private void say(String line) {
+        out().printf("node: rank=%d %s%n", rank, line);
         out().flush();
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
@@ -15,14 +16,16 @@ final class PmixReceiver {
     private final PmixJob job;
     private final Meters meters;
     private final TreeOptions tree;
+    private final NodeCheckpoints checkpoints;
     private final Consumer<String> out;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
 
     /// @param out told in a line what happens
-    PmixReceiver(PmixJob job, Meters meters, TreeOptions tree, Consumer<String> out) {
+    PmixReceiver(PmixJob job, Meters meters, TreeOptions tree, NodeCheckpoints checkpoints, Consumer<String> out) {
         this.job = job;
         this.meters = meters;
         this.tree = tree;
+        this.checkpoints = checkpoints;
         this.out = out;
     }
 
@@ -33,7 +36,7 @@ final class PmixReceiver {
         NodeParts parts = tree.parts(meters, tree.send.policy(meters));
         OobNodeBuilder builder =
                 parts.node(job.rank(), job.size(), job.security()).onPeerLost((peer, cause) -> lost(peer, cause));
-        OobNode node = job.start(builder, tree.peerTimeout);
+        OobNode node = job.start(checkpoints.into(builder), tree.peerTimeout);
         Recipient recipient = Recipient.of(node, meters, null, this::saw);
         recipient.onEnd(() -> over.complete(null));
         job.onLost(() -> over.completeExceptionally(new IOException("the launcher has gone: rank=" + job.rank())));
@@ -42,6 +45,7 @@ final class PmixReceiver {
         out.accept("listening=" + node.address().getAddress().getHostAddress() + ":"
                 + node.address().getPort() + " security=" + job.security().name() + " " + job.describe());
         try {
+            checkpoints.begin(node);
             over.get();
         } catch (ExecutionException failure) {
             throw failure.getCause() instanceof IOException known ? known : new IOException(failure.getCause());
@@ -51,6 +55,7 @@ final class PmixReceiver {
             } catch (IllegalStateException itRuns) {
                 // it ends the same things
             }
+            checkpoints.close();
             job.leave();
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.cli.shell.Interruption;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.topology.PeersFile;
@@ -192,7 +193,7 @@ public final class XcastCommand implements Callable<Integer> {
             }
             PrintWriter out = spec.commandLine().getOut();
             try (Meters meters = tree.meters()) {
-                new PmixReceiver(joined, meters, tree, line -> {
+                new PmixReceiver(joined, meters, tree, NodeCheckpoints.none(), line -> {
                             if (run.verbose) {
                                 out.println("node: rank=" + joined.rank() + " " + line);
                             }

@@ -135,7 +135,16 @@ public final class Restored implements AutoCloseable {
     /// @throws IOException if it cannot listen; it may be tried again
     /// @throws IllegalArgumentException if rank or number of nodes are others
     public OobNode resume(OobNodeBuilder builder) throws IOException {
-        return builder.restore(image.cut()).start();
+        return into(builder).start();
+    }
+
+    /// As [#resume], for a node that is started by other means, such as [BoundNode][io.bulla.runtime.oob.BoundNode]
+    /// or the launcher's exchange of addresses.
+    ///
+    /// @param builder of the same rank and number of nodes
+    /// @return the builder, to be started before this is closed
+    public OobNodeBuilder into(OobNodeBuilder builder) {
+        return builder.restore(image.cut());
     }
 
     /// Closes the handles that it has; a node that goes on has its own.
