@@ -40,8 +40,9 @@ public final class FrameFuzz implements FuzzTarget {
         } finally {
             Heap.claim(heap, MOST_HEAP);
         }
-        FuzzTarget.claim(
-                frame.length() >= 0 && frame.length() <= Frame.MAX_BODY, "length over the limit", frame, limit);
+        int most = frame.local() ? Frame.MAX_LOCAL : Frame.MAX_BODY;
+        FuzzTarget.claim(frame.length() >= 0 && frame.length() <= most, "length over the limit", frame, limit);
+        FuzzTarget.claim(frame.bodyBytes() <= Frame.MAX_BODY, "body over the limit", frame, limit);
         FuzzTarget.claim(
                 !frame.kind().isSequenced()
                         || frame.offset() >= 0
