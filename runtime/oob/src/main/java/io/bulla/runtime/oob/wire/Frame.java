@@ -216,7 +216,11 @@ public record Frame(
 
     public void writeTo(ByteBuf target) {
         int mark = format.map(WireFormat::mark).orElse(0) | (signed ? SIGNED : 0);
+        int at = target.writerIndex();
         write(target, kind, mark, tag, origin, sequence, offset, total, session, number, length, lane);
+        if (local) {
+            target.setByte(at + FLAGS_AT, LOCAL);
+        }
     }
 
     /// As [#writeTo], without a frame.
