@@ -19,7 +19,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -49,11 +48,32 @@ public final class FabricDomain implements Registrar {
     private static final int COMPLETION_BYTES = 24;
     private static final int ERROR_BYTES = 80;
 
-    private record Region(
-            FabricDomain domain,
-            long object,
-            long key,
-            @Nullable Peer peer) implements Mark {}
+    private static final class Region implements Mark {
+
+        private final FabricDomain domain;
+        private final long object;
+        private final long key;
+        private final @Nullable Peer peer;
+        // in the domain's list
+        private int at;
+
+        Region(FabricDomain domain, long object, @Nullable Peer peer) {
+            this.domain = domain;
+            this.object = object;
+            this.key = word(object + 32);
+            this.peer = peer;
+        }
+
+        @Override
+        public long key() {
+            return key;
+        }
+
+        @Override
+        public String toString() {
+            return "Region[key=" + Long.toHexString(key) + " peer=" + peer + "]";
+        }
+    }
 
     private final FabricInfo info;
     private final Traits traits;
@@ -65,7 +85,8 @@ public final class FabricDomain implements Registrar {
     private final List<Long> opened = new ArrayList<>();
     private final Map<Peer, FabricEndpoint> endpoints = new HashMap<>();
     private final Map<Long, Piece> underWay = new HashMap<>();
-    private final Set<Region> regions = new HashSet<>();
+    // in no order: each knows its place
+    private final List<Region> regions = new ArrayList<>();
     private final long domain;
     private final long addresses;
     private final long queue;
@@ -170,9 +191,18 @@ public final class FabricDomain implements Registrar {
             checkOpen();
             FabricCalls.register(domain, slab.address() + offset, length, REMOTE_WRITE, wantedKey, out);
             long object = out.get(JAVA_LONG, 0);
-            Region region = new Region(this, object, word(object + 32), peer);
-            regions.add(region);
-            return region;
+            boolean known = false;
+            try {
+                Region region = new Region(this, object, peer);
+                region.at = regions.size();
+                regions.add(region);
+                known = true;
+                return region;
+            } finally {
+                if (!known) {
+                    FabricCalls.close(object);
+                }
+            }
         } catch (FabricException refused) {
             throw new RegistrationRefusedException(String.valueOf(refused.getMessage()), refused);
         }
@@ -188,7 +218,7 @@ public final class FabricDomain implements Registrar {
                 return;
             }
             closeObject("fi_close(mr)", region.object);
-            regions.remove(region);
+            forget(region);
             if (ending == Ending.REVOKED) {
                 if (traits.fence() == Fence.NONE) {
                     return;
@@ -236,9 +266,9 @@ public final class FabricDomain implements Registrar {
         for (FabricEndpoint each : List.copyOf(endpoints.values())) {
             close(each);
         }
-        for (Region each : List.copyOf(regions)) {
-            closeObject("fi_close(mr)", each.object);
-            regions.remove(each);
+        while (!regions.isEmpty()) {
+            closeObject("fi_close(mr)", regions.getLast().object);
+            regions.removeLast();
         }
         closed = true;
         closeAll();
@@ -381,6 +411,15 @@ public final class FabricDomain implements Registrar {
             }
         } catch (FabricException refused) {
             throw new IllegalStateException(refused);
+        }
+    }
+
+    /// The last one takes its place.
+    private void forget(Region old) {
+        Region last = regions.removeLast();
+        if (last != old) {
+            regions.set(old.at, last);
+            last.at = old.at;
         }
     }
 

@@ -49,6 +49,13 @@ final class Libfabric {
         }
     }
 
+    /// All addresses, for the words of libfabric's own objects: one segment, for making one costs more than the look.
+    private static final class Everything {
+        // restricted: addresses that libfabric gave
+        @SuppressWarnings("restricted")
+        static final MemorySegment BYTES = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    }
+
     private Libfabric() {}
 
     /// Loads the library, if it was not.
@@ -133,11 +140,11 @@ final class Libfabric {
     }
 
     static long word(long address) {
-        return at(address, 8).get(JAVA_LONG, 0);
+        return Everything.BYTES.get(JAVA_LONG, address);
     }
 
     static int number(long address) {
-        return at(address, 4).get(JAVA_INT, 0);
+        return Everything.BYTES.get(JAVA_INT, address);
     }
 
     // restricted: an address that libfabric gave, and a size that its headers give

@@ -61,8 +61,7 @@ final class FlightEvents {
         }
     }
 
-    /// @param age since the device was asked
-    static void free(String device, Marked old, Duration age) {
+    static void free(String device, Marked old) {
         if (isOn()) {
             try {
                 Free event = new Free();
@@ -72,7 +71,7 @@ final class FlightEvents {
                     event.bytes = old.length();
                     event.access = old.access().name();
                     event.peer = peerOf(old);
-                    event.age = age.toNanos();
+                    event.age = old.registrations().now() - old.since();
                     event.commit();
                 }
             } catch (Throwable dropped) {

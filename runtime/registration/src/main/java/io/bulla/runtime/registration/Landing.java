@@ -204,10 +204,12 @@ public final class Landing implements AutoCloseable {
 
     /// The device has stopped for a grant.
     void fenced(Grant grant) {
+        Region free;
         synchronized (this) {
             unfenced.remove(grant);
+            free = takeIfOver();
         }
-        giveBackIfOver();
+        release(free);
     }
 
     private void add(Grant grant) {
@@ -242,13 +244,24 @@ public final class Landing implements AutoCloseable {
     }
 
     private void giveBackIfOver() {
-        Region free = null;
+        Region free;
         synchronized (this) {
-            if (state != State.OPEN && unfenced.isEmpty()) {
-                free = region;
-                region = null;
-            }
+            free = takeIfOver();
         }
+        release(free);
+    }
+
+    /// Under this monitor.
+    private @Nullable Region takeIfOver() {
+        if (state == State.OPEN || !unfenced.isEmpty()) {
+            return null;
+        }
+        Region free = region;
+        region = null;
+        return free;
+    }
+
+    private static void release(@Nullable Region free) {
         if (free != null) {
             free.release();
         }

@@ -19,6 +19,14 @@ abstract class Marked implements Slab.Holder {
     // before it is shown by the state of the subclass
     private @Nullable Mark mark;
     private boolean ownsKey;
+    // of Marks, under the registrations' lock
+    @Nullable
+    Marked previous;
+
+    @Nullable
+    Marked next;
+
+    boolean isListed;
     // before the device is asked, and closed when it has let go
     private @Nullable Pin pin;
 

@@ -13,9 +13,8 @@ import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
 import io.bulla.refcount.LeaseTrace;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -52,8 +51,10 @@ public final class Registrations implements AutoCloseable {
     private final @Nullable LeaseTrace trace;
     // under the lock, as all below; no device is called under it
     private final Object lock = new Object();
-    private final Set<Marked> all = new LinkedHashSet<>();
-    private final Set<Long> keys = new LinkedHashSet<>();
+    private final Marks all = new Marks();
+    // of a device that makes them up; those of this process are given out once
+    private final Set<Long> keys = new HashSet<>();
+    private int waiting;
     private long bytes;
     private long registered;
     private long granted;
@@ -178,7 +179,7 @@ public final class Registrations implements AutoCloseable {
     public List<Held> held() {
         synchronized (lock) {
             long now = now();
-            return all.stream()
+            return all.copy().stream()
                     .map(each -> new Held(
                             traits.device(),
                             each.slab().id(),
@@ -198,7 +199,7 @@ public final class Registrations implements AutoCloseable {
         synchronized (lock) {
             long quarantined = 0;
             long quarantinedBytes = 0;
-            for (Marked each : all) {
+            for (Marked each : all.copy()) {
                 if (each instanceof Grant grant && grant.isQuarantined()) {
                     quarantined++;
                     quarantinedBytes += each.length();
@@ -328,7 +329,7 @@ public final class Registrations implements AutoCloseable {
             throw refuse("device refused", fresh, said, true);
         }
         synchronized (lock) {
-            boolean alone = (traits.choosesKeys() || mark.key() == wanted) && keys.add(mark.key());
+            boolean alone = traits.choosesKeys() ? keys.add(mark.key()) : mark.key() == wanted;
             granted += alone && access == Access.REMOTE_WRITE ? 1 : 0;
             registered += alone && access == Access.LOCAL ? 1 : 0;
             pause = alone ? SHORTEST_PAUSE : pause;
@@ -406,14 +407,14 @@ public final class Registrations implements AutoCloseable {
     /// The device has let go.
     void gone(Marked old) {
         synchronized (lock) {
-            if (old.ownsKey()) {
+            if (traits.choosesKeys() && old.ownsKey()) {
                 keys.remove(old.made().key());
             }
+            remove(old, old.length());
         }
-        remove(old, old.length());
         old.slab().letGo(old);
         unpin(old);
-        FlightEvents.free(traits.device(), old, Duration.ofNanos(now() - old.since()));
+        FlightEvents.free(traits.device(), old);
     }
 
     /// A user's trace may throw, which keeps no memory.
@@ -448,7 +449,9 @@ public final class Registrations implements AutoCloseable {
             if (traits.pins()) {
                 budget.give(length);
             }
-            lock.notifyAll();
+            if (waiting > 0) {
+                lock.notifyAll();
+            }
         }
     }
 
@@ -471,19 +474,24 @@ public final class Registrations implements AutoCloseable {
 
     private List<Marked> marked() {
         synchronized (lock) {
-            return new ArrayList<>(all);
+            return all.copy();
         }
     }
 
     private boolean awaitNone(Duration patience) throws InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         synchronized (lock) {
-            while (!all.isEmpty()) {
+            while (all.size() > 0) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0) {
                     return false;
                 }
-                lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                waiting++;
+                try {
+                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                } finally {
+                    waiting--;
+                }
             }
             return true;
         }
