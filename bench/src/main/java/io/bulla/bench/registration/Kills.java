@@ -2,12 +2,11 @@
 package io.bulla.bench.registration;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricEndpoint;
 import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricWrite;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
@@ -22,10 +21,8 @@ import io.bulla.runtime.registration.Revocation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
@@ -33,23 +30,21 @@ import java.util.Objects;
 final class Kills {
 
     private static final int BYTES = 64 << 20;
+    private static final long THIRDS_BYTES = 4096;
     private static final long COMPUTES_MILLIS = 100;
     private static final Duration LATE = Duration.ofMillis(500);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Peer READER = new Peer(1, "reader");
     private static final Peer THIRD = new Peer(2, "third");
 
     private final String provider;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment payload = arena.allocate(4096, 64);
     private final MemorySegment fresh = arena.allocate(BYTES, 64);
     private long[] millis = {};
     private long clean;
-    private long thirdWrites;
+    private String thirdSaid = "-";
 
     Kills(String provider) {
         this.provider = provider;
-        payload.fill((byte) 't');
         fresh.fill((byte) 'n');
     }
 
@@ -62,9 +57,14 @@ final class Kills {
         return clean;
     }
 
-    /// Writes of a third process's endpoint that succeeded, one after each kill.
-    long thirdWrites() {
-        return thirdWrites;
+    /// What the third process says of its writes: how many there were, and how many failed.
+    String thirdSaid() {
+        return thirdSaid;
+    }
+
+    /// Whether every write of the third process succeeded.
+    boolean isThirdWell() {
+        return thirdSaid.endsWith(" failed=0");
     }
 
     /// The registration is closed when the peer is dead, which says that it is done; then the memory is used again.
@@ -76,11 +76,11 @@ final class Kills {
             try (SlabSource memory = SlabSource.create();
                     FabricDomain domain = FabricDomain.open(provider)) {
                 Peer peer = new Peer(100 + i, "writer");
-                String name = HexFormat.of().formatHex(domain.endpoint(peer).name());
+                byte[] name = domain.endpoint(peer).name();
                 Region region = memory.allocate(BYTES);
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 Mark mark = domain.register(slab, 0, BYTES, Access.REMOTE_WRITE, peer, i + 1);
-                kill(domain, region.segment(), name, mark.key(), target(domain, slab.address()));
+                kill(domain, region.segment(), name, mark.key());
                 domain.retire(mark, Ending.COMPLETE, () -> {});
                 dead += reuse(domain, region.segment());
                 domain.close();
@@ -90,86 +90,57 @@ final class Kills {
         return dead;
     }
 
-    /// The same with a grant that is revoked; the memory is used again when that is clean. A third endpoint writes on.
+    /// The same with a grant that is revoked; the memory is used again when that is clean. A third process writes all
+    /// the time.
     long ours(int kills) throws Exception {
         long dead = 0;
         millis = new long[kills];
         try (SlabSource memory = SlabSource.create();
                 FabricDomain domain = FabricDomain.open(provider);
-                FabricDomain third = FabricDomain.open(provider);
-                Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE))) {
-            FabricEndpoint thirdEnd = third.endpoint(READER);
-            long reader = thirdEnd.connect(domain.endpoint(THIRD).name());
-            Landing thirdsLanding = registrations.landing(memory, payload.byteSize());
+                Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
+                Landing thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
             Grant thirds = thirdsLanding.grant(THIRD);
-            for (int i = 0; i < kills; i++) {
-                Peer peer = new Peer(100 + i, "writer");
-                String name = HexFormat.of().formatHex(domain.endpoint(peer).name());
-                Landing landing = registrations.landing(memory, BYTES);
-                Grant grant = landing.grant(peer);
-                MemorySegment bytes = at(grant);
-                kill(domain, bytes, name, grant.key(), target(domain, grant.address()));
-                long from = System.nanoTime();
-                List<Revocation> revoked = registrations.revoke(peer, PATIENCE);
-                millis[i] = (System.nanoTime() - from) / 1_000_000;
-                clean += revoked.equals(List.of(new Revocation.Clean())) ? 1 : 0;
-                dead += reuse(domain, bytes);
-                landing.close();
-                FabricWrite write = thirdEnd.write(reader, thirds.key(), target(domain, thirds.address()), payload);
-                thirdWrites += succeeds(write, domain, third) ? 1 : 0;
+            MemorySegment counted = at(thirds);
+            counted.fill((byte) 0);
+            byte[] thirdsName = domain.endpoint(THIRD).name();
+            try (OtherProcess third =
+                    OtherProcess.start(domain, "counting", thirdsName, thirds.key(), thirds.address(), THIRDS_BYTES)) {
+                third.await("its first number", () -> counted.get(JAVA_LONG, 0) > 0);
+                for (int i = 0; i < kills; i++) {
+                    Landing landing = registrations.landing(memory, BYTES);
+                    Peer peer = new Peer(100 + i, "writer");
+                    dead += killAndRevoke(domain, registrations, landing.grant(peer), i);
+                    landing.close();
+                    long before = counted.get(JAVA_LONG, 0);
+                    third.await("a number after a kill", () -> counted.get(JAVA_LONG, 0) > before);
+                }
+                third.goOn();
+                thirdSaid = third.line();
             }
             thirds.revoke(PATIENCE);
-            thirdsLanding.close();
         }
         Arrays.sort(millis);
         return dead;
     }
 
-    private boolean succeeds(FabricWrite write, FabricDomain one, FabricDomain other) throws Exception {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        while (!write.isDone() && System.nanoTime() - end < 0) {
-            one.progress();
-            other.progress();
-        }
-        try {
-            write.await(Duration.ZERO);
-            return true;
-        } catch (FabricException failed) {
-            return false;
-        }
+    private long killAndRevoke(FabricDomain domain, Registrations registrations, Grant grant, int i) throws Exception {
+        MemorySegment bytes = at(grant);
+        kill(domain, bytes, domain.endpoint(grant.peer()).name(), grant.key());
+        long from = System.nanoTime();
+        List<Revocation> revoked = registrations.revoke(grant.peer(), PATIENCE);
+        millis[i] = (System.nanoTime() - from) / 1_000_000;
+        clean += revoked.equals(List.of(new Revocation.Clean())) ? 1 : 0;
+        return reuse(domain, bytes);
     }
 
     /// Starts a process, waits for its first byte, computes for a while, and kills it.
-    private void kill(FabricDomain domain, MemorySegment bytes, String name, long key, long target)
+    private static void kill(FabricDomain domain, MemorySegment bytes, byte[] name, long key)
             throws IOException, InterruptedException {
         bytes.set(JAVA_BYTE, 0, (byte) 0);
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        FabricPeer.class.getName(),
-                        provider,
-                        name,
-                        Long.toString(key),
-                        Long.toString(target),
-                        Long.toString(BYTES))
-                .inheritIO()
-                .start();
-        try {
-            long end = System.nanoTime() + PATIENCE.toNanos();
-            while (bytes.get(JAVA_BYTE, 0) != 'd') {
-                domain.progress();
-                if (System.nanoTime() - end > 0 || !process.isAlive()) {
-                    throw new IllegalStateException("writer did not begin: alive=" + process.isAlive());
-                }
-            }
+        try (OtherProcess writer = OtherProcess.start(domain, "once", name, key, bytes.address(), BYTES)) {
+            writer.await("its first byte", () -> bytes.get(JAVA_BYTE, 0) == 'd');
             // what it sends meanwhile waits in the system
             Thread.sleep(COMPUTES_MILLIS);
-        } finally {
-            process.destroyForcibly().waitFor();
         }
     }
 
@@ -179,10 +150,7 @@ final class Kills {
     private long reuse(FabricDomain domain, MemorySegment bytes) throws FabricException {
         MemorySegment all = bytes.asSlice(0, BYTES);
         all.copyFrom(fresh);
-        long end = System.nanoTime() + LATE.toNanos();
-        while (System.nanoTime() - end < 0) {
-            domain.progress();
-        }
+        OtherProcess.progress(domain, LATE);
         long others = 0;
         if (all.mismatch(fresh) >= 0) {
             for (long i = 0; i < BYTES; i++) {
@@ -190,10 +158,6 @@ final class Kills {
             }
         }
         return others;
-    }
-
-    private static long target(FabricDomain domain, long address) {
-        return domain.provider().byAddress() ? address : 0;
     }
 
     @SuppressWarnings("restricted")

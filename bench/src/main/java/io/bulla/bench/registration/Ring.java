@@ -13,6 +13,7 @@ import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
+import io.bulla.pool.SlabSupplier;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Mark;
@@ -38,10 +39,13 @@ final class Ring {
     private static final Peer PEER = new Peer(1, "peer");
     private static final int[] SIZES = {512, 4096, 64 << 10};
     private static final int READ = 4096;
+    private static final int ARENA = 40 << 20;
+    private static final int SENT_OF_ARENA = 4096;
 
     private final Random random;
     private String figures = "";
     private long clean;
+    private long arenasGone;
 
     Ring(long seed) {
         random = new Random(seed);
@@ -56,7 +60,12 @@ final class Ring {
         return clean;
     }
 
-    /// Sends of memory that was given back and taken again under a mark that stayed.
+    /// Arenas that were closed before the next one was taken.
+    long arenasGone() {
+        return arenasGone;
+    }
+
+    /// Sends of memory that was given back, by `MADV_DONTNEED`, and taken again under a mark that stayed.
     ///
     /// @return how many sent what stood there before
     long oldSends(int rounds) throws Exception {
@@ -79,6 +88,62 @@ final class Ring {
                 }
                 again.release();
                 line.retire(mark);
+            }
+        }
+        return stale;
+    }
+
+    /// The same with an arena of the JDK's, which is unmapped when it is closed.
+    ///
+    /// @return how many sent what stood there before
+    long oldArenas(int rounds) throws Exception {
+        long stale = 0;
+        try (Line line = new Line(SlabSupplier.arenas())) {
+            for (int i = 0; i < rounds; i++) {
+                Region first = line.memory.allocate(ARENA);
+                Slab slab = Objects.requireNonNull(Slab.of(first));
+                long address = first.segment().address();
+                line.mark(first, 'o');
+                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                first.release();
+                line.memory.trim();
+                Region again = line.memory.allocate(ARENA);
+                line.mark(again, 'n');
+                // other threads of the JVM map memory, too
+                if (again.segment().address() == address) {
+                    line.send(mark, address, SENT_OF_ARENA);
+                    stale += line.received(SENT_OF_ARENA)[0] == 'o' ? 1 : 0;
+                }
+                again.release();
+                line.retire(mark);
+            }
+        }
+        return stale;
+    }
+
+    /// Arenas that are taken, sent from and given back, through registrations.
+    ///
+    /// @return how many bytes arrived that were not the arena's
+    long arenas(int rounds) throws Exception {
+        long stale = 0;
+        try (Line line = new Line(SlabSupplier.arenas());
+                Registrations registrations = Registrations.of(line.table, new PinBudget(2 * (long) ARENA))) {
+            for (int i = 0; i < rounds; i++) {
+                char value = (char) ('a' + i % 26);
+                Region region = line.memory.allocate(ARENA);
+                line.mark(region, value);
+                try (SealedBuffer buffer = line.memory.sealFilled(region, ARENA);
+                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                    line.send(use.mark(), buffer.iovec().lent().region(0).address(), SENT_OF_ARENA);
+                    for (byte each : line.received(SENT_OF_ARENA)) {
+                        stale += each == value ? 0 : 1;
+                    }
+                }
+                // asks the registration, then the kernel; then the arena goes
+                line.memory.trim();
+                line.table.progress(0);
+                line.memory.trim();
+                arenasGone += line.memory.bookedBytes() == 0 ? 1 : 0;
             }
         }
         return stale;
@@ -175,10 +240,7 @@ final class Ring {
     /// A table, a pool and two ends of a socket.
     private static final class Line implements AutoCloseable {
 
-        final SlabSource memory = SlabSource.builder()
-                .supplier(new HugePages())
-                .idle(Duration.ofHours(1))
-                .build();
+        final SlabSource memory;
         final FixedTable table;
         final PosixSocket here;
         private final PosixSocket there;
@@ -186,6 +248,14 @@ final class Ring {
         private final MemorySegment into = arena.allocate(SIZES[2]);
 
         Line() throws PosixException {
+            this(new HugePages());
+        }
+
+        Line(SlabSupplier supplier) throws PosixException {
+            memory = SlabSource.builder()
+                    .supplier(supplier)
+                    .idle(Duration.ofHours(1))
+                    .build();
             table = FixedTable.open(64);
             PosixSocket[] pair = PosixSocket.unixPair();
             here = pair[0];
@@ -198,6 +268,11 @@ final class Ring {
             try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, size)) {
                 return builder.put(bytes).seal();
             }
+        }
+
+        /// Its first bytes, which are what is sent.
+        void mark(Region region, char value) {
+            region.segment().asSlice(0, SENT_OF_ARENA).fill((byte) value);
         }
 
         void send(Mark mark, long address, int size) throws PosixException {

@@ -13,9 +13,9 @@ public final class UsableAgain {
         int kills = Integer.parseInt(args[1]);
         Kills run = new Kills(args[0]);
         long dead = run.ours(kills);
-        if (dead > 0 || run.clean() < kills || run.thirdWrites() < kills) {
+        if (dead > 0 || run.clean() < kills || !run.isThirdWell()) {
             throw new IllegalStateException(
-                    "dead-bytes=" + dead + " clean=" + run.clean() + " third-writes=" + run.thirdWrites());
+                    "dead-bytes=" + dead + " clean=" + run.clean() + " third: " + run.thirdSaid());
         }
         long[] millis = run.millis();
         System.out.println("millis=" + Arrays.toString(millis));
