@@ -5,6 +5,8 @@ module io.bulla.interop.posix {
     requires transitive io.bulla.pool;
     requires transitive io.bulla.iovec;
     requires transitive io.bulla.refcount;
+    // events of lending: without it there are none
+    requires static jdk.jfr;
     // annotations alone
     requires static transitive org.jspecify;
 

@@ -20,6 +20,7 @@ final class LeaseTable {
         // null while it is free
         private @Nullable SealedBuffer handle;
         private @Nullable LentSlab slab;
+        private FlightEvents.@Nullable Lent event;
         private long bytes;
 
         private Slot(int index) {
@@ -74,11 +75,13 @@ final class LeaseTable {
     ///
     /// @param slot that was prepared last
     /// @param handle the table's from now on
-    void put(int slot, SealedBuffer handle, LentSlab slab, long length) {
+    /// @param event told of the lease's end
+    void put(int slot, SealedBuffer handle, LentSlab slab, long length, FlightEvents.@Nullable Lent event) {
         Slot lent = slots.get(slot);
         freeCount--;
         lent.handle = handle;
         lent.slab = slab;
+        lent.event = event;
         lent.bytes = length;
         slab.leases++;
         bytes += length;
@@ -94,7 +97,7 @@ final class LeaseTable {
         }
         Slot lent = slots.get(slot);
         LentSlab on = lent.slab;
-        return on == null || lent.generation != generation || on.id() != slab ? null : take(lent);
+        return on == null || lent.generation != generation || on.id() != slab ? null : take(lent, true);
     }
 
     /// Ends any lease.
@@ -104,14 +107,15 @@ final class LeaseTable {
     SealedBuffer takeAny() {
         for (Slot each : slots) {
             if (each.handle != null) {
-                return take(each);
+                return take(each, false);
             }
         }
         return null;
     }
 
-    private @Nullable SealedBuffer take(Slot lent) {
+    private @Nullable SealedBuffer take(Slot lent, boolean returned) {
         SealedBuffer handle = lent.handle;
+        FlightEvents.Lent event = lent.event;
         LentSlab on = lent.slab;
         if (on != null) {
             on.leases--;
@@ -119,8 +123,10 @@ final class LeaseTable {
         bytes -= lent.bytes;
         lent.handle = null;
         lent.slab = null;
+        lent.event = null;
         lent.generation++;
         free[freeCount++] = lent.index;
+        FlightEvents.ended(event, returned);
         return handle;
     }
 }

@@ -274,6 +274,8 @@ public final class SlabLender implements AutoCloseable {
                 hungUp++;
                 reclaimed += closed;
             }
+        } else {
+            peer.rest();
         }
         if (peer.socketFd() == Poll.NONE && peer.stringFd() == Poll.NONE) {
             synchronized (this) {

@@ -41,6 +41,7 @@ public final class SlabPeer {
     private final MemorySegment heard = Arena.ofAuto().allocate(SlabRecord.TO_LENDER, 8);
     private long heardBytes;
     private @Nullable PosixSocket string;
+    private boolean rests;
 
     // from here on under the lock
     private final LeaseTable leases;
@@ -75,6 +76,15 @@ public final class SlabPeer {
     /// @return 0 if it is in a name space that this process does not see
     public int pid() {
         return pid;
+    }
+
+    /// Says who the borrower is, where that is known better than by its process: in tags, events and messages.
+    ///
+    /// @param who a few words
+    public void rename(String who) {
+        synchronized (lock) {
+            name = "borrower pid=" + pid + " token=" + token + " " + who;
+        }
     }
 
     /// Lends a buffer: a record of 32 bytes goes out, whatever the buffer's size. The lease is a handle of
@@ -180,7 +190,7 @@ public final class SlabPeer {
 
     @Override
     public String toString() {
-        // plain: written before the peer is handed out
+        // plain: a string is whole, the one before or the one after
         return name;
     }
 
@@ -189,7 +199,11 @@ public final class SlabPeer {
         long length = lease.byteSize();
         synchronized (lock) {
             checkThere();
-            if (sendsBytes || !leases.hasRoom(length)) {
+            if (sendsBytes) {
+                return false;
+            }
+            if (!leases.hasRoom(length)) {
+                FlightEvents.refused(name, length, leases.size(), leases.bytes());
                 return false;
             }
             LentSlab on = lent(slab, file);
@@ -198,6 +212,7 @@ public final class SlabPeer {
             }
             int slot = leases.prepare();
             SlabRecord.lend(record, slab.id(), slot, leases.generation(slot), offset, length);
+            FlightEvents.Lent event = FlightEvents.lending(name, slab.id(), length);
             if (carried == null && !tell(null)) {
                 return false;
             }
@@ -205,7 +220,7 @@ public final class SlabPeer {
             if (carried != null) {
                 carried.put(recordBytes.clear());
             }
-            leases.put(slot, lease, on, length);
+            leases.put(slot, lease, on, length, event);
             return true;
         }
     }
@@ -436,11 +451,24 @@ public final class SlabPeer {
         socket.close();
     }
 
+    /// Its connection may be over, while its string is not: what it has rests then.
+    void rest() {
+        if (rests || socket.isOpen() || string == null) {
+            return;
+        }
+        rests = true;
+        int left = leases();
+        if (left > 0) {
+            FlightEvents.quarantined(name, left, bytes(), String.valueOf(gone()));
+        }
+    }
+
     /// Its string hangs up: it has no mapping any more.
     ///
     /// @return how many leases were closed
     int hungUp() {
         end("its process has ended, or let go of everything");
+        FlightEvents.Ended event = FlightEvents.ending(name, bytes());
         int closed = 0;
         for (SealedBuffer each = takeAny(); each != null; each = takeAny()) {
             try {
@@ -455,6 +483,7 @@ public final class SlabPeer {
             each.letGo();
         }
         closeString();
+        FlightEvents.closed(event, closed, String.valueOf(gone()));
         return closed;
     }
 

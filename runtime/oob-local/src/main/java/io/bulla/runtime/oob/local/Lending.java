@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 final class Lending implements LocalMemory.Lender {
 
+    private final int rank;
     private final Runnable forgotten;
     private final byte[] invitation;
     private final byte[] nonce;
@@ -23,9 +24,11 @@ final class Lending implements LocalMemory.Lender {
     private @Nullable SealedBuffer words;
     private @Nullable SlabPeer peer;
 
+    /// @param rank of the peer
     /// @param forgotten run by the close
     /// @param words the nonce, in a slab; closed by this
-    Lending(Runnable forgotten, byte[] invitation, byte[] nonce, SealedBuffer words) {
+    Lending(int rank, Runnable forgotten, byte[] invitation, byte[] nonce, SealedBuffer words) {
+        this.rank = rank;
         this.forgotten = forgotten;
         this.invitation = invitation;
         this.nonce = nonce;
@@ -40,6 +43,7 @@ final class Lending implements LocalMemory.Lender {
                 return;
             }
             words = null;
+            borrower.rename("peer=" + rank);
             try (buffer) {
                 if (borrower.lend(buffer)) {
                     peer = borrower;

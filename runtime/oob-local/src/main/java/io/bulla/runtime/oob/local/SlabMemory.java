@@ -106,7 +106,7 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(slabs, Borrowing.NONCE)) {
             words = builder.put(nonce).seal();
         }
-        Lending lending = new Lending(() -> invited.remove(token), invitation, nonce, words);
+        Lending lending = new Lending(peer, () -> invited.remove(token), invitation, nonce, words);
         invited.put(token, lending);
         return lending;
     }

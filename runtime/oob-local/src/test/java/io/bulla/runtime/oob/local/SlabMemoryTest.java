@@ -195,6 +195,8 @@ class SlabMemoryTest {
             hosts.forEach(host -> host.node.close());
             assertArrayEquals(bytes, buffer.toByteArray());
             await(() -> hosts.get(0).local.figures().leases() == 1);
+            String holders = hosts.get(0).ledger.summary();
+            assertTrue(holders.contains(" peer=1"), holders);
         }
         await(() -> hosts.get(0).local.figures().leases() == 0);
     }
