@@ -4,6 +4,7 @@ package io.bulla.runtime.checkpoint;
 import java.io.IOException;
 import java.io.Serial;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ public final class CheckpointException extends IOException {
             case AccessDeniedException denied -> "access denied";
             case NoSuchFileException missing -> "no such file";
             case NotDirectoryException file -> "not a folder";
+            case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
         };
     }

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/// Checkpoints of nodes that go on, into a medium that is full, or may not be written: refused by name, the former
+/// checkpoint as it was, no half file, and the next one is taken when the medium is well again.
+class TroubledMediumTest {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final String FULL = "No space left on device";
+    private static final String READ_ONLY = "Read-only file system";
+
+    /// What goes wrong with a medium, and then does not any more.
+    private interface Medium {
+
+        CheckpointStore store();
+
+        Path folder();
+
+        void fill() throws Exception;
+
+        void free() throws Exception;
+
+        void freeze() throws Exception;
+
+        void thaw() throws Exception;
+    }
+
+    private static void troublesAreNamed(Medium medium) throws Exception {
+        CheckpointStore store = medium.store();
+        try (Job job = new Job(3).start(store)) {
+            job.pay(30);
+            Job.done(job.checkpoints.get(0).take(LONG).done());
+            medium.fill();
+            refused(job, medium, FULL);
+            medium.free();
+            Job.done(job.checkpoints.get(1).take(LONG).done());
+            medium.freeze();
+            refused(job, medium, READ_ONLY);
+            medium.thaw();
+            job.moves(50);
+            Job.done(job.checkpoints.get(2).take(LONG).done());
+            job.moves(50);
+            job.restore(store);
+            job.addsUp();
+        }
+    }
+
+    private static void refused(Job job, Medium medium, String reason) throws Exception {
+        CheckpointArchive archive = CheckpointArchive.of(medium.store());
+        CheckpointManifest former = archive.latest().orElseThrow();
+        String message = assertInstanceOf(
+                        CheckpointException.class,
+                        assertThrows(
+                                        ExecutionException.class,
+                                        () -> Job.done(job.checkpoints
+                                                .get(0)
+                                                .take(LONG)
+                                                .done()))
+                                .getCause())
+                .getMessage();
+        long epoch = former.epoch() + 1;
+        assertTrue(
+                message.matches("checkpoint aborted: epoch=" + epoch + " state=(CUTTING|WRITING) missing=\\[.*\\] "
+                        + "reason=(rank [012]: )?cannot write checkpoint: epoch=" + epoch
+                        + " file=(rank-0000[012].bulla|MANIFEST) reason=" + reason),
+                message);
+        assertEquals(former.epoch(), archive.latest().orElseThrow().epoch());
+        archive.verify(former);
+        try (var files = Files.walk(medium.folder())) {
+            assertEquals(
+                    List.of(),
+                    files.filter(file -> file.toString().endsWith(".part")).toList());
+        }
+        // nodes go on
+        job.moves(50);
+    }
+
+    /// The file system, but for what it says of writes.
+    private static final class Troubled implements Disk {
+
+        private final Disk disk = new RealDisk();
+        // volatile: set by the test, read by the stores' threads
+        private volatile String trouble = "";
+
+        private void check(Path file) throws IOException {
+            if (!trouble.isEmpty()) {
+                throw new FileSystemException(file.toString(), null, trouble);
+            }
+        }
+
+        private void checkReadOnly(Path file) throws IOException {
+            if (!trouble.equals(FULL)) {
+                check(file);
+            }
+        }
+
+        @Override
+        public void createFolder(Path folder) throws IOException {
+            checkReadOnly(folder);
+            disk.createFolder(folder);
+        }
+
+        @Override
+        public Output create(Path file) throws IOException {
+            checkReadOnly(file);
+            Output out = disk.create(file);
+            return new Output() {
+                @Override
+                public void force() throws IOException {
+                    out.force();
+                }
+
+                @Override
+                public int write(ByteBuffer bytes) throws IOException {
+                    check(file);
+                    return out.write(bytes);
+                }
+
+                @Override
+                public long write(ByteBuffer[] bytes, int offset, int length) throws IOException {
+                    check(file);
+                    return out.write(bytes, offset, length);
+                }
+
+                @Override
+                public long write(ByteBuffer[] bytes) throws IOException {
+                    check(file);
+                    return out.write(bytes);
+                }
+
+                @Override
+                public boolean isOpen() {
+                    return out.isOpen();
+                }
+
+                @Override
+                public void close() throws IOException {
+                    out.close();
+                }
+            };
+        }
+
+        @Override
+        public ReadableByteChannel open(Path file) throws IOException {
+            return disk.open(file);
+        }
+
+        @Override
+        public void rename(Path from, Path to) throws IOException {
+            checkReadOnly(to);
+            disk.rename(from, to);
+        }
+
+        @Override
+        public void forceFolder(Path folder) throws IOException {
+            disk.forceFolder(folder);
+        }
+
+        @Override
+        public void delete(Path path) throws IOException {
+            checkReadOnly(path);
+            disk.delete(path);
+        }
+
+        @Override
+        public boolean exists(Path path) {
+            return disk.exists(path);
+        }
+
+        @Override
+        public List<String> list(Path folder) throws IOException {
+            return disk.list(folder);
+        }
+    }
+
+    @Test
+    void fullAndReadOnlyMediumIsNamedAndLeavesTheFormerCheckpoint(@TempDir Path folder) throws Exception {
+        Troubled disk = new Troubled();
+        troublesAreNamed(new Medium() {
+            @Override
+            public CheckpointStore store() {
+                return new FolderStore(folder, disk);
+            }
+
+            @Override
+            public Path folder() {
+                return folder;
+            }
+
+            @Override
+            public void fill() {
+                disk.trouble = FULL;
+            }
+
+            @Override
+            public void free() {
+                disk.trouble = "";
+            }
+
+            @Override
+            public void freeze() {
+                disk.trouble = READ_ONLY;
+            }
+
+            @Override
+            public void thaw() {
+                disk.trouble = "";
+            }
+        });
+    }
+
+    /// `./check checkpoint` mounts one, in a name space of its own.
+    @Test
+    @EnabledIfSystemProperty(named = "bulla.small-disk", matches = ".+")
+    void realFileSystemThatIsFullOrReadOnlyIsNamed() throws Exception {
+        Path mount = Path.of(System.getProperty("bulla.small-disk"));
+        Path folder = Files.createDirectory(mount.resolve("checkpoints"));
+        Path filling = mount.resolve("filling");
+        troublesAreNamed(new Medium() {
+            @Override
+            public CheckpointStore store() {
+                return FolderStore.of(folder);
+            }
+
+            @Override
+            public Path folder() {
+                return folder;
+            }
+
+            @Override
+            public void fill() throws IOException {
+                try (var out = Files.newOutputStream(filling)) {
+                    while (true) {
+                        out.write(new byte[1 << 12]);
+                    }
+                } catch (IOException full) {
+                    assertEquals(FULL, full.getMessage());
+                }
+            }
+
+            @Override
+            public void free() throws IOException {
+                Files.delete(filling);
+            }
+
+            @Override
+            public void freeze() throws Exception {
+                remount("ro");
+            }
+
+            @Override
+            public void thaw() throws Exception {
+                remount("rw");
+            }
+
+            private void remount(String how) throws Exception {
+                Process process = new ProcessBuilder("mount", "-o", "remount," + how, mount.toString())
+                        .inheritIO()
+                        .start();
+                assertEquals(0, process.waitFor());
+            }
+        });
+        System.out.println("disk: full=named read-only=named former=whole");
+    }
+}
