@@ -14,31 +14,38 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// Tries to connect to one peer, again and again with growing pauses, until told to stop. A round takes each of the
-/// peer's addresses in turn, beginning with the one that worked last; pauses are between rounds.
+/// Tries to connect to one peer, again and again with growing pauses, until told to stop. A round asks the directory,
+/// and takes each of the peer's addresses in turn, beginning with the one that worked last; pauses are between rounds.
 ///
 /// ```
-/// RESTING --start--> PAUSING --> CONNECTING --connected--> GREETING --hello--> RESTING
-///                       ^             |                        |
-///                       +--- failed --+------------------------+          any --stop--> RESTING
+/// RESTING --start--> PAUSING --> ASKING --addresses--> CONNECTING --connected--> GREETING --hello--> RESTING
+///                       ^           |                      |                        |
+///                       +-- failed -+----------------------+------------------------+     any --stop--> RESTING
 /// ```
+///
+/// A directory that does not answer in time counts as an attempt that failed; its answer is waited for all the same.
 ///
 /// One event loop's.
 final class Dialer {
 
     private static final long FIRST_PAUSE_NANOS = 10_000_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
+    private static final String SILENT = "directory did not answer";
 
     private final NodeLoop nodeLoop;
     private final Peer peer;
     private @Nullable Future<?> pause;
+    private @Nullable Lookup lookup;
     private @Nullable ChannelFuture connecting;
     private @Nullable Connection attempt;
     private int failures;
     private boolean failedSince;
-    // which of the addresses is tried, and how many of them this round has, and has had
+    // since when the directory has not answered, and whether that is too long
+    private long askedAt;
+    private boolean silent;
+    // the addresses of this round, which of them is tried, and how many were
+    private List<SocketAddress> addresses = List.of();
     private int turn;
-    private int addresses = 1;
     private int tried;
     private boolean once;
     private String lastFailure = "none tried";
@@ -58,7 +65,7 @@ final class Dialer {
     }
 
     private boolean isResting() {
-        return pause == null && connecting == null && attempt == null;
+        return pause == null && lookup == null && connecting == null && attempt == null;
     }
 
     /// Begins to try, unless it does already.
@@ -75,6 +82,7 @@ final class Dialer {
             pause.cancel(false);
             pause = null;
         }
+        forgetLookup();
         if (connecting != null) {
             Channel channel = connecting.channel();
             connecting = null;
@@ -84,6 +92,14 @@ final class Dialer {
             Connection given = attempt;
             attempt = null;
             given.end();
+        }
+    }
+
+    private void forgetLookup() {
+        if (lookup != null) {
+            Lookup open = lookup;
+            lookup = null;
+            open.forget();
         }
     }
 
@@ -99,12 +115,14 @@ final class Dialer {
     /// From now on failures count for the verdict.
     void countFromNow() {
         failedSince = false;
+        silent = false;
+        askedAt = nodeLoop.awake();
         tried = 0;
     }
 
-    /// Whether all addresses have failed since.
+    /// Whether all addresses have failed since, or the directory has none and does not answer.
     boolean hasFailed() {
-        return failedSince;
+        return failedSince || silent;
     }
 
     /// The attempt has become the connection to the peer.
@@ -118,7 +136,7 @@ final class Dialer {
     }
 
     String lastFailure() {
-        return lastFailure;
+        return silent ? SILENT : lastFailure;
     }
 
     /// The attempt is over.
@@ -126,7 +144,12 @@ final class Dialer {
         attempt = null;
         connecting = null;
         turn++;
-        boolean all = ++tried >= addresses;
+        tried++;
+        over(cause);
+    }
+
+    private void over(Throwable cause) {
+        boolean all = tried >= addresses.size();
         if (all) {
             tried = 0;
             failedSince = true;
@@ -137,6 +160,19 @@ final class Dialer {
             pauseThenDial(0);
         } else if (!once) {
             pauseThenDial(pauseNanos());
+        }
+        peer.notReached();
+    }
+
+    /// Looks whether the directory takes too long.
+    void tick(long awake) {
+        if (lookup == null || silent || awake - askedAt < patience(1)) {
+            return;
+        }
+        silent = true;
+        nodeLoop.debug("no connection: peer=" + peer.rank() + " reason=" + SILENT);
+        if (once) {
+            forgetLookup();
         }
         peer.notReached();
     }
@@ -159,21 +195,65 @@ final class Dialer {
     }
 
     private void dial() {
-        Settings settings = nodeLoop.settings();
+        if (tried == 0) {
+            ask();
+        } else {
+            dialNext();
+        }
+    }
+
+    private void ask() {
+        Lookup fresh = new Lookup();
+        lookup = fresh;
+        silent = false;
+        askedAt = nodeLoop.awake();
+        fresh.ask(nodeLoop.settings().directory(), peer.rank());
+        if (fresh.isAnswered()) {
+            answered(fresh);
+        } else {
+            fresh.whenOver(() -> nodeLoop.onLoop(() -> answered(fresh)));
+        }
+    }
+
+    private void answered(Lookup asked) {
+        if (lookup != asked) {
+            // forgotten
+            return;
+        }
+        lookup = null;
+        silent = false;
+        try {
+            addresses = asked.addresses();
+        } catch (Throwable nowhere) {
+            addresses = List.of();
+            over(nowhere);
+            return;
+        }
+        dialNext();
+    }
+
+    private void dialNext() {
         SocketAddress address;
         try {
-            List<SocketAddress> all = nodeLoop.addressesOf(peer.rank());
-            addresses = all.size();
-            turn = Math.floorMod(turn, addresses);
-            address = Objects.requireNonNull(all.get(turn), "address");
-            settings.security().checkAddress(address);
+            turn = Math.floorMod(turn, addresses.size());
+            address = Objects.requireNonNull(addresses.get(turn), "directory answered a null address");
+            nodeLoop.settings().security().checkAddress(address);
         } catch (Throwable nowhere) {
             failed(nowhere);
             return;
         }
-        // so that several rounds fit before the verdict
-        long patience =
-                Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3 / addresses, 50_000_000));
+        connect(address);
+    }
+
+    /// For an attempt that is one of so many, such that several rounds fit before the verdict.
+    private long patience(int attempts) {
+        Settings settings = nodeLoop.settings();
+        return Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3 / attempts, 50_000_000));
+    }
+
+    private void connect(SocketAddress address) {
+        Settings settings = nodeLoop.settings();
+        long patience = patience(addresses.size());
         ChannelFuture future = new Bootstrap()
                 .group(nodeLoop.eventLoop())
                 .channel(settings.transport().client())

@@ -7,10 +7,8 @@ import io.bulla.runtime.oob.limits.Credit;
 import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
 import io.netty.channel.EventLoop;
-import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -267,17 +265,6 @@ final class NodeLoop {
 
     Acceptor acceptor() {
         return acceptor;
-    }
-
-    /// Where a peer may listen.
-    ///
-    /// @throws IOException if no address is known
-    List<SocketAddress> addressesOf(int peer) throws IOException {
-        List<SocketAddress> addresses = settings.directory().addressesOf(peer);
-        if (addresses.isEmpty()) {
-            throw new IOException("its address is not known");
-        }
-        return addresses;
     }
 
     /// Queues a send, which has its quota. Any thread.

@@ -102,7 +102,8 @@ public final class OobNodeBuilder {
 
     /// Where peers are found.
     ///
-    /// @param directory asked on the event loop whenever a peer is to be connected to; it must not block
+    /// @param directory asked on the event loop before each round of attempts to connect to a peer; it must
+    ///     not block, but may answer later ([PeerDirectory#lookUp(int)])
     /// @return this builder
     public OobNodeBuilder directory(PeerDirectory directory) {
         this.directory = directory;

@@ -855,9 +855,10 @@ final class Peer {
         if (connection != null) {
             connection.tick(now, awake, settings.heartbeatNanos());
             makeWay();
-        } else if (seeking
-                && dialer.hasFailed()
-                && awake - Math.max(soughtAt, heardAt) >= settings.peerTimeoutNanos()) {
+            return;
+        }
+        dialer.tick(awake);
+        if (seeking && dialer.hasFailed() && awake - Math.max(soughtAt, heardAt) >= settings.peerTimeoutNanos()) {
             giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="
                     + dialer.lastFailure());
         }
