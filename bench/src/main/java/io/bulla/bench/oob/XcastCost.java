@@ -13,6 +13,7 @@ import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -35,6 +36,7 @@ public final class XcastCost {
     private final LivePeak landing;
     private final MeteredAllocator allocator = new MeteredAllocator(PooledByteBufAllocator.DEFAULT);
     private final Queue<SealedBuffer> kept = new ConcurrentLinkedQueue<>();
+    private final Queue<String> lost = new ConcurrentLinkedQueue<>();
     // replaced before a broadcast begins, which the handlers see through its messages
     private volatile CountDownLatch arrived;
 
@@ -68,7 +70,13 @@ public final class XcastCost {
         Effort effort = Effort.ofProcess();
         double[] measured = new double[effort.rounds];
         Job.Shape shape = (rank, node) -> {
-            node.routing(new Radix(4)).sends(policy).coalesceBelow(0).allocator(allocator);
+            // no verdicts: on a machine that does much else, a node may not say a word for longer than the default
+            node.routing(new Radix(4))
+                    .sends(policy)
+                    .coalesceBelow(0)
+                    .allocator(allocator)
+                    .peerTimeout(Duration.ofSeconds(SECONDS))
+                    .onPeerLost((peer, why) -> lost.add("rank=" + rank + " " + why.getMessage()));
             if (fragment > 0) {
                 node.fragment(fragment);
             }
@@ -99,7 +107,8 @@ public final class XcastCost {
         }
         double millis = (System.nanoTime() - start) / 1e6;
         if (!arrived.await(SECONDS, TimeUnit.SECONDS) || result.reached() != nodes) {
-            throw new IOException("not everybody has it: reached=" + result.reached() + " nodes=" + nodes);
+            throw new IOException("not everybody has it: reached=" + result.reached() + " nodes=" + nodes + " failed="
+                    + result.failed() + " why=" + lost);
         }
         long beyond = sending.peak() + landing.peak() - before - (long) nodes * bytes + allocator.bytes() - nettyBefore;
         kept.forEach(SealedBuffer::close);
