@@ -8,9 +8,12 @@ import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
@@ -33,6 +36,11 @@ final class LaunchMessage {
 
     /// A file too large for the format's 32-bit size starts here, in bytes.
     private static final long TOO_LARGE = 1L << 31;
+
+    /// Enough for the digest to be compiled with the processor's instructions for it.
+    private static final int PRACTICE_BYTES = 256 << 10;
+
+    private static final int PRACTICE_ROUNDS = 16;
 
     private LaunchMessage() {}
 
@@ -111,15 +119,39 @@ final class LaunchMessage {
         return files;
     }
 
+    /// Packs and verifies something of this process's own, so that the first message finds its classes loaded and the
+    /// digest compiled: what the process takes for these is not the message's.
+    static void practise(MemorySource source) throws IOException {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, PRACTICE_BYTES + 1024)) {
+            Packer packer = Packer.into(builder, FORMAT)
+                    .packString("practice")
+                    .packString(new String[0])
+                    .packString(new String[0])
+                    .packInt32(1);
+            InputStream zeros = new ByteArrayInputStream(new byte[PRACTICE_BYTES]);
+            packFile(packer, "zeros", Channels.newChannel(zeros), PRACTICE_BYTES);
+            try (SealedBuffer message = builder.seal()) {
+                for (int i = 0; i < PRACTICE_ROUNDS; i++) {
+                    verify(Unpacker.of(message, FORMAT));
+                }
+            }
+        }
+    }
+
     private static void packFile(Packer packer, Path file) throws IOException {
-        MessageDigest digest = sha256();
         try (FileChannel channel = FileChannel.open(file)) {
-            packer.packString(file.getFileName().toString())
-                    .packByteObject(new Digesting(channel, digest), channel.size())
-                    .packByteObject(digest.digest());
+            packFile(packer, file.getFileName().toString(), channel, channel.size());
         } catch (IOException failure) {
             throw new IOException("cannot read " + file + ": " + failure.getMessage(), failure);
         }
+    }
+
+    private static void packFile(Packer packer, String name, ReadableByteChannel channel, long bytes)
+            throws IOException {
+        MessageDigest digest = sha256();
+        packer.packString(name)
+                .packByteObject(new Digesting(channel, digest), bytes)
+                .packByteObject(digest.digest());
     }
 
     private static long checkedSize(Path file) throws IOException {

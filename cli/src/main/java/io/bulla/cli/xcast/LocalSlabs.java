@@ -11,11 +11,16 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 
 /// Slabs that this command's nodes lend those of other processes of this user and host.
 final class LocalSlabs implements AutoCloseable {
 
     private static final int LEASES = 4096;
+    /// From one broadcast to the next, a slab stays where all have mapped it: another one would have to be taken page
+    /// by
+    /// page, handed over, and mapped again.
+    private static final Duration IDLE = Duration.ofSeconds(10);
 
     private final SharedSlabSource source;
     private final SlabMemory memory;
@@ -31,7 +36,7 @@ final class LocalSlabs implements AutoCloseable {
     /// @throws IOException if the folder for sockets is not this user's alone
     /// @throws UnsupportedOperationException if this is not a system that can
     static LocalSlabs open(SlabSource.Builder options, long limit, Path folder) throws IOException {
-        SharedSlabSource source = SharedSlabSource.create(options);
+        SharedSlabSource source = SharedSlabSource.create(options.idle(IDLE));
         boolean opened = false;
         try {
             LocalSlabs slabs = new LocalSlabs(

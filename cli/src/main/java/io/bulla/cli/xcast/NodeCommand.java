@@ -123,6 +123,10 @@ public final class NodeCommand implements Callable<Integer> {
         InetSocketAddress address = address(known);
         try (Meters meters = tree.meters();
                 NodeCheckpoints checkpoints = checkpoints(meters, rank, size, this::say)) {
+            if (fromInput) {
+                // what it takes to start is over when the one that started it measures
+                Recipient.practise(meters);
+            }
             NodeParts parts = tree.parts(meters, tree.send.policy(meters));
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)

@@ -67,6 +67,12 @@ final class Recipient implements AutoCloseable {
         return of(builder.start(), meters, death, witness);
     }
 
+    /// Does once what each message takes, without a node.
+    static void practise(Meters meters) throws IOException {
+        LaunchMessage.practise(meters.source());
+        ProcessMemory.bytes();
+    }
+
     /// What to do when the origin says that this was all.
     void onEnd(Runnable step) {
         node.receive(END, message -> step.run());
