@@ -22,9 +22,6 @@ import org.jspecify.annotations.Nullable;
 /// One event loop's.
 final class LocalLink {
 
-    /// Shorter pieces go as bytes: a lease costs more than their copy.
-    static final int LEAST = 4 << 10;
-
     /// The connection, as this needs it.
     interface Owner {
 
@@ -45,6 +42,7 @@ final class LocalLink {
     private final LocalMemory memory;
     private final LocalPeer state;
     private final int rank;
+    private final int least;
     private final ByteBuffer place = ByteBuffer.allocate(Frame.PLACE);
     private LocalMemory.@Nullable Lender lender;
     private LocalMemory.@Nullable Borrower borrower;
@@ -59,6 +57,7 @@ final class LocalLink {
         this.memory = memory;
         this.state = state;
         this.rank = rank;
+        this.least = memory.leastBytes();
     }
 
     /// Invites the peer.
@@ -141,13 +140,13 @@ final class LocalLink {
     SealedBuffer piece(long left, int fragment, IntFunction<SealedBuffer> pieces) {
         placed = false;
         LocalMemory.Lender to = proven ? lender : null;
-        if (to == null || left < LEAST) {
+        if (to == null || left < least) {
             return pieces.apply(fragment);
         }
         SealedBuffer piece = pieces.apply(Frame.MAX_LOCAL);
         boolean taken = false;
         try {
-            placed = piece.byteSize() >= LEAST && to.lend(piece, place.clear());
+            placed = piece.byteSize() >= least && to.lend(piece, place.clear());
             if (placed || piece.byteSize() <= fragment) {
                 taken = true;
                 return piece;

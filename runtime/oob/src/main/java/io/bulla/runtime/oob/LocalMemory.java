@@ -35,6 +35,17 @@ public interface LocalMemory {
     /// The most bytes of an invitation, and of a proof.
     int MOST_BYTES = 256;
 
+    /// What [#leastBytes] is by default.
+    int LEAST_BYTES = 4 << 10;
+
+    /// Bytes of the shortest piece of a message that is lent. Shorter ones go as bytes: there a lease costs more than
+    /// their copy.
+    ///
+    /// @return at least 1, the same each time; [#LEAST_BYTES] by default
+    default int leastBytes() {
+        return LEAST_BYTES;
+    }
+
     /// Invites a peer, which may be of another host.
     ///
     /// @param peer its rank
