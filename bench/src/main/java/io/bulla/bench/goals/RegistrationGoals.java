@@ -3,6 +3,7 @@ package io.bulla.bench.goals;
 
 import io.bulla.bench.programs.DirectWrites;
 import io.bulla.bench.programs.FirstSend;
+import io.bulla.bench.registration.BulkStream;
 import io.bulla.bench.registration.LinkPingPong;
 import io.bulla.bench.registration.RegistrationBenchmark;
 import io.bulla.bench.registration.UsableAgain;
@@ -44,7 +45,19 @@ public final class RegistrationGoals {
                         "registration-rendezvous-4m",
                         Case.program("us", LinkPingPong.class, TCP, Integer.toString(4 * MIB)),
                         pingPong(4 * MIB)),
+                bulk("registration-bulk-1m", MIB),
+                bulk("registration-bulk-4m", 4 * MIB),
+                bulk("registration-bulk-16m", 16 * MIB),
                 Goal.atMost(0.15, "registration-first-send-16m", first("huge"), first("small")));
+    }
+
+    /// Messages of nodes, beside their connection and by it.
+    private static Goal bulk(String name, int size) {
+        return Goal.compare(name, stream(TCP, size), stream("connection", size));
+    }
+
+    private static Case stream(String way, int size) {
+        return Case.program("us", BulkStream.class, way, Integer.toString(size));
     }
 
     private static Case use(int slabs, int threads) {

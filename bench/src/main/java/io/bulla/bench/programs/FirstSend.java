@@ -27,6 +27,7 @@ public final class FirstSend {
     private static final int SIZE = 16 << 20;
     private static final int SENT = 4096;
     private static final int SLABS = 15;
+    private static final int WARM_UP = 5000;
 
     private FirstSend() {}
 
@@ -42,18 +43,14 @@ public final class FirstSend {
         try (Registrations registrations = Registrations.of(table, new PinBudget(1L << 30));
                 Arena arena = Arena.ofConfined()) {
             MemorySegment into = arena.allocate(SENT);
+            warmUp(memory, table, registrations, pair, into);
             for (int i = 0; i < SLABS; i++) {
-                SealedBuffer buffer = filled(memory);
+                SealedBuffer buffer = filled(memory, SIZE);
                 fresh.add(buffer);
                 long start = ProcessorTime.nanos();
                 send(table, registrations, buffer, pair[0]);
                 micros[i] = (ProcessorTime.nanos() - start) / 1000.0;
-                for (long at = 0; at < SENT; ) {
-                    at += pair[1].receive(into.asSlice(at));
-                }
-                registrations.trim();
-                registrations.trim();
-                table.progress(0);
+                receiveAndForget(table, registrations, pair[1], into);
             }
         }
         System.out.println(Medians.of(micros));
@@ -63,9 +60,31 @@ public final class FirstSend {
         memory.close(PATIENCE);
     }
 
-    private static SealedBuffer filled(SlabSource memory) {
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, SIZE)) {
-            return builder.put(new byte[SIZE]).seal();
+    /// The slab is what is fresh, and not the code: one slab, registered, sent from and forgotten, again and again.
+    private static void warmUp(
+            SlabSource memory, FixedTable table, Registrations registrations, PosixSocket[] pair, MemorySegment into)
+            throws Exception {
+        try (SealedBuffer buffer = filled(memory, SENT)) {
+            for (int i = 0; i < WARM_UP; i++) {
+                send(table, registrations, buffer, pair[0]);
+                receiveAndForget(table, registrations, pair[1], into);
+            }
+        }
+    }
+
+    private static void receiveAndForget(
+            FixedTable table, Registrations registrations, PosixSocket from, MemorySegment into) throws Exception {
+        for (long at = 0; at < SENT; ) {
+            at += from.receive(into.asSlice(at));
+        }
+        registrations.trim();
+        registrations.trim();
+        table.progress(0);
+    }
+
+    private static SealedBuffer filled(SlabSource memory, int size) {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, size)) {
+            return builder.put(new byte[size]).seal();
         }
     }
 
