@@ -5,38 +5,56 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.SlabBorrower;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
 /// The program of a borrower: it keeps some of what it gets, looks at every byte when it comes and
-/// before it goes, until its input or its lender ends.
+/// before it goes, until its input or its lender ends. Now and then it takes a raw view, which it looks at once
+/// more after the buffer's close: it throws, or is as it was.
 public final class Borrowing {
 
+    /// Argument after the socket: start a process of its own, as soon as a message is there.
+    static final String CHILD = "--child";
+
     private static final int MOST_HELD = 40;
+    private static final int PAUSE_MILLIS = 20;
+    private static final int RAW = 64;
     private static final long LIMIT = 1 << 20;
 
+    private final boolean startsChild;
+    // from here on under the monitor
     private final List<SealedBuffer> held = new ArrayList<>();
     private final Random random = new Random();
     private long messages;
+    private long bytes;
     private long wrong;
 
-    private Borrowing() {}
-
-    /// @param args the lender's socket
-    public static void main(String... args) {
-        new Borrowing().run(Path.of(args[0]));
+    private Borrowing(boolean startsChild) {
+        this.startsChild = startsChild;
     }
 
-    private void run(Path lender) {
+    /// @param args the lender's socket, `--child`
+    /// @throws Exception if the system refuses
+    public static void main(String... args) throws Exception {
+        new Borrowing(List.of(args).contains(CHILD)).run(Path.of(args[0]));
+    }
+
+    private void run(Path lender) throws IOException, InterruptedException {
+        long before = Left.now();
+        Thread ticks = Thread.ofPlatform().daemon().start(this::giveBackNowAndThen);
         try (ArenaSource copies = ArenaSource.create()) {
             borrow(lender, copies);
+            ticks.interrupt();
+            ticks.join();
             while (!held.isEmpty()) {
                 check(held.removeLast());
             }
         }
-        System.out.println("wrong=" + wrong + " messages=" + messages);
+        System.out.println(
+                "wrong=" + wrong + " messages=" + messages + " bytes=" + bytes + " left=" + Left.since(before));
     }
 
     private void borrow(Path lender, ArenaSource copies) {
@@ -47,24 +65,65 @@ public final class Borrowing {
                 borrower.close();
             });
             while (true) {
-                SealedBuffer message = borrower.receive();
-                held.add(message);
-                if (messages++ == 0) {
-                    System.out.println("borrows");
-                }
-                wrong += Content.isRight(message) ? 0 : 1;
-                while (held.size() > random.nextInt(MOST_HELD)) {
-                    check(held.remove(random.nextInt(held.size())));
-                }
+                take(borrower.receive());
             }
         } catch (IOException ended) {
             // the lender was killed, or this one is to end
         }
     }
 
+    private synchronized void take(SealedBuffer message) throws IOException {
+        held.add(message);
+        if (messages++ == 0) {
+            first();
+        }
+        bytes += message.byteSize();
+        wrong += Content.isRight(message) ? 0 : 1;
+        while (held.size() > random.nextInt(MOST_HELD)) {
+            giveBackAny();
+        }
+    }
+
+    private synchronized void giveBackAny() {
+        if (!held.isEmpty()) {
+            check(held.remove(random.nextInt(held.size())));
+        }
+    }
+
+    /// The lender may wait for it.
+    private void giveBackNowAndThen() {
+        try {
+            while (true) {
+                Thread.sleep(PAUSE_MILLIS);
+                giveBackAny();
+            }
+        } catch (InterruptedException ended) {
+            // what is left is looked at once more
+        }
+    }
+
+    private void first() throws IOException {
+        if (startsChild) {
+            System.out.println(
+                    "child=" + new ProcessBuilder("sleep", "600").start().pid());
+        }
+        System.out.println("borrows");
+    }
+
     private void check(SealedBuffer message) {
+        MemorySegment view = null;
         try (message) {
             wrong += Content.isRight(message) ? 0 : 1;
+            if (random.nextInt(RAW) == 0) {
+                view = message.iovec().region(0);
+            }
+        }
+        if (view != null) {
+            try {
+                wrong += Content.isRight(view) ? 0 : 1;
+            } catch (IllegalStateException ended) {
+                // as it should, sooner or later
+            }
         }
     }
 }

@@ -5,10 +5,14 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /// Bytes that say what they have to be: a seed, and numbers that follow from it.
 final class Content {
 
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final long STEP = 0x9e3779b97f4a7c15L;
 
     private Content() {}
@@ -35,6 +39,19 @@ final class Content {
             }
         }
         return reader.remaining() == 0;
+    }
+
+    /// The same, by the JDK's means.
+    ///
+    /// @throws IllegalStateException if the memory's end comes first
+    static boolean isRight(MemorySegment view) {
+        long seed = view.get(LONG, 0);
+        for (long i = 0; i < view.byteSize() / 8 - 1; i++) {
+            if (view.get(LONG, 8 * (i + 1)) != word(seed, (int) i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static long word(long seed, int index) {

@@ -11,79 +11,132 @@ import io.bulla.interop.posix.SlabLenderFigures;
 import io.bulla.interop.posix.SlabPeer;
 import io.bulla.interop.posix.SlabQuota;
 import io.bulla.pool.SlabSource;
+import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 /// The program of a lender: it lends to all that come, until its input ends; then it waits until
-/// nothing is lent.
+/// nothing is lent. A line of its input is answered with figures. Of each borrower that has ended it says when
+/// its last lease was closed: `ended PID NANOS`.
+///
+/// Arguments: the folder for its socket, `--leases N` and `--bytes N` of each borrower, `--words N` of a message at
+/// most, `--budget MIB`, `--burst N` messages between two looks for borrowers.
 public final class Lending {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long PAUSE_NANOS = 2_000_000;
-    private static final int MOST_WORDS = 100_000;
-    private static final SlabQuota QUOTA = new SlabQuota(64, 8 << 20);
 
     private final List<SlabPeer> peers = new ArrayList<>();
+    private final List<SlabPeer> gone = new ArrayList<>();
     private final Random random = new Random();
-    private final MemoryBudget budget = new MemoryBudget(96 << 20);
-    private final SharedSlabSource memory =
-            SharedSlabSource.create(SlabSource.builder().budget(budget));
+    private final LastClose closes = new LastClose();
+    private final SlabQuota quota;
+    private final int mostWords;
+    private final int burst;
+    private final MemoryBudget budget;
+    private final SharedSlabSource memory;
+    // this thread's, and seen by the one that answers
+    private volatile long lent;
+    private volatile long full;
+    private volatile int lastPid;
 
-    private Lending() {}
+    private Lending(List<String> options) {
+        quota = new SlabQuota((int) number(options, "--leases", 64), number(options, "--bytes", 8 << 20));
+        mostWords = (int) number(options, "--words", 100_000);
+        burst = (int) number(options, "--burst", 1);
+        budget = new MemoryBudget(number(options, "--budget", 96) << 20);
+        memory = SharedSlabSource.create(SlabSource.builder().budget(budget).trace(closes));
+    }
 
-    /// @param args the folder for its socket
+    /// @param args see above
     /// @throws Exception if the system refuses
     public static void main(String... args) throws Exception {
-        new Lending().run(Path.of(args[0]));
+        new Lending(List.of(args)).run(Path.of(args[0]));
     }
 
     private void run(Path folder) throws IOException, InterruptedException {
-        SlabLender lender = SlabLender.open(folder, memory, QUOTA);
+        long before = Left.now();
+        SlabLender lender = SlabLender.open(folder, memory, quota);
         System.out.println(lender.path());
-        Thread ends = Thread.ofPlatform().daemon().start(Lending::awaitEnd);
-        while (ends.isAlive()) {
+        Thread answers = Thread.ofPlatform().daemon().start(() -> answer(lender));
+        while (answers.isAlive()) {
             SlabPeer fresh = lender.accept(Duration.ofNanos(PAUSE_NANOS));
             if (fresh != null) {
+                lastPid = fresh.pid();
                 peers.add(fresh);
                 lend(fresh);
             }
-            peers.removeIf(peer -> peer.gone() != null);
-            if (!peers.isEmpty()) {
+            sayEnded();
+            for (int i = 0; i < burst && !peers.isEmpty(); i++) {
                 lend(peers.get(random.nextInt(peers.size())));
             }
         }
         lender.close(PATIENCE);
         memory.close(PATIENCE);
-        SlabLenderFigures figures = lender.figures();
-        System.out.println("leases=" + figures.leases() + " cut-off=" + figures.cutOff() + " reclaimed="
-                + figures.reclaimed() + " failures=" + figures.failures() + " booked=" + budget.used()
-                + " memory-files=" + memoryFiles());
+        System.out.println(figures(lender) + " left=" + Left.since(before));
+    }
+
+    private void sayEnded() {
+        for (SlabPeer each : peers) {
+            if (each.gone() != null) {
+                gone.add(each);
+            }
+        }
+        peers.removeAll(gone);
+        gone.removeIf(each -> each.leases() == 0 && say(each));
+    }
+
+    private boolean say(SlabPeer ended) {
+        System.out.println("ended " + ended.pid() + " " + closes.of(ended));
+        return true;
     }
 
     private void lend(SlabPeer peer) {
-        try (SealedBuffer message = Content.of(memory, random.nextLong(), random.nextInt(MOST_WORDS))) {
+        try (SealedBuffer message = Content.of(memory, random.nextLong(), random.nextInt(mostWords))) {
             for (SlabPeer each : random.nextInt(4) == 0 ? peers : List.of(peer)) {
                 lend(each, message);
             }
-        } catch (MemoryLimitException full) {
+        } catch (MemoryLimitException none) {
+            full++;
             // those who have it give it back
             LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 
-    private static void lend(SlabPeer peer, SealedBuffer message) {
+    private void lend(SlabPeer peer, SealedBuffer message) {
         try {
-            peer.lend(message);
-        } catch (PosixException gone) {
-            // killed
+            if (peer.lend(message)) {
+                lent++;
+            }
+        } catch (PosixException killed) {
+            // seen soon
         }
+    }
+
+    private void answer(SlabLender lender) {
+        try {
+            BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+            while (input.readLine() != null) {
+                System.out.println(figures(lender));
+            }
+        } catch (IOException ended) {
+            // as it should
+        }
+    }
+
+    private String figures(SlabLender lender) {
+        SlabLenderFigures now = lender.figures();
+        return "peers=" + now.peers() + " leases=" + now.leases() + " bytes=" + now.bytes() + " quarantined="
+                + now.quarantined() + " cut-off=" + now.cutOff() + " refused=" + now.refused() + " hung-up="
+                + now.hungUp() + " reclaimed=" + now.reclaimed() + " failures=" + now.failures() + " booked="
+                + budget.used() + " lent=" + lent + " full=" + full + " last-pid=" + lastPid;
     }
 
     static void awaitEnd() {
@@ -94,21 +147,8 @@ public final class Lending {
         }
     }
 
-    private static long memoryFiles() throws IOException {
-        long mapped;
-        try (Stream<String> lines = Files.lines(Path.of("/proc/self/maps"))) {
-            mapped = lines.filter(line -> line.contains("/memfd:bulla")).count();
-        }
-        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-            return mapped + files.filter(Lending::isMemoryFile).count();
-        }
-    }
-
-    private static boolean isMemoryFile(Path descriptor) {
-        try {
-            return Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:bulla");
-        } catch (IOException closedMeanwhile) {
-            return false;
-        }
+    static long number(List<String> words, String name, long usual) {
+        int at = words.indexOf(name);
+        return at < 0 ? usual : Long.parseLong(words.get(at + 1));
     }
 }

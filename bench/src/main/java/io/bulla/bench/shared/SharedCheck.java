@@ -5,35 +5,32 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
-/// Lenders and borrowers of shared slabs as real processes that are killed at random, and a C program
-/// that attacks one:
-/// docs/shared-memory.md. Arguments: `--kills N`, `--processes N`, `--seed N`, `--attack PROGRAM`.
+/// Lenders and borrowers of shared slabs as real processes that are killed at random, and C programs that
+/// attack, and that borrow in unusual ways: docs/shared-memory.md. Arguments: `--kills N`, `--processes N`,
+/// `--seed N`, `--attack PROGRAM`, `--borrow PROGRAM`, `--alone` if no other process makes files in `/tmp` and
+/// `/dev/shm`; `--kills-only` and `--seconds MOST` for a piece of a long run; `--reuse SECONDS` in place of all else.
 ///
 /// Each message says what its bytes have to be. Borrowers look at every byte of what they hold, also
-/// after their lender
-/// was killed; one that finds a wrong byte says so and ends.
+/// after their lender was killed.
 public final class SharedCheck {
 
-    private static final int LENDERS = 2;
-    private static final int MOST_PAUSE_MILLIS = 120;
+    private static final int ROUNDS = 20;
+    private static final int LEASES = 1000;
 
+    private final Found found = new Found();
     private final Random random;
     private final Path folder;
-    private final List<SharedProcess> lenders = new ArrayList<>();
-    private final List<SharedProcess> borrowers = new ArrayList<>();
-    private long wrong;
-    private long leasesLeft;
-    private long messages;
-    private long cutOff;
+    private final String program;
 
-    private SharedCheck(long seed, Path folder) {
+    private SharedCheck(long seed, Path folder, String program) {
         this.random = new Random(seed);
         this.folder = folder;
+        this.program = program;
     }
 
     /// Ends with a line of figures, and with status 1 if one of them is wrong.
@@ -42,108 +39,144 @@ public final class SharedCheck {
     /// @throws Exception if a process cannot be started, or does not end
     public static void main(String... args) throws Exception {
         List<String> words = List.of(args);
-        int kills = (int) number(words, "--kills", 1000);
-        int processes = (int) number(words, "--processes", 16);
-        long seed = number(words, "--seed", System.nanoTime());
-        System.out.println("shared: kills=" + kills + " processes=" + processes + " seed=" + seed);
+        int kills = (int) Lending.number(words, "--kills", 1000);
+        int processes = (int) Lending.number(words, "--processes", 16);
+        int seconds = (int) Lending.number(words, "--reuse", 0);
+        long seed = Lending.number(words, "--seed", System.nanoTime());
+        System.out.println("shared: kills=" + (seconds > 0 ? 0 : kills) + " processes=" + processes + " reuse="
+                + seconds + "s seed=" + seed);
+        TreeSet<String> before = files(words);
         Path folder = Files.createTempDirectory(
                 "bulla-slabs", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        SharedCheck check = new SharedCheck(seed, folder);
-        boolean attacked;
-        try {
-            int program = words.indexOf("--attack");
-            attacked = program < 0 || check.attack(words.get(program + 1));
-            check.kill(kills, processes);
-        } finally {
-            check.endAll();
+        SharedCheck check = new SharedCheck(seed, folder, word(words, "--borrow"));
+        boolean attacked = true;
+        if (seconds > 0) {
+            // messages for 14 borrowers do not fit: each waits for memory that another one has given back
+            check.kills(0, seconds, processes, "--budget", 24, "--burst", 4);
+        } else {
+            if (!words.contains("--kills-only")) {
+                attacked = check.attack(word(words, "--attack"));
+                check.scenes();
+                check.closeALot();
+            }
+            check.kills(kills, (int) Lending.number(words, "--seconds", Integer.MAX_VALUE), processes);
         }
-        long files = check.removeFolder();
-        System.out.println("messages=" + check.messages + " cut-off=" + check.cutOff);
-        System.out.println("shared: kills=" + kills + " wrong=" + check.wrong + " leases-left=" + check.leasesLeft
-                + " files-left=" + files);
-        if (!attacked || check.wrong + check.leasesLeft + files + check.cutOff > 0 || check.messages == 0) {
+        long files = check.removeFolder() + left(before, files(words));
+        System.out.println("closed, from the kill to the last lease: " + check.found.closes());
+        System.out.println(check.found.load());
+        System.out.println(check.found.line(files));
+        if (!attacked || !check.found.isGood() || files > 0) {
             System.exit(1);
         }
     }
 
     /// A lender with an honest borrower, and the C program beside it.
-    private boolean attack(String program) throws Exception {
-        SharedProcess lender = SharedProcess.lender(folder);
-        SharedProcess honest = SharedProcess.borrower(lender.path());
+    private boolean attack(String attacker) throws Exception {
+        if (attacker.isEmpty()) {
+            return true;
+        }
+        SharedProcess lender = SharedProcess.lender(List.of(), folder);
+        String path = lender.path();
+        SharedProcess honest = SharedProcess.borrower(path);
         try {
             honest.awaitFirst();
-            Process attack = new ProcessBuilder(program, lender.path())
+            Process attack = new ProcessBuilder(attacker, path)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             List<String> said = attack.inputReader().lines().toList();
             said.forEach(System.out::println);
             int status = attack.waitFor();
             honest.finish();
+            found.borrowed(honest);
             lender.finish();
-            wrong += honest.figure("wrong") + (honest.figure("messages") == 0 ? 1 : 0);
-            leasesLeft += lender.figure("leases");
             System.out.println("attacked: status=" + status + " " + lender.said());
             return status == 0
                     && !said.isEmpty()
                     && said.getLast().contains(" lies=" + lender.figure("cut-off") + " ")
-                    && lender.figure("cut-off") > 0;
+                    && lender.figure("cut-off") > 0
+                    && lender.figure("leases") + lender.figure("booked") + lender.figure("left") == 0;
         } finally {
             honest.kill();
             lender.kill();
         }
     }
 
-    private void kill(int kills, int processes) throws Exception {
-        for (int i = 0; i < LENDERS; i++) {
-            lenders.add(SharedProcess.lender(folder));
+    private void scenes() throws Exception {
+        if (!program.isEmpty()) {
+            new Scenes(found, folder, Path.of(program)).run();
         }
-        for (int i = 0; i < processes - LENDERS; i++) {
-            borrowers.add(SharedProcess.borrower(lenders.get(i % LENDERS).path()));
+    }
+
+    /// Borrowers that are killed with a thousand leases.
+    private void closeALot() throws Exception {
+        if (program.isEmpty()) {
+            return;
         }
-        for (int i = 0; i < kills; i++) {
-            Thread.sleep(random.nextInt(MOST_PAUSE_MILLIS));
-            int which = random.nextInt(processes);
-            if (which < LENDERS) {
-                killLender(which);
-            } else {
-                killBorrower(which - LENDERS);
+        Found closed = new Found();
+        SharedProcess lender = SharedProcess.lender(
+                List.of(),
+                folder,
+                "--leases",
+                LEASES,
+                "--bytes",
+                64 << 20,
+                "--words",
+                2000,
+                "--budget",
+                256,
+                "--burst",
+                50);
+        try {
+            String path = lender.path();
+            for (int i = 0; i < ROUNDS; i++) {
+                SharedProcess borrower = SharedProcess.of(List.of(), program, path, Integer.toString(LEASES));
+                if (borrower.awaitFigures().figure("holds") != LEASES) {
+                    found.wrong("not so many leases: " + borrower.said());
+                }
+                closed.killed(borrower.pid(), borrower.kill());
+            }
+            lender.finish();
+            closed.closed(lender.ended());
+            found.lent(lender);
+            if (lender.figure("reclaimed") < ROUNDS * (long) LEASES) {
+                found.wrong("leases that were not closed: " + lender.said());
+            }
+        } finally {
+            lender.kill();
+        }
+        System.out.println("closed, from the kill to the last of " + LEASES + " leases: " + closed.closes());
+    }
+
+    private void kills(int kills, int seconds, int processes, Object... options) throws Exception {
+        Kills run = new Kills(found, random, folder, program, options);
+        try {
+            run.run(kills, seconds, processes);
+        } finally {
+            run.endAll();
+        }
+    }
+
+    private static String word(List<String> words, String name) {
+        int at = words.indexOf(name);
+        return at < 0 ? "" : words.get(at + 1);
+    }
+
+    private static TreeSet<String> files(List<String> words) throws IOException {
+        TreeSet<String> all = new TreeSet<>();
+        if (words.contains("--alone")) {
+            for (String each : List.of("/tmp", "/dev/shm")) {
+                try (Stream<Path> files = Files.list(Path.of(each))) {
+                    files.map(Path::toString).forEach(all::add);
+                }
             }
         }
-        for (SharedProcess each : borrowers) {
-            end(each);
-        }
-        borrowers.clear();
-        for (SharedProcess each : lenders) {
-            each.finish();
-            leasesLeft += each.figure("leases") + each.figure("booked") + each.figure("memory-files");
-            cutOff += each.figure("cut-off");
-        }
-        lenders.clear();
+        return all;
     }
 
-    private void killBorrower(int which) throws Exception {
-        borrowers.get(which).kill();
-        borrowers.set(which, SharedProcess.borrower(lenders.get(which % LENDERS).path()));
-    }
-
-    /// Its borrowers look at what they hold once more, and end by themselves.
-    private void killLender(int which) throws Exception {
-        lenders.get(which).kill();
-        lenders.set(which, SharedProcess.lender(folder));
-        for (int i = which; i < borrowers.size(); i += LENDERS) {
-            end(borrowers.get(i));
-            borrowers.set(i, SharedProcess.borrower(lenders.get(which).path()));
-        }
-    }
-
-    private void end(SharedProcess borrower) throws Exception {
-        borrower.finish();
-        wrong += borrower.figure("wrong");
-        messages += borrower.figure("messages");
-    }
-
-    private void endAll() {
-        Stream.concat(lenders.stream(), borrowers.stream()).forEach(SharedProcess::kill);
+    private static long left(TreeSet<String> before, TreeSet<String> after) {
+        after.removeAll(before);
+        after.forEach(each -> System.out.println("left: " + each));
+        return after.size();
     }
 
     /// @return files that were in it
@@ -158,10 +191,5 @@ public final class SharedCheck {
         }
         Files.delete(folder);
         return left;
-    }
-
-    private static long number(List<String> words, String name, long usual) {
-        int at = words.indexOf(name);
-        return at < 0 ? usual : Long.parseLong(words.get(at + 1));
     }
 }
