@@ -30,9 +30,9 @@ public final class Checkpoints implements AutoCloseable {
     private final Coordinator coordinator;
     private final Participant participant;
 
-    private Checkpoints(OobNode node, CheckpointStore store, CheckpointOptions options) {
+    private Checkpoints(OobNode node, CheckpointStore store, CheckpointOptions options, Agent agent) {
         this.node = node;
-        this.agent = new Agent(node.rank());
+        this.agent = agent;
         this.coordinator = new Coordinator(node.size(), store, options.kept(), agent, this::sayToNode);
         this.participant =
                 new Participant(node, CheckpointArchive.of(store), options.savers(), agent, this::sayToCoordinator);
@@ -46,7 +46,12 @@ public final class Checkpoints implements AutoCloseable {
     /// @param options what is saved and kept
     /// @return to be closed before the node
     public static Checkpoints of(OobNode node, CheckpointStore store, CheckpointOptions options) {
-        return new Checkpoints(node, Objects.requireNonNull(store, "store"), options);
+        return of(node, Objects.requireNonNull(store, "store"), options, new AgentThreads(node.rank()));
+    }
+
+    /// With threads, time and chance of a simulator.
+    static Checkpoints of(OobNode node, CheckpointStore store, CheckpointOptions options, Agent agent) {
+        return new Checkpoints(node, store, options, agent);
     }
 
     /// Reads a node's part of the newest checkpoint.

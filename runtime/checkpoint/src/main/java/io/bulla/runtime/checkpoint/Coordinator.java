@@ -3,13 +3,11 @@ package io.bulla.runtime.checkpoint;
 
 import io.bulla.runtime.checkpoint.CheckpointTicket.State;
 import io.bulla.runtime.checkpoint.Notice.Word;
-import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +54,6 @@ final class Coordinator {
     private final int keeps;
     private final Agent agent;
     private final Voice voice;
-    private final RandomGenerator random = new SecureRandom();
     private @Nullable Attempt attempt;
     // what came of the last one
     private @Nullable Notice outcome;
@@ -76,7 +73,7 @@ final class Coordinator {
             ticket.aborted("another checkpoint is being taken: epoch=" + attempt.epoch, null);
             return;
         }
-        Attempt of = new Attempt(ticket, random.nextLong(), System.nanoTime() + deadlineNanos, nodes);
+        Attempt of = new Attempt(ticket, agent.number(), agent.now() + deadlineNanos, nodes);
         ticket.at(State.REQUESTED, 0, all());
         attempt = of;
         timer = agent.later(
@@ -121,7 +118,7 @@ final class Coordinator {
     }
 
     private void sayToMissing(Attempt of) {
-        long left = Math.max(0, TimeUnit.NANOSECONDS.toMillis(of.deadline - System.nanoTime()));
+        long left = Math.max(0, TimeUnit.NANOSECONDS.toMillis(of.deadline - agent.now()));
         Notice notice = new Notice(of.step, of.number, of.epoch, left, 0, "");
         for (int rank = 0; rank < nodes; rank++) {
             if (!of.answered[rank]) {
@@ -181,12 +178,14 @@ final class Coordinator {
 
     private void publish(Attempt of) {
         of.publishing = true;
-        agent.store(() -> archive.publish(manifest(of)), (summary, failure) -> published(of, summary, failure));
+        agent.store(
+                () -> archive.publish(manifest(of, agent.time())),
+                (summary, failure) -> published(of, summary, failure));
     }
 
     @SuppressWarnings("NullAway") // all have answered
-    private static CheckpointManifest manifest(Attempt of) {
-        return new CheckpointManifest(of.epoch, Instant.now(), Arrays.asList(of.entries));
+    private static CheckpointManifest manifest(Attempt of, Instant taken) {
+        return new CheckpointManifest(of.epoch, taken, Arrays.asList(of.entries));
     }
 
     private void published(Attempt of, @Nullable CheckpointSummary summary, @Nullable Throwable failure) {
