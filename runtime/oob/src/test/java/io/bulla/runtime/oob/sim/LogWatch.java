@@ -15,7 +15,19 @@ final class LogWatch extends Handler {
     private static final Logger NETTY = Logger.getLogger("io.netty");
     private static LogWatch installed;
 
+    // of runs that are no Simulation
+    private static final ThreadLocal<Machines.Log> TOLD = new InheritableThreadLocal<>();
+
     private LogWatch() {}
+
+    static void install(Machines.Log told) {
+        TOLD.set(told);
+        install();
+    }
+
+    static void forget() {
+        TOLD.remove();
+    }
 
     static synchronized void install() {
         if (installed == null) {
@@ -39,6 +51,11 @@ final class LogWatch extends Handler {
     @Override
     public void publish(LogRecord line) {
         Simulation simulation = Simulation.current();
+        Machines.Log told = TOLD.get();
+        if (simulation == null && told != null) {
+            String thrown = line.getThrown() == null ? "" : " " + line.getThrown();
+            told.line(line.getLevel().intValue() >= Level.SEVERE.intValue(), line.getMessage() + thrown);
+        }
         if (simulation == null) {
             return;
         }

@@ -16,10 +16,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
-/// `Mutants ROOT RESULTS [NAME...]`. A change after which a run never ends is found, and ends this process: exit
+/// `Mutants SUITE ROOT RESULTS [NAME...]`, where the suite is `oob` or `checkpoint`. A change after which a run never
+/// ends is found, and ends this process: exit
 /// status 75 asks to be started again, and goes on.
 ///
 /// A file of mutants has blocks, each with a name, a word for those that need not be found and why, and changes:
@@ -36,9 +38,47 @@ public final class Mutants {
     private static final int AGAIN = 75;
     private static final int SEEDS = 500;
     private static final long PATIENCE_SECONDS = 900;
-    private static final String PACKAGE = "io.bulla.runtime.oob.";
-    private static final Path SOURCES =
-            Path.of("runtime", "oob", "src", "main", "java", "io", "bulla", "runtime", "oob");
+
+    /// Modules that mutants change, and who finds them.
+    ///
+    /// @param modules of `runtime/`, whose classes are loaded for each mutant
+    /// @param entry has a static `String found(Path root, int seeds)`, which tells what it finds, or `null`
+    record Suite(List<String> modules, String entry) {
+
+        static final Suite OOB = new Suite(List.of("oob"), "io.bulla.runtime.oob.sim.Sim");
+        static final Suite CHECKPOINT =
+                new Suite(List.of("checkpoint", "oob"), "io.bulla.runtime.checkpoint.CheckpointSim");
+
+        private static Suite of(String name) {
+            return name.equals("checkpoint") ? CHECKPOINT : OOB;
+        }
+
+        private Path mutants(Path root) {
+            return root.resolve(Path.of("runtime", modules.getFirst(), "src", "test", "mutants"));
+        }
+
+        private static Path sources(Path root, String module) {
+            return root.resolve(Path.of("runtime", module, "src/main/java/io/bulla/runtime", module));
+        }
+
+        /// @return whose source it is
+        private String moduleOf(Path root, String source) {
+            return modules.stream()
+                    .filter(module -> Files.exists(sources(root, module).resolve(source)))
+                    .findFirst()
+                    .orElseThrow(() -> new IllegalStateException("no such source: " + source));
+        }
+
+        private List<Path> classes(Path root, String folder) {
+            return modules.stream()
+                    .map(module -> root.resolve(Path.of("runtime", module, "target", folder)))
+                    .toList();
+        }
+
+        private boolean has(String className) {
+            return modules.stream().anyMatch(module -> className.startsWith("io.bulla.runtime." + module + "."));
+        }
+    }
 
     private record Change(String source, String find, String with) {
 
@@ -96,13 +136,15 @@ public final class Mutants {
         }
     }
 
-    /// The module's classes, a mutant's before them; everything else is the program's.
+    /// The modules' classes, a mutant's before them; everything else is the program's.
     private static final class Loader extends ClassLoader {
 
+        private final Suite suite;
         private final List<Path> folders;
 
-        Loader(List<Path> folders) {
+        Loader(Suite suite, List<Path> folders) {
             super(Mutants.class.getClassLoader());
+            this.suite = suite;
             this.folders = folders;
         }
 
@@ -110,7 +152,7 @@ public final class Mutants {
         protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
             synchronized (getClassLoadingLock(name)) {
                 Class<?> known = findLoadedClass(name);
-                return known != null ? known : name.startsWith(PACKAGE) ? ours(name) : super.loadClass(name, resolve);
+                return known != null ? known : suite.has(name) ? ours(name) : super.loadClass(name, resolve);
             }
         }
 
@@ -131,30 +173,33 @@ public final class Mutants {
         }
     }
 
+    private final Suite suite;
     private final Path root;
     private final Path results;
 
-    private Mutants(Path root, Path results) {
+    private Mutants(Suite suite, Path root, Path results) {
+        this.suite = suite;
         this.root = root;
         this.results = results;
     }
 
     public static void main(String[] args) throws Exception {
-        Path root = Path.of(args[0]);
-        List<String> names = List.of(args).subList(2, args.length);
-        List<Mutant> mutants = new ArrayList<>(Mutant.all(root.resolve("runtime/oob/src/test/mutants")));
+        Suite suite = Suite.of(args[0]);
+        Path root = Path.of(args[1]);
+        List<String> names = List.of(args).subList(3, args.length);
+        List<Mutant> mutants = new ArrayList<>(Mutant.all(suite.mutants(root)));
         mutants.removeIf(mutant -> !names.isEmpty() && !names.contains(mutant.name));
-        int status = new Mutants(root, Path.of(args[1])).run(mutants);
+        int status = new Mutants(suite, root, Path.of(args[2])).run(mutants);
         System.out.flush();
         Runtime.getRuntime().halt(status);
     }
 
     /// Changes whose text no longer stands in the sources, or stands there twice.
-    static List<String> thatDoNotApply(Path root) throws IOException {
+    static List<String> thatDoNotApply(Suite suite, Path root) throws IOException {
         List<String> wrong = new ArrayList<>();
-        for (Mutant mutant : Mutant.all(root.resolve("runtime/oob/src/test/mutants"))) {
+        for (Mutant mutant : Mutant.all(suite.mutants(root))) {
             try {
-                new Mutants(root, root).changed(mutant);
+                new Mutants(suite, root, root).changed(mutant);
             } catch (IllegalStateException doesNotApply) {
                 wrong.add(doesNotApply.getMessage());
             }
@@ -214,9 +259,10 @@ public final class Mutants {
         Path work = Files.createTempDirectory("mutant");
         try {
             compile(mutant, work);
-            Loader loader = new Loader(
-                    List.of(work, root.resolve(Path.of("runtime", "oob", "target", "classes")), testClasses()));
-            String found = (String) call(loader, root.resolve("runtime/oob/src/test/schedules"));
+            List<Path> folders = new ArrayList<>(List.of(work));
+            folders.addAll(suite.classes(root, "classes"));
+            folders.addAll(suite.classes(root, "test-classes"));
+            String found = (String) call(new Loader(suite, folders));
             if (found != null) {
                 return "found: " + found;
             }
@@ -232,15 +278,11 @@ public final class Mutants {
         }
     }
 
-    private Path testClasses() {
-        return root.resolve(Path.of("runtime", "oob", "target", "test-classes"));
-    }
-
-    private static Object call(Loader loader, Path kept) throws ReflectiveOperationException {
+    private Object call(Loader loader) throws ReflectiveOperationException {
         try {
-            return loader.loadClass(PACKAGE + "sim.Sim")
+            return loader.loadClass(suite.entry)
                     .getMethod("found", Path.class, int.class)
-                    .invoke(null, kept, SEEDS);
+                    .invoke(null, root, SEEDS);
         } catch (InvocationTargetException thrown) {
             return "thrown: " + thrown.getCause();
         }
@@ -252,7 +294,8 @@ public final class Mutants {
         for (Change change : mutant.changes) {
             String text = changed.get(change.source);
             if (text == null) {
-                text = Files.readString(root.resolve(SOURCES).resolve(change.source));
+                text = Files.readString(
+                        Suite.sources(root, suite.moduleOf(root, change.source)).resolve(change.source));
             }
             changed.put(change.source, change.applied(mutant.name, text));
         }
@@ -267,7 +310,8 @@ public final class Mutants {
             Files.writeString(file, source.getValue());
             sources.add(file.toFile());
         }
-        String classPath = root.resolve(Path.of("runtime", "oob", "target", "classes"))
+        List<Path> classes = suite.classes(root, "classes");
+        String classPath = classes.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator))
                 + File.pathSeparator
                 + System.getProperty("java.class.path");
         List<String> command = new ArrayList<>(List.of(

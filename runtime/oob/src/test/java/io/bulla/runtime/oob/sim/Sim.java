@@ -113,7 +113,7 @@ public final class Sim {
     /// For a program that has changed the protocol.
     ///
     /// @return which seed or kept schedule breaks a rule, or `null`
-    public static String found(Path kept, int most) throws IOException {
+    public static String found(Path root, int most) throws IOException {
         try {
             for (long seed = 1; seed <= most; seed++) {
                 Simulation.Result result = Simulation.run(Draw.schedule(seed));
@@ -121,7 +121,7 @@ public final class Sim {
                     return "seed " + seed + ": " + result.violation();
                 }
             }
-            try (Stream<Path> files = Files.list(kept)) {
+            try (Stream<Path> files = Files.list(root.resolve("runtime/oob/src/test/schedules"))) {
                 for (Path file : files.sorted().toList()) {
                     String violation = Simulation.run(Schedule.parse(Files.readString(file)))
                             .violation();

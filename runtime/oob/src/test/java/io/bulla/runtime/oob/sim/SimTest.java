@@ -64,7 +64,12 @@ class SimTest {
 
     @Test
     void everyMutantStillApplies() throws IOException {
-        assertEquals(List.of(), Mutants.thatDoNotApply(Path.of("..", "..")));
+        assertEquals(List.of(), Mutants.thatDoNotApply(Mutants.Suite.OOB, Path.of("..", "..")));
+    }
+
+    @Test
+    void everyMutantOfCheckpointsStillApplies() throws IOException {
+        assertEquals(List.of(), Mutants.thatDoNotApply(Mutants.Suite.CHECKPOINT, Path.of("..", "..")));
     }
 
     private static String code(Path file) {
