@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -144,7 +145,7 @@ final class Participant {
         if (failure == null) {
             answer(of, Notice.of(Word.PREPARED, of.attempt, of.epoch, ""));
         } else {
-            fail(of, String.valueOf(failure.getMessage()));
+            fail(of, reason(failure));
         }
     }
 
@@ -175,7 +176,7 @@ final class Participant {
         if (cut == null || part != of) {
             close(saving, cut);
             if (part == of) {
-                fail(of, String.valueOf(failure == null ? "no cut" : failure.getMessage()));
+                fail(of, failure == null ? "no cut" : reason(failure));
             }
             return;
         }
@@ -195,7 +196,7 @@ final class Participant {
             return;
         }
         if (entry == null) {
-            fail(of, String.valueOf(failure == null ? "no file" : failure.getMessage()));
+            fail(of, failure == null ? "no file" : reason(failure));
             return;
         }
         of.entry = entry;
@@ -216,7 +217,7 @@ final class Participant {
             return;
         }
         if (failure != null) {
-            fail(of, String.valueOf(failure.getMessage()));
+            fail(of, reason(failure));
             return;
         }
         of.goesOn = true;
@@ -244,6 +245,12 @@ final class Participant {
                     }
                 },
                 AGAIN_NANOS);
+    }
+
+    /// What a stage before has failed with, without the wrapping of a stage behind it.
+    private static String reason(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return String.valueOf((failure instanceof CompletionException && cause != null ? cause : failure).getMessage());
     }
 
     private void fail(Part of, String why) {

@@ -27,16 +27,20 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /// One process of a job that passes tokens round, for [KilledJobTest]: begins, or goes on from the newest checkpoint.
-/// On standard input: `go`, `stop`, `tokens`; its end ends the process.
+/// On standard input: `go`, `stop`, `tokens`, `hold`, and where rank 0 takes no checkpoints by itself, `take` and
+/// `ticket`; its end
+/// ends the process.
 final class TokenRank {
 
     private static final int TOKEN = 3;
     private static final int COMMAND = 4;
-    private static final Duration DEADLINE = Duration.ofSeconds(30);
+    private static final Duration DEADLINE = Duration.ofSeconds(120);
 
     private final Path addresses;
+    private final Duration peerTimeout;
     private final CompletableFuture<OobNode> node = new CompletableFuture<>();
     private final MemorySource source = ArenaSource.create();
     private final Random random;
@@ -45,26 +49,32 @@ final class TokenRank {
     // all the handlers' thread's
     private final Deque<Integer> tokens = new ArrayDeque<>();
     private boolean goes;
+    // of the thread that reads the input
+    private CheckpointTicket ticket;
 
-    private TokenRank(int rank, int size, Path addresses) {
+    private TokenRank(int rank, int size, Path addresses, Duration peerTimeout) {
         this.rank = rank;
         this.size = size;
         this.addresses = addresses;
+        this.peerTimeout = peerTimeout;
         this.random = new Random(System.nanoTime() + rank);
     }
 
-    /// @param args rank, size, tokens of each, folder of the checkpoints, folder of the addresses of this life
+    /// @param args rank, size, tokens of each, folder of the checkpoints, folder of the addresses of this life; and, if
+    /// checkpoints
+    ///     are taken when it is told, the peer timeout in seconds
     public static void main(String[] args) throws Exception {
-        TokenRank self = new TokenRank(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Path.of(args[4]));
-        self.run(FolderStore.of(Path.of(args[3])), Integer.parseInt(args[2]));
+        Duration timeout = args.length > 5 ? Duration.ofSeconds(Long.parseLong(args[5])) : Duration.ofMinutes(2);
+        TokenRank self = new TokenRank(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Path.of(args[4]), timeout);
+        self.run(FolderStore.of(Path.of(args[3])), Integer.parseInt(args[2]), args.length > 5);
     }
 
-    private void run(CheckpointStore store, int tokensOfEach) throws Exception {
+    private void run(CheckpointStore store, int tokensOfEach, boolean isTold) throws Exception {
         OobNodeBuilder setup = OobNode.builder(rank, size)
                 .memory(source)
                 .security(Security.plaintext())
                 .directory(this::addressOf)
-                .peerTimeout(Duration.ofMinutes(2))
+                .peerTimeout(peerTimeout)
                 .fragment(4096)
                 .receive(TOKEN, this::token)
                 .receive(COMMAND, this::command);
@@ -86,10 +96,10 @@ final class TokenRank {
         publish(started.address());
         Checkpoints checkpoints = Checkpoints.of(started, store, CheckpointOptions.DEFAULT.save("tokens", this::save));
         node.complete(started);
-        if (rank == 0) {
+        if (rank == 0 && !isTold) {
             takeForEver(checkpoints);
         }
-        follow();
+        follow(checkpoints);
         Runtime.getRuntime().halt(0);
     }
 
@@ -112,9 +122,22 @@ final class TokenRank {
         });
     }
 
-    private void follow() throws IOException {
+    private void follow(Checkpoints checkpoints) throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
+            if (line.equals("take")) {
+                ticket = checkpoints.take(DEADLINE);
+                CompletableFuture<CheckpointSummary> done = ticket.done().toCompletableFuture();
+                done.whenComplete((taken, failure) -> say(
+                        failure == null
+                                ? "checkpoint " + taken.epoch()
+                                : done.exceptionNow().getMessage()));
+                continue;
+            }
+            if (line.equals("ticket")) {
+                say("ticket " + ticket.state() + " " + ticket.missing());
+                continue;
+            }
             try (BufferBuilder builder = BufferBuilder.create(source);
                     SealedBuffer command = builder.put(line.getBytes()).seal()) {
                 node.join().send(rank, COMMAND, command);
@@ -124,6 +147,12 @@ final class TokenRank {
 
     private void command(Message message) {
         String word = new String(message.buffer().toByteArray());
+        if (word.equals("hold")) {
+            say("holds");
+            while (true) {
+                LockSupport.park();
+            }
+        }
         goes = word.equals("go");
         if (word.equals("tokens")) {
             say("tokens " + tokens);
