@@ -86,7 +86,18 @@ final class Draw {
             }
         }
         more(gentle, on);
+        directories(gentle);
         return new Schedule(seed, config, lines);
+    }
+
+    /// What came later still, from another stream.
+    private void directories(boolean gentle) {
+        random = new SplittableRandom(World.mix(seed, 'a'));
+        boolean late = oneIn(5);
+        long most = between(1, config.get("peerTimeout") / (oneIn(3) ? 2 : 20));
+        config.put("lookup", late ? most : 0);
+        // two addresses leave half as long for each, which small pieces need
+        config.put("lookupWrong", late && !gentle && config.get("tiny") == 0 && oneIn(2) ? 1L : 0L);
     }
 
     /// What came later, from a stream of its own: the rest of a seed's schedule is as it was.

@@ -51,6 +51,7 @@ final class SimNode implements SimProcess {
     private final SplittableRandom timing;
     private final Queue<Runnable> held = new ArrayDeque<>();
     private final Heard[] heard;
+    private final SimDirectory directory;
     private OobNode node;
     private boolean dead;
     private boolean closing;
@@ -87,6 +88,7 @@ final class SimNode implements SimProcess {
         this.world = simulation.world;
         this.rank = rank;
         this.life = life;
+        this.directory = new SimDirectory(simulation, this, world.stream('a' + 256L * generation, rank, life));
         this.random = world.stream('r' + 256L * generation, rank, life);
         this.timing = world.stream('t' + 256L * generation, rank, life);
         this.skew = World.SECOND * (1 + rank);
@@ -152,7 +154,7 @@ final class SimNode implements SimProcess {
         long late = cut != null ? 0 : rank * schedule.config().getOrDefault("late", 0L) * 1000;
         OobNodeBuilder builder = (late > 0 ? OobNode.builder() : OobNode.builder(rank, simulation.size))
                 .memory(memory)
-                .directory(Net::address)
+                .directory(directory)
                 .bind(Net.address(rank))
                 .security(Security.plaintext())
                 .transport(new Transport(executor -> null, SimServerChannel.class, SimChannel.class))
@@ -211,7 +213,7 @@ final class SimNode implements SimProcess {
         simulation.sights.see("bound before the start");
         later(nanos, () -> {
             try {
-                started(bound.start(rank, simulation.size, Net::address), null);
+                started(bound.start(rank, simulation.size, directory), null);
                 if (simulation.isMended()) {
                     // when all others were told to, it was not there
                     claim();
@@ -444,6 +446,10 @@ final class SimNode implements SimProcess {
     long silence(int peer, long tickNanos) {
         Heard last = heard[peer];
         return awake() - last.awake + 2 * tickNanos * (holdUps - last.holdUps);
+    }
+
+    SimDirectory directory() {
+        return directory;
     }
 
     int nextOrder() {

@@ -34,6 +34,20 @@ final class Verdicts {
                         "verdict on a peer that was heard",
                         "judge=" + judge + " silence=" + silence / 1e9 + " " + said);
             }
+            checkAttempts(simulation, judge, peer, said);
+        }
+    }
+
+    /// An attempt has failed, and if the directory is to blame, it still is.
+    private static void checkAttempts(Simulation simulation, SimNode judge, int peer, String said) {
+        if (said.endsWith("last=none tried")) {
+            simulation.ledger.violation("verdict without an attempt", "judge=" + judge + " " + said);
+        }
+        if (said.endsWith("last=directory did not answer")) {
+            simulation.sights.see("verdict: directory did not answer");
+            if (!judge.directory().isAsked(peer)) {
+                simulation.ledger.violation("directory is blamed, but did answer", "judge=" + judge + " " + said);
+            }
         }
     }
 }
