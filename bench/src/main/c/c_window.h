@@ -28,8 +28,8 @@ static double window(void (*operation)(void), double nanos) {
     return (end - start) / done;
 }
 
-/* after one window to warm up */
-static double median(void (*operation)(void), double nanos, int windows) {
+/* after one window to warm up; not all need it */
+__attribute__((unused)) static double median(void (*operation)(void), double nanos, int windows) {
     double each[MAX_WINDOWS];
     window(operation, nanos);
     for (int i = 0; i < windows; i++) each[i] = window(operation, nanos);

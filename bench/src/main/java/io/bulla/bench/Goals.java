@@ -8,12 +8,14 @@ import io.bulla.bench.goals.FormatGoals;
 import io.bulla.bench.goals.Goal;
 import io.bulla.bench.goals.GrpcGoals;
 import io.bulla.bench.goals.LifetimeGoals;
+import io.bulla.bench.goals.LocalGoals;
 import io.bulla.bench.goals.OobGoals;
 import io.bulla.bench.goals.PoolGoals;
 import io.bulla.bench.goals.PosixGoals;
 import io.bulla.bench.goals.RegistrationGoals;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.goals.Rounds;
+import io.bulla.bench.goals.SharedGoals;
 import io.bulla.bench.numbers.Machine;
 import io.bulla.bench.pages.Curve;
 import io.bulla.bench.pages.Curves;
@@ -75,6 +77,7 @@ public final class Goals implements Callable<Integer> {
             "chunk-",
             "grpc-",
             "hand-over-64-",
+            "local-",
             "oob-chain-unpaced",
             "oob-plain-",
             "oob-send-allocation-both-ends",
@@ -88,7 +91,8 @@ public final class Goals implements Callable<Integer> {
             "oob-xcast-64-4m-pool",
             "oob-xcast-64-4m-reused",
             "pool-burst-",
-            "registration-");
+            "registration-",
+            "shared-");
 
     @Option(
             names = "--only",
@@ -147,6 +151,9 @@ public final class Goals implements Callable<Integer> {
         groups.put("lifetime", LifetimeGoals.all());
         groups.put(Scoreboard.POOL, PoolGoals.all());
         groups.put("posix", PosixGoals.all());
+        groups.put("shared", SharedGoals.all());
+        groups.put("ipc", SharedGoals.pairs());
+        groups.put("local", LocalGoals.all());
         groups.put("registration", RegistrationGoals.all());
         groups.put("formats", FormatGoals.all());
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());

@@ -14,7 +14,9 @@ enum CProgram {
     /// The registration cache of UCX.
     RCACHE("c_rcache"),
     /// libfabric, bare.
-    FABRIC("c_fabric");
+    FABRIC("c_fabric"),
+    /// Processes that are woken.
+    WAKE("c_wake");
 
     private static final int NO_LIBRARY = 3;
 

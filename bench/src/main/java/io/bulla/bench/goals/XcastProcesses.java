@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.goals;
+
+import io.bulla.cli.Bulla;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// 64 MiB to 16 processes, which verify it, by `bulla xcast`.
+final class XcastProcesses {
+
+    /// Size of the file in bytes; some hundred more are sent.
+    static final int MESSAGE = 64 << 20;
+
+    private static final int PROCESSES = 16;
+    private static final int BROADCASTS = 3;
+    private static final String TIME = "time";
+    private static final String MEMORY = "memory";
+    private static final Pattern SECONDS = Pattern.compile("xcast: .* seconds=([0-9.]+)");
+    private static final Pattern GROWTH = Pattern.compile("sockets: .* memory-of-all=([0-9]+) .*");
+    private static final Map<String, SharedRun> RUNS = new HashMap<>();
+
+    private XcastProcesses() {}
+
+    /// Until every process has verified it: the median of the broadcasts.
+    static Case time(String local) {
+        return new Case(
+                "xcast-" + local + "[" + PROCESSES + "," + MESSAGE + "]",
+                "ns",
+                run(local).reading(TIME));
+    }
+
+    /// By how much the memory of all processes has grown (PSS) while each had the message: the most of the broadcasts.
+    static Case memory(String local) {
+        return new Case(
+                "xcast-" + local + "-memory[" + PROCESSES + "," + MESSAGE + "]",
+                "bytes",
+                run(local).reading(MEMORY));
+    }
+
+    private static SharedRun run(String local) {
+        return RUNS.computeIfAbsent(local, _ -> new SharedRun((_, _) -> measure(local)));
+    }
+
+    private static Map<String, Double> measure(String local) throws IOException, InterruptedException {
+        Path file = Files.createTempFile("bulla-xcast", null);
+        try {
+            byte[] content = new byte[MESSAGE];
+            new Random(MESSAGE).nextBytes(content);
+            Files.write(file, content);
+            List<String> lines = Case.lines(
+                    Bulla.class,
+                    "xcast",
+                    "--processes=" + PROCESSES,
+                    "--repeat=" + BROADCASTS,
+                    "--local=" + local,
+                    file.toString());
+            double[] seconds = numbers(lines, SECONDS);
+            double[] growth = numbers(lines, GROWTH);
+            if (seconds.length != BROADCASTS || growth.length != BROADCASTS) {
+                throw new IOException("bulla xcast says something else: " + lines);
+            }
+            return Map.of(TIME, 1e9 * seconds[BROADCASTS / 2], MEMORY, growth[BROADCASTS - 1]);
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    /// Ascending.
+    private static double[] numbers(List<String> lines, Pattern pattern) {
+        return lines.stream()
+                .map(pattern::matcher)
+                .filter(Matcher::matches)
+                .mapToDouble(number -> Double.parseDouble(number.group(1)))
+                .sorted()
+                .toArray();
+    }
+}
