@@ -70,6 +70,10 @@ final class Recipient implements AutoCloseable {
     /// Does once what each message takes, without a node.
     static void practise(Meters meters) throws IOException {
         LaunchMessage.practise(meters.source());
+        try (BufferBuilder builder = BufferBuilder.create(meters.source())) {
+            // the slab that short messages are carved from
+            new ControlMessage.Verdict(0, null).packInto(builder);
+        }
         ProcessMemory.bytes();
     }
 
