@@ -31,6 +31,8 @@ final class Draw {
     private static final int TAGS = 8;
     private static final int STORM = 150;
     private static final int STORM_BYTES = 4000;
+    private static final long LENDABLE = 4 << 10;
+    private static final long LONG = 30_000;
 
     private final long seed;
     private SplittableRandom random;
@@ -87,6 +89,7 @@ final class Draw {
         }
         more(gentle, on);
         directories(gentle);
+        lend();
         return new Schedule(seed, config, lines);
     }
 
@@ -124,6 +127,21 @@ final class Draw {
                 lines.add(Line.of(between(0, faults), "checkpoint"));
             }
         }
+    }
+
+    /// Later still: nodes of one host or of two lend each other memory.
+    private void lend() {
+        random = new SplittableRandom(World.mix(seed, 'l'));
+        boolean lends = oneIn(3) && lines.stream().noneMatch(line -> line.what().equals("checkpoint"));
+        config.put("lends", lends ? any(1L, 3L, 1000L) : 0);
+        config.put("hosts", oneIn(3) ? 2L : 1L);
+        if (lends && config.get("tiny") == 0) {
+            lines.replaceAll(line -> isMessage(line) && oneIn(3) ? line.with("bytes", between(LENDABLE, LONG)) : line);
+        }
+    }
+
+    private static boolean isMessage(Line line) {
+        return line.what().equals("send") || line.what().equals("cast") && line.value("bytes") != STORM_BYTES;
     }
 
     private void configure(boolean gentle, Set<Fault> on) {

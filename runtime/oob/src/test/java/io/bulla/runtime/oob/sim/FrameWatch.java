@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 /// Looks at what is written to a connection, to tell which kinds of frames a run has seen.
 final class FrameWatch {
 
+    private static final int FLAGS_AT = 61;
     private static final Frame.Kind[] KINDS = Frame.Kind.values();
 
     private final Sights sights;
@@ -41,7 +42,9 @@ final class FrameWatch {
 
     private void frame() {
         int kind = header.get(5);
-        body = Math.max(0, header.getInt(56));
+        boolean local = header.get(FLAGS_AT) != 0
+                && (kind == Frame.Kind.DIRECT.ordinal() || kind == Frame.Kind.BROADCAST.ordinal());
+        body = local ? Frame.PLACE : Math.max(0, header.getInt(56));
         if (kind < 0 || kind >= KINDS.length) {
             return;
         }
@@ -50,7 +53,7 @@ final class FrameWatch {
             case REFUSE -> sights.see("REFUSE " + Refusal.of(tag));
             case CONFIRM -> sights.see(tag < 0 ? "CONFIRM again" : body > 0 ? "CONFIRM with failed" : "CONFIRM");
             case ACK -> sights.see((tag & 1) == 0 ? "ACK" : "ACK that waits for credit");
-            default -> sights.see(KINDS[kind].name());
+            default -> sights.see(KINDS[kind].name() + (local ? " as a place" : ""));
         }
     }
 }

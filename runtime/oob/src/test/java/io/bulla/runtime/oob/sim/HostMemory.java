@@ -11,20 +11,39 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /// What nodes of one process lend each other as if they were processes of one host: the leases are
-/// real, the mapping
-/// is the same memory.
+/// real, the mapping is the same memory.
 public final class HostMemory {
 
+    private static final AtomicInteger HOSTS = new AtomicInteger(1000);
+
+    private final int host;
     private final int quota;
-    // both under the monitor
+    private final Executor later;
+    // from here on under the monitor
     private final List<Link> links = new ArrayList<>();
     private int opened;
+    private int endedByDeath;
+    private int outlived;
+    private int overQuota;
 
+    /// A host of its own, where everything happens at once.
+    ///
     /// @param quota leases that a peer may have on one connection
     public HostMemory(int quota) {
+        this(HOSTS.incrementAndGet(), quota, Runnable::run);
+    }
+
+    /// @param host its name: invitations of others are not taken up
+    /// @param quota leases that a peer may have on one connection
+    /// @param later what another process does, at a time of its own: mapping, and giving back
+    HostMemory(int host, int quota, Executor later) {
+        this.host = host;
         this.quota = quota;
+        this.later = later;
     }
 
     /// Of one node.
@@ -32,9 +51,28 @@ public final class HostMemory {
         return new Member();
     }
 
-    /// Leases of all.
+    /// The process of a member has ended: it has no mapping any more, and no one hears that what it lent has ended.
+    void died(LocalMemory process) {
+        synchronized (this) {
+            Member member = (Member) process;
+            member.dead = true;
+            for (Link each : links) {
+                if (each.borrower == member) {
+                    later.execute(each::hangUp);
+                }
+                if (each.lender == member && each.open > 0) {
+                    outlived += each.open;
+                }
+            }
+        }
+    }
+
+    /// Leases of all whose lender has not died.
     public synchronized int leases() {
-        return links.stream().mapToInt(Link::leases).sum();
+        return links.stream()
+                .filter(link -> !link.lender.dead)
+                .mapToInt(Link::leases)
+                .sum();
     }
 
     /// Places that were opened.
@@ -42,12 +80,24 @@ public final class HostMemory {
         return opened;
     }
 
+    void addTo(Sights sights) {
+        sights.see("lent and opened", opened);
+        sights.see("leases of a killed borrower", endedByDeath);
+        sights.see("borrowed of a killed lender", outlived);
+        sights.see("over the quota of leases", overQuota);
+        for (Link each : links) {
+            sights.see("leases lost with their connection", each.lost);
+        }
+    }
+
     private final class Member implements LocalMemory {
+
+        private boolean dead;
 
         @Override
         public Lender invite(int peer) {
             synchronized (HostMemory.this) {
-                Link link = new Link(links.size());
+                Link link = new Link(this, links.size());
                 links.add(link);
                 return link;
             }
@@ -55,41 +105,64 @@ public final class HostMemory {
 
         @Override
         public CompletionStage<Borrower> borrow(int peer, byte[] invitation) {
+            ByteBuffer words = ByteBuffer.wrap(invitation);
+            if (words.getInt() != host) {
+                return CompletableFuture.failedFuture(new IOException("another host"));
+            }
+            CompletableFuture<Borrower> mapped = new CompletableFuture<>();
+            int index = words.getInt();
+            later.execute(() -> {
+                Borrower other = map(index);
+                if (other != null) {
+                    mapped.complete(other);
+                }
+            });
+            return mapped;
+        }
+
+        private Borrower map(int index) {
             synchronized (HostMemory.this) {
-                int index = ByteBuffer.wrap(invitation).getInt();
-                return index < links.size()
-                        ? CompletableFuture.completedFuture(links.get(index).new Other())
-                        : CompletableFuture.failedFuture(new IOException("another host"));
+                Link link = links.get(index);
+                link.borrower = this;
+                return dead ? null : link.new Other();
             }
         }
     }
 
     private final class Link implements LocalMemory.Lender {
 
+        private final Member lender;
         private final int index;
         private final Map<Long, SealedBuffer> leases = new HashMap<>();
+        private Member borrower;
         private long number;
         private int open;
         private boolean left;
+        private int lost;
 
-        Link(int index) {
+        Link(Member lender, int index) {
+            this.lender = lender;
             this.index = index;
         }
 
         @Override
         public byte[] invitation() {
-            return ByteBuffer.allocate(Integer.BYTES).putInt(index).array();
+            return ByteBuffer.allocate(2 * Integer.BYTES)
+                    .putInt(host)
+                    .putInt(index)
+                    .array();
         }
 
         @Override
         public boolean isProof(byte[] proof) {
-            return proof.length == 1 && proof[0] == (byte) index;
+            return proof.length == Integer.BYTES && ByteBuffer.wrap(proof).getInt() == index;
         }
 
         @Override
         public boolean lend(SealedBuffer buffer, ByteBuffer place) {
             synchronized (HostMemory.this) {
                 if (buffer.iovec().regionCount() != 1 || leases.size() >= quota || left) {
+                    overQuota += leases.size() >= quota ? 1 : 0;
                     return false;
                 }
                 leases.put(++number, buffer.share());
@@ -117,27 +190,48 @@ public final class HostMemory {
         @Override
         public void close() {}
 
+        /// The borrower's last handle is closed; the lender hears of it.
         private void end(long lease) {
-            synchronized (HostMemory.this) {
-                leases.remove(lease).close();
-                open--;
-                endIfLeft();
-            }
+            later.execute(() -> {
+                synchronized (HostMemory.this) {
+                    SealedBuffer lent = leases.remove(lease);
+                    // else its process has ended meanwhile
+                    if (lent != null) {
+                        lent.close();
+                        open--;
+                        endIfLeft();
+                    }
+                }
+            });
         }
 
         /// What was lent and lost on the way ends when nothing is mapped any more.
         private void endIfLeft() {
             if (left && open == 0) {
-                leases.values().forEach(SealedBuffer::close);
-                leases.clear();
+                lost += leases.size();
+                closeAll();
             }
+        }
+
+        private void hangUp() {
+            synchronized (HostMemory.this) {
+                left = true;
+                open = 0;
+                endedByDeath += leases.size();
+                closeAll();
+            }
+        }
+
+        private void closeAll() {
+            leases.values().forEach(SealedBuffer::close);
+            leases.clear();
         }
 
         private final class Other implements LocalMemory.Borrower {
 
             @Override
             public byte[] proof() {
-                return new byte[] {(byte) index};
+                return ByteBuffer.allocate(Integer.BYTES).putInt(index).array();
             }
 
             @Override
@@ -162,10 +256,12 @@ public final class HostMemory {
 
             @Override
             public void close() {
-                synchronized (HostMemory.this) {
-                    left = true;
-                    endIfLeft();
-                }
+                later.execute(() -> {
+                    synchronized (HostMemory.this) {
+                        left = true;
+                        endIfLeft();
+                    }
+                });
             }
         }
     }

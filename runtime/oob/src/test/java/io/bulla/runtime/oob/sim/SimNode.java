@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.sim;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.BoundNode;
+import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
@@ -52,6 +53,8 @@ final class SimNode implements SimProcess {
     private final Queue<Runnable> held = new ArrayDeque<>();
     private final Heard[] heard;
     private final SimDirectory directory;
+    // what it lends and borrows, or null
+    private final LocalMemory local;
     private OobNode node;
     private boolean dead;
     private boolean closing;
@@ -96,10 +99,20 @@ final class SimNode implements SimProcess {
                 simulation.slabs,
                 () -> simulation.ledger.violation("memory over its bound", "node=" + this + " " + memory()));
         this.user = new SimMemory(simulation.slabs, () -> {});
+        this.local = simulation.memories.isEmpty() ? null : memories().member();
         this.threads = Coroutines.scheduledBy(this::ready);
         this.loop = new SimLoop(world.thread, this);
         this.heard = new Heard[simulation.hosts];
         Arrays.fill(heard, new Heard(awake(), 0));
+    }
+
+    /// Of its host.
+    HostMemory memories() {
+        return simulation.memories.get(rank % simulation.memories.size());
+    }
+
+    LocalMemory local() {
+        return local;
     }
 
     private SimMemory memory() {
@@ -171,6 +184,9 @@ final class SimNode implements SimProcess {
                 .heartbeat(Duration.ofNanos(schedule.nanos("heartbeat")))
                 .peerTimeout(Duration.ofNanos(schedule.nanos("peerTimeout")))
                 .onPeerLost((peer, cause) -> simulation.sights.see("listener told"));
+        if (local != null) {
+            builder.localMemory(local);
+        }
         if (cut != null) {
             builder.restore(cut);
         }

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -33,10 +34,12 @@ final class Simulation {
     /// Of a message, its answer and their acknowledgements.
     private static final long HEADERS = 512;
     private static final long BATCH = 32 << 10;
+    private static final long LEND_NANOS = 3 * World.MILLI;
     private static final Pattern BREACH =
             Pattern.compile("out of place|hole in the sequence|without credit|not a fragment|was not sent|wrong"
                     + " time|not a frame|skips another|not a list of ranks|nodes that there are not|not above|not a rank"
-                    + " below|should have no body|not a message of a batch|inside a header|reserved bytes");
+                    + " below|should have no body|not a message of a batch|inside a header|reserved bytes|no such lease|proof of nothing|invited twice"
+                    + "|was not borrowed|memory says");
     private static final long MOST_STEPS = 3_000_000;
 
     // also for the coroutines that a run starts
@@ -48,6 +51,8 @@ final class Simulation {
     final Net net;
     final Ledger ledger;
     final SimMemory.Slabs slabs = SimMemory.Slabs.reset();
+    /// What nodes of one host lend each other; none if they do not.
+    final List<HostMemory> memories = new ArrayList<>();
     final int size;
     final int hosts;
     final List<Integer> emptyTags = new ArrayList<>();
@@ -76,12 +81,25 @@ final class Simulation {
                 schedule.number("socket"),
                 schedule.number("piece"));
         this.ledger = new Ledger(this);
+        lend();
         for (Line line : schedule.lines()) {
             boolean empty = line.has("bytes") && line.value("bytes") < Program.LEAST;
             if (line.has("id") && (empty || line.what().equals("block"))) {
                 emptyTags.add(Program.EMPTY + (int) line.value("id"));
             }
         }
+    }
+
+    private void lend() {
+        int quota = schedule.config().getOrDefault("lends", 0L).intValue();
+        SplittableRandom random = world.stream('h', 0, 0);
+        for (int host = 0; quota > 0 && host < schedule.number("hosts"); host++) {
+            memories.add(new HostMemory(host, quota, what -> world.after(random.nextLong(LEND_NANOS), what)));
+        }
+    }
+
+    private boolean lends() {
+        return !memories.isEmpty();
     }
 
     static Result run(Schedule schedule) {
@@ -199,7 +217,8 @@ final class Simulation {
     private void begin(int rank) throws IOException {
         SimNode node = new SimNode(this, rank, ++lifeNumber);
         lives.computeIfAbsent(rank, r -> new ArrayList<>()).add(node);
-        node.memory.bound(bound());
+        // what is lent is bounded by quotas
+        node.memory.bound(lends() ? Long.MAX_VALUE : bound());
         net.host(rank).up = true;
         node.start();
     }
@@ -363,7 +382,11 @@ final class Simulation {
     private void checkChatter() {
         long said = sights.of("ACK") + sights.of("ACK that waits for credit");
         long reasons = sights.of("DIRECT")
+                + sights.of("DIRECT as a place")
                 + sights.of("BROADCAST")
+                + sights.of("BROADCAST as a place")
+                + sights.of("INVITE")
+                + sights.of("PROOF")
                 + sights.of("BATCH")
                 + sights.of("CONFIRM")
                 + sights.of("SKIP")
@@ -394,10 +417,16 @@ final class Simulation {
                 checkGone(node);
             }
         }
+        for (HostMemory memory : memories) {
+            memory.addTo(sights);
+            if (memory.leases() != 0 && ledger.violation() == null) {
+                ledger.violation("leases are not given back", "leases=" + memory.leases());
+            }
+        }
     }
 
     private boolean isGone(SimNode node) {
-        return node.isKilled() || node.isClosed() && node.kept() == 0 && node.memory.used() == 0;
+        return node.isKilled() || node.isClosed() && node.kept() == 0 && node.memory.used() + node.user.used() == 0;
     }
 
     private void checkGone(SimNode node) {
@@ -674,6 +703,9 @@ final class Simulation {
     private void kill(SimNode node, boolean machine, long restart) {
         sights.see(machine ? "machine is gone" : "process is killed");
         node.kill();
+        if (node.local() != null) {
+            node.memories().died(node.local());
+        }
         ends.put(node, world.now());
         ledger.killed(node);
         net.kill(node.rank(), machine);
