@@ -103,7 +103,7 @@ class NodeCheckpointTest {
     }
 
     private void startAll(String... words) throws IOException {
-        Path peers = peersFile();
+        Path peers = peersFile(NODES);
         for (int rank = 0; rank < NODES; rank++) {
             List<String> all = new ArrayList<>(List.of(
                     "node",
@@ -141,10 +141,10 @@ class NodeCheckpointTest {
         return new Node(process, lines);
     }
 
-    private Path peersFile() throws IOException {
+    private Path peersFile(int size) throws IOException {
         StringBuilder lines = new StringBuilder();
         List<ServerSocket> taken = new ArrayList<>();
-        for (int rank = 0; rank < NODES; rank++) {
+        for (int rank = 0; rank < size; rank++) {
             taken.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
             lines.append(rank + " 127.0.0.1:" + taken.getLast().getLocalPort() + "\n");
         }
@@ -156,7 +156,7 @@ class NodeCheckpointTest {
 
     private String[] node(int rank, String... words) throws IOException {
         List<String> all = new ArrayList<>(
-                List.of("node", "--rank=" + rank, "--peers=" + peersFile(), "--plaintext", "--exchange=10ms"));
+                List.of("node", "--rank=" + rank, "--peers=" + peersFile(2), "--plaintext", "--exchange=10ms"));
         all.addAll(List.of(words));
         return all.toArray(String[]::new);
     }
