@@ -42,16 +42,12 @@ public final class Borrowing {
         new Borrowing(List.of(args).contains(CHILD)).run(Path.of(args[0]));
     }
 
-    private void run(Path lender) throws IOException, InterruptedException {
+    private void run(Path lender) throws IOException {
         long before = Left.now();
-        Thread ticks = Thread.ofPlatform().daemon().start(this::giveBackNowAndThen);
+        Thread.ofPlatform().daemon().start(this::giveBackNowAndThen);
         try (ArenaSource copies = ArenaSource.create()) {
             borrow(lender, copies);
-            ticks.interrupt();
-            ticks.join();
-            while (!held.isEmpty()) {
-                check(held.removeLast());
-            }
+            giveBackAll();
         }
         System.out.println(
                 "wrong=" + wrong + " messages=" + messages + " bytes=" + bytes + " left=" + Left.since(before));
@@ -84,6 +80,12 @@ public final class Borrowing {
         }
     }
 
+    private synchronized void giveBackAll() {
+        while (!held.isEmpty()) {
+            check(held.removeLast());
+        }
+    }
+
     private synchronized void giveBackAny() {
         if (!held.isEmpty()) {
             check(held.remove(random.nextInt(held.size())));
@@ -98,7 +100,7 @@ public final class Borrowing {
                 giveBackAny();
             }
         } catch (InterruptedException ended) {
-            // what is left is looked at once more
+            // the program's end gives back the rest
         }
     }
 
