@@ -2,6 +2,7 @@
 package io.bulla.bench;
 
 import io.bulla.bench.goals.Case;
+import io.bulla.bench.goals.CheckpointGoals;
 import io.bulla.bench.goals.FanOutGoals;
 import io.bulla.bench.goals.FootprintGoals;
 import io.bulla.bench.goals.FormatGoals;
@@ -74,6 +75,7 @@ public final class Goals implements Callable<Integer> {
     /// What a quick run of everything has no time for: a row for each size of a chunk or of a fragment, 64 JVMs a
     /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
     private static final List<String> SLOW = List.of(
+            "checkpoint-",
             "chunk-",
             "grpc-",
             "hand-over-64-",
@@ -159,6 +161,7 @@ public final class Goals implements Callable<Integer> {
         groups.put(Scoreboard.FAN_OUT, FanOutGoals.all());
         groups.put("footprint", FootprintGoals.all());
         groups.put("oob", OobGoals.all());
+        groups.put("checkpoint", CheckpointGoals.all());
         groups.put("grpc", GrpcGoals.all());
         return groups;
     }

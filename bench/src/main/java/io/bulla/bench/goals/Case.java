@@ -141,8 +141,7 @@ public record Case(String name, String unit, Meter meter) {
         return new Case(
                 main.getSimpleName() + "[" + String.join(",", args) + "]",
                 unit,
-                length -> Double.parseDouble(lines(List.of("-D" + Effort.PROPERTY + "=" + length), main, args)
-                        .getLast()));
+                length -> Double.parseDouble(lines(length, main, args).getLast()));
     }
 
     /// A case of the C program that `bench/run` has built, where there is a compiler: as many windows of the same
@@ -203,6 +202,11 @@ public record Case(String name, String unit, Meter meter) {
     /// Runs a program of ours and returns what it prints.
     static List<String> lines(Class<?> main, String... args) throws IOException, InterruptedException {
         return lines(List.of(), main, args);
+    }
+
+    /// The same, for so long.
+    static List<String> lines(Length length, Class<?> main, String... args) throws IOException, InterruptedException {
+        return lines(List.of("-D" + Effort.PROPERTY + "=" + length), main, args);
     }
 
     /// The same, with a library that is loaded before all others.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.oob;
+
+import io.bulla.bench.numbers.Medians;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.OobNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/// The cut of a node that has 1,000 messages to a peer.
+///
+/// Arguments: bytes of each message; `handles`, or `copies`, to copy each message as well, as a checkpoint has to
+/// whose messages can change. Prints microseconds from the request of the cut on, the median.
+public final class CutCost {
+
+    private static final int MESSAGES = 1000;
+    private static final long SECONDS = 60;
+    private static final int TAG = 1;
+    private static final int ROUNDS = 15;
+
+    private CutCost() {}
+
+    public static void main(String[] args) throws Exception {
+        int bytes = Integer.parseInt(args[0]);
+        boolean copies = args[1].equals("copies");
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
+                Job job = Job.start(
+                        2, source, (rank, node) -> node.queuePerPeer(2 * MESSAGES, 2L * MESSAGES * (bytes + 64)))) {
+            OobNode node = job.node(0);
+            node.suspend().toCompletableFuture().get(SECONDS, TimeUnit.SECONDS);
+            try (SealedBuffer message = Job.message(source, bytes)) {
+                for (int i = 0; i < MESSAGES; i++) {
+                    node.send(1, TAG, message);
+                }
+            }
+            Effort effort = Effort.ofProcess();
+            for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+                once(node, source, copies);
+            }
+            double[] micros = new double[ROUNDS];
+            for (int i = 0; i < ROUNDS; i++) {
+                micros[i] = once(node, source, copies);
+            }
+            System.out.println(Medians.of(micros));
+        }
+    }
+
+    private static double once(OobNode node, ArenaSource source, boolean copies) throws Exception {
+        List<SealedBuffer> copied = new ArrayList<>(MESSAGES);
+        long start = System.nanoTime();
+        try (NodeCut cut = node.cut(() -> {}).toCompletableFuture().get(SECONDS, TimeUnit.SECONDS)) {
+            if (copies) {
+                cut.peers()
+                        .getFirst()
+                        .lanes()
+                        .forEach(lane -> lane.outgoing()
+                                .forEach(each -> each.bytes().ifPresent(bytes -> copied.add(copy(source, bytes)))));
+            }
+            long nanos = System.nanoTime() - start;
+            if (cut.undelivered() != MESSAGES) {
+                throw new IllegalStateException("messages in the cut: " + cut.undelivered());
+            }
+            return nanos / 1e3;
+        } finally {
+            copied.forEach(SealedBuffer::close);
+        }
+    }
+
+    private static SealedBuffer copy(ArenaSource source, SealedBuffer bytes) {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, bytes.byteSize())) {
+            return builder.put(bytes.iovec()).seal();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.oob;
+
+import io.bulla.bench.numbers.Medians;
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.checkpoint.CheckpointArchive;
+import io.bulla.runtime.checkpoint.CheckpointManifest;
+import io.bulla.runtime.checkpoint.CheckpointOptions;
+import io.bulla.runtime.checkpoint.CheckpointStore;
+import io.bulla.runtime.checkpoint.Checkpoints;
+import io.bulla.runtime.checkpoint.FolderStore;
+import io.bulla.runtime.checkpoint.RestoreLimits;
+import io.bulla.runtime.checkpoint.Restored;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.Security;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/// How long a node that goes on from a checkpoint needs until its first handler runs: 1,000 messages of 64 KiB have
+/// arrived and were not handled. Beside it: its file is read, and nothing else; read and held against the manifest. By
+/// turns; all from the system's cache of files.
+///
+/// Prints the median of each in milliseconds.
+public final class RestoreCost {
+
+    private static final int TAG = 1;
+    private static final int MESSAGES = 1000;
+    private static final int BYTES = 64 << 10;
+    private static final int CHUNK = 1 << 20;
+    private static final long SECONDS = 60;
+
+    private RestoreCost() {}
+
+    /// @param args a folder for the checkpoint, which is made
+    public static void main(String[] args) throws Exception {
+        FolderStore store = FolderStore.of(Path.of(args[0]));
+        Effort effort = Effort.ofProcess();
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
+            take(source, store);
+            CheckpointManifest manifest = CheckpointArchive.of(store).latest().orElseThrow();
+            ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK);
+            for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+                read(store, manifest, chunk);
+                CheckpointArchive.of(store).verify(manifest);
+                restore(source, store);
+            }
+            double[][] millis = new double[3][effort.rounds];
+            for (int i = 0; i < effort.rounds; i++) {
+                long begun = System.nanoTime();
+                read(store, manifest, chunk);
+                millis[0][i] = since(begun);
+                begun = System.nanoTime();
+                CheckpointArchive.of(store).verify(manifest);
+                millis[1][i] = since(begun);
+                millis[2][i] = restore(source, store);
+            }
+            print("read", millis[0]);
+            print("verify", millis[1]);
+            print("restore", millis[2]);
+        }
+    }
+
+    private static double since(long begun) {
+        return (System.nanoTime() - begun) / 1e6;
+    }
+
+    private static void print(String what, double[] millis) {
+        System.out.println(what + String.format(Locale.ROOT, " ms=%.3f", Medians.of(millis)));
+    }
+
+    /// A job of one node, which has sent itself what nobody receives yet.
+    private static void take(ArenaSource source, FolderStore store) throws Exception {
+        try (OobNode node = OobNode.builder(0, 1)
+                        .memory(source)
+                        .security(Security.plaintext())
+                        .directory(peer -> null)
+                        .unclaimedLimit(2L * MESSAGES * BYTES)
+                        .queuePerPeer(2 * MESSAGES, 2L * MESSAGES * BYTES)
+                        .start();
+                Checkpoints checkpoints = Checkpoints.of(node, store, CheckpointOptions.DEFAULT);
+                SealedBuffer message = Job.message(source, BYTES)) {
+            for (int i = 0; i < MESSAGES; i++) {
+                node.send(0, TAG, message);
+            }
+            while (node.unclaimedBytes() < (long) MESSAGES * BYTES) {
+                Thread.sleep(1);
+            }
+            checkpoints
+                    .take(Duration.ofSeconds(SECONDS))
+                    .done()
+                    .toCompletableFuture()
+                    .get(SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void read(CheckpointStore store, CheckpointManifest manifest, ByteBuffer chunk) throws IOException {
+        try (ReadableByteChannel in = store.rank(manifest.epoch(), 0)) {
+            while (in.read(chunk.clear()) >= 0) {
+                // the rival of all else
+            }
+        }
+    }
+
+    /// @return milliseconds until the first handler runs
+    private static double restore(ArenaSource source, FolderStore store) throws Exception {
+        CompletableFuture<Long> first = new CompletableFuture<>();
+        long begun = System.nanoTime();
+        try (Restored restored = Checkpoints.restoreLatest(store, 0, source, RestoreLimits.DEFAULT)
+                        .orElseThrow();
+                OobNode node = restored.resume(OobNode.builder(0, 1)
+                        .memory(source)
+                        .security(Security.plaintext())
+                        .directory(peer -> null)
+                        .receive(TAG, message -> first.complete(System.nanoTime())))) {
+            return (first.get(SECONDS, TimeUnit.SECONDS) - begun) / 1e6;
+        }
+    }
+}
