@@ -124,7 +124,8 @@ public final class Borrowing {
             try {
                 wrong += Content.isRight(view) ? 0 : 1;
             } catch (IllegalStateException ended) {
-                // as it should, sooner or later
+                // as it should, sooner or later; HotSpot interrupts a thread that it takes out of a read
+                Thread.interrupted();
             }
         }
     }
