@@ -11,6 +11,7 @@ import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -82,6 +83,7 @@ public final class SlabPeer {
     ///
     /// @param who a few words
     public void rename(String who) {
+        Objects.requireNonNull(who, "who");
         synchronized (lock) {
             name = "borrower pid=" + pid + " token=" + token + " " + who;
         }

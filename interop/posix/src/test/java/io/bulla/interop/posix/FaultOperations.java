@@ -81,6 +81,7 @@ final class FaultOperations {
             "SlabPeer.gone",
             "SlabPeer.leases",
             "SlabPeer.pid",
+            "SlabPeer.rename",
             "SlabPeer.token",
             "SlabPeer.toString",
             "SlabBorrower.toString",
