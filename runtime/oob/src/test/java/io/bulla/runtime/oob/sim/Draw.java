@@ -97,10 +97,16 @@ final class Draw {
     private void directories(boolean gentle) {
         random = new SplittableRandom(World.mix(seed, 'a'));
         boolean late = oneIn(5);
-        long most = between(1, config.get("peerTimeout") / (oneIn(3) ? 2 : 20));
+        long most = between(1, config.get("peerTimeout") / (oneIn(3) && !hasCheckpoints() ? 2 : 20));
         config.put("lookup", late ? most : 0);
-        // two addresses leave half as long for each, which small pieces need
-        config.put("lookupWrong", late && !gentle && config.get("tiny") == 0 && oneIn(2) ? 1L : 0L);
+        // two addresses leave half as long for each, which small pieces need; a directory that does not answer ends
+        // in a verdict, which no peer gets where all that was sent has to arrive
+        boolean mayBeWrong = !gentle && !hasCheckpoints() && config.get("tiny") == 0;
+        config.put("lookupWrong", late && mayBeWrong && oneIn(2) ? 1L : 0L);
+    }
+
+    private boolean hasCheckpoints() {
+        return lines.stream().anyMatch(line -> line.what().equals("checkpoint"));
     }
 
     /// What came later, from a stream of its own: the rest of a seed's schedule is as it was.
@@ -132,7 +138,7 @@ final class Draw {
     /// Later still: nodes of one host or of two lend each other memory.
     private void lend() {
         random = new SplittableRandom(World.mix(seed, 'l'));
-        boolean lends = oneIn(3) && lines.stream().noneMatch(line -> line.what().equals("checkpoint"));
+        boolean lends = oneIn(3) && !hasCheckpoints();
         config.put("lends", lends ? any(1L, 3L, 1000L) : 0);
         config.put("hosts", oneIn(3) ? 2L : 1L);
         if (lends && config.get("tiny") == 0) {
