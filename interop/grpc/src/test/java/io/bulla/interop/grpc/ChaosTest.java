@@ -27,6 +27,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,6 +66,8 @@ class ChaosTest {
     private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
     private final Random random = new Random(SEED);
     private final AtomicInteger running = new AtomicInteger();
+    // what they are, for the message of a failure
+    private final Set<ClientCall.Listener<?>> open = ConcurrentHashMap.newKeySet();
 
     @Test
     void everyByteIsRightAndEveryHandleIsClosed() throws Exception {
@@ -124,7 +128,12 @@ class ChaosTest {
             }
             channels.forEach(ManagedChannel::shutdownNow);
         }
-        BroadcastTest.await(() -> running.get() == 0);
+        try {
+            BroadcastTest.await(() -> running.get() == 0);
+        } catch (AssertionError hangs) {
+            throw new AssertionError(
+                    "calls without an end: wire=" + wire + " calls=" + open + " wrong=" + List.copyOf(wrong), hangs);
+        }
         return number;
     }
 
@@ -144,6 +153,17 @@ class ChaosTest {
         }
     }
 
+    private void begun(ClientCall.Listener<?> call) {
+        open.add(call);
+        running.incrementAndGet();
+    }
+
+    private void over(ClientCall.Listener<?> call) {
+        ended.increment();
+        open.remove(call);
+        running.decrementAndGet();
+    }
+
     private CallOptions options() {
         return random.nextInt(4) == 0
                 ? CallOptions.DEFAULT.withDeadlineAfter(random.nextInt(200), TimeUnit.MILLISECONDS)
@@ -155,8 +175,9 @@ class ChaosTest {
         CallOptions options = random.nextBoolean() ? options() : options().withCompression("gzip");
         ClientCall<SealedBuffer, SealedBuffer> call = ClientInterceptors.intercept(channel, calls)
                 .newCall(receiving.requests(receiving.responses(Feed.ECHO)), options);
-        running.incrementAndGet();
-        call.start(new Echoed(number), new Metadata());
+        Echoed echo = new Echoed(number);
+        begun(echo);
+        call.start(echo, new Metadata());
         call.request(2);
         try (SealedBuffer message =
                 receiving.pack(Feed.ECHO.getRequestMarshaller(), Feed.message(number, 8 + random.nextInt(5_000)))) {
@@ -245,8 +266,10 @@ class ChaosTest {
         if (random.nextInt(4) == 0) {
             headers.put(COMPRESSED, "gzip");
         }
-        running.incrementAndGet();
-        call.start(new Subscriber<>(call, check, gapless, random.nextInt(2_000), random.nextInt(10) == 0), headers);
+        Subscriber<T> subscriber =
+                new Subscriber<>(call, check, gapless, random.nextInt(2_000), random.nextInt(10) == 0);
+        begun(subscriber);
+        call.start(subscriber, headers);
         call.sendMessage(StringValue.of("topic"));
         call.halfClose();
         call.request(1 + random.nextInt(4));
@@ -268,6 +291,11 @@ class ChaosTest {
             this.gapless = gapless;
             this.left = messages;
             this.slow = slow;
+        }
+
+        @Override
+        public String toString() {
+            return "subscriber left=" + left + " last=" + last + " gapless=" + gapless + " slow=" + slow + " " + call;
         }
 
         @Override
@@ -297,8 +325,7 @@ class ChaosTest {
             if (("" + status.getDescription()).contains("exceeds maximum size " + LIMIT)) {
                 overLimit.increment();
             }
-            ended.increment();
-            running.decrementAndGet();
+            over(this);
         }
     }
 
@@ -308,6 +335,11 @@ class ChaosTest {
 
         Echoed(long sent) {
             this.sent = sent;
+        }
+
+        @Override
+        public String toString() {
+            return "echo of " + sent;
         }
 
         @Override
@@ -325,8 +357,7 @@ class ChaosTest {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-            ended.increment();
-            running.decrementAndGet();
+            over(this);
         }
     }
 }
