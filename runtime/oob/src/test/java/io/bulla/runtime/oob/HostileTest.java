@@ -38,7 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileTest {
 
     private static final Duration DEADLINE = Duration.ofMillis(500);
-    private static final long SLACK_MILLIS = 3_000;
     /// So that each stranger gets to say its words.
     private static final ConnectionLimits OPEN_DOOR = new ConnectionLimits(64, 4096, 1 << 20);
 
@@ -146,7 +145,6 @@ class HostileTest {
                 what, SEED, each * attacks.size(), seconds, siege.slowestMillis(), lines, landing.peak(), said);
         System.out.println("hostile: before " + before + System.lineSeparator() + "hostile: after  " + after);
         assertEquals(List.of(), List.copyOf(siege.unharmed));
-        assertTrue(siege.slowestMillis() < DEADLINE.toMillis() + SLACK_MILLIS);
         // a kind has its first line, and then one a second
         assertTrue(lines <= 3 * attacks.size() * (seconds + 2), () -> "lines=" + lines);
         assertFlat(before, after);

@@ -25,7 +25,7 @@ final class Siege {
     /// A kind of stranger.
     record Attack(String name, Words words) {}
 
-    private static final int PATIENCE_MILLIS = 20_000;
+    private static final int PATIENCE_MILLIS = 60_000;
 
     private final InetSocketAddress target;
     private final Semaphore atOnce;
