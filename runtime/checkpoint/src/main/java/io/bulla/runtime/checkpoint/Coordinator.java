@@ -32,6 +32,7 @@ final class Coordinator {
 
         private final CheckpointTicket ticket;
         private final long number;
+        private final long asked;
         private final long deadline;
         private final @Nullable RankEntry[] entries;
         private final boolean[] answered;
@@ -39,9 +40,10 @@ final class Coordinator {
         private Word step = Word.PREPARE;
         private boolean publishing;
 
-        Attempt(CheckpointTicket ticket, long number, long deadline, int nodes) {
+        Attempt(CheckpointTicket ticket, long number, long asked, long deadline, int nodes) {
             this.ticket = ticket;
             this.number = number;
+            this.asked = asked;
             this.deadline = deadline;
             this.entries = new RankEntry[nodes];
             this.answered = new boolean[nodes];
@@ -73,16 +75,25 @@ final class Coordinator {
             ticket.aborted("another checkpoint is being taken: epoch=" + attempt.epoch, null);
             return;
         }
-        Attempt of = new Attempt(ticket, agent.number(), agent.now() + deadlineNanos, nodes);
+        long now = agent.now();
+        Attempt of = new Attempt(ticket, agent.number(), now, now + deadlineNanos, nodes);
         ticket.at(State.REQUESTED, 0, all());
         attempt = of;
-        timer = agent.later(
-                () -> abort(of, "deadline has passed: millis=" + deadlineNanos / 1_000_000, null), deadlineNanos);
+        limit(of);
         agent.store(store::nextEpoch, (epoch, failure) -> {
             if (attempt == of) {
                 begin(of, epoch, failure);
             }
         });
+    }
+
+    private void limit(Attempt of) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
+        timer = agent.later(
+                () -> abort(of, "deadline has passed: millis=" + (of.deadline - of.asked) / 1_000_000, null),
+                Math.max(0, of.deadline - agent.now()));
     }
 
     private List<Integer> all() {
@@ -170,9 +181,25 @@ final class Coordinator {
             }
         }
         switch (of.step) {
-            case PREPARE -> step(of, Word.CUT, State.CUTTING);
+            case PREPARE -> agent.store(store::nextEpoch, (epoch, failure) -> prepared(of, epoch, failure));
             case CUT -> step(of, Word.GO_ON, State.WRITING);
             default -> publish(of);
+        }
+    }
+
+    /// All nodes are in this attempt, so no other one takes the epoch from here on. One may have since it was asked
+    /// for: its files are not touched, and this checkpoint is the next.
+    private void prepared(Attempt of, @Nullable Long epoch, @Nullable Throwable failure) {
+        if (attempt != of) {
+            return;
+        }
+        if (epoch != null && epoch == of.epoch) {
+            step(of, Word.CUT, State.CUTTING);
+        } else {
+            Attempt next = new Attempt(of.ticket, agent.number(), of.asked, of.deadline, nodes);
+            attempt = next;
+            limit(next);
+            begin(next, epoch, failure);
         }
     }
 
