@@ -59,7 +59,15 @@ final class Cluster implements AutoCloseable {
         public void close() {}
     };
 
+    private final int looks;
+
     Cluster() {
+        this(12_000);
+    }
+
+    /// @param looks how often [#close()] looks whether all handles are closed, each 5 ms
+    Cluster(int looks) {
+        this.looks = looks;
         // a lost connection is said at DEBUG
         logger.setLevel(Level.FINE);
         logger.addHandler(listener);
@@ -190,7 +198,7 @@ final class Cluster implements AutoCloseable {
         nodes.forEach(OobNode::close);
         logger.removeHandler(listener);
         logger.setLevel(null);
-        for (int wait = 0; handles.open() > 0 && wait < 12_000; wait++) {
+        for (int wait = 0; handles.open() > 0 && wait < looks; wait++) {
             LockSupport.parkNanos(5_000_000);
         }
         assertEquals(0, handles.open());

@@ -158,7 +158,8 @@ class OobFaultTest {
 
         private final FaultPoints points;
         private final List<SealedBuffer> messages = new ArrayList<>();
-        private final Cluster cluster = new Cluster();
+        // what stays open where a call fails is for the fault run to judge
+        private final Cluster cluster = new Cluster(1000);
         private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
 
         World(FaultScene scene, int nodes, boolean shared, boolean fragile) throws IOException {
