@@ -76,7 +76,7 @@ public final class RestoreCost {
         System.out.println(what + String.format(Locale.ROOT, " ms=%.3f", Medians.of(millis)));
     }
 
-    /// A job of one node, which has sent itself what nobody receives yet.
+    /// A job of one node, which has sent itself a message that no handler takes yet.
     private static void take(ArenaSource source, FolderStore store) throws Exception {
         try (OobNode node = OobNode.builder(0, 1)
                         .memory(source)

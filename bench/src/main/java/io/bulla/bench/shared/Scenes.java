@@ -31,7 +31,7 @@ final class Scenes {
     private static final int LOOK_MILLIS = 10;
     private static final List<String> CONTAINER =
             List.of("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--net", "--ipc");
-    private static final List<String> NOBODY =
+    private static final List<String> AS_ANOTHER_USER =
             List.of("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups");
 
     private final Found found;
@@ -87,7 +87,8 @@ final class Scenes {
 
     private Optional<String> missing(String name) throws Exception {
         return switch (name) {
-            case "other-user" -> runs(NOBODY) ? Optional.empty() : Optional.of("this user may not become another one");
+            case "other-user" ->
+                runs(AS_ANOTHER_USER) ? Optional.empty() : Optional.of("this user may not become another one");
             case "container", "lender-in-container" ->
                 runs(CONTAINER) ? Optional.empty() : Optional.of("no user and process name spaces for this user");
             default -> Optional.empty();
@@ -202,7 +203,7 @@ final class Scenes {
     }
 
     private static void expect(String what, int status, String says, String... command) throws Exception {
-        List<String> all = new ArrayList<>(NOBODY);
+        List<String> all = new ArrayList<>(AS_ANOTHER_USER);
         all.addAll(List.of(command));
         Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);

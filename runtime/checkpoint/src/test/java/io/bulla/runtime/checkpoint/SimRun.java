@@ -117,7 +117,7 @@ final class SimRun {
         }
     }
 
-    /// Of a message: it fails only because somebody has died.
+    /// Of a message: it fails only if a process has died.
     void outcome(SimHost from, Throwable failure) {
         if (failure != null && !quiet && ranks.stream().noneMatch(rank -> rank.host.isKilled())) {
             violation("a send fails", "rank=" + from.rank() + " " + failure);

@@ -51,7 +51,7 @@ class LateDirectoryTest {
     }
 
     private void start(PeerDirectory directory, UnaryOperator<OobNodeBuilder> setup) throws IOException {
-        // the others know nobody, so that each connection is of node 0
+        // the others have no addresses, so that each connection is of node 0
         cluster.directory = peer -> null;
         cluster.add(0, 3, builder -> setup.apply(builder.directory(directory)));
         cluster.add(1, 3, UnaryOperator.identity());
