@@ -78,8 +78,7 @@ final class Coordinator {
         long now = agent.now();
         Attempt of = new Attempt(ticket, agent.number(), now, now + deadlineNanos, nodes);
         ticket.at(State.REQUESTED, 0, all());
-        attempt = of;
-        limit(of);
+        begun(of);
         agent.store(store::nextEpoch, (epoch, failure) -> {
             if (attempt == of) {
                 begin(of, epoch, failure);
@@ -87,13 +86,16 @@ final class Coordinator {
         });
     }
 
-    private void limit(Attempt of) {
+    /// An attempt always has a timer: if there is no heap for one, what was before goes on.
+    private void begun(Attempt of) {
+        Future<?> limit = agent.later(
+                () -> abort(of, "deadline has passed: millis=" + (of.deadline - of.asked) / 1_000_000, null),
+                Math.max(0, of.deadline - agent.now()));
         if (timer != null) {
             timer.cancel(false);
         }
-        timer = agent.later(
-                () -> abort(of, "deadline has passed: millis=" + (of.deadline - of.asked) / 1_000_000, null),
-                Math.max(0, of.deadline - agent.now()));
+        timer = limit;
+        attempt = of;
     }
 
     private List<Integer> all() {
@@ -197,8 +199,7 @@ final class Coordinator {
             step(of, Word.CUT, State.CUTTING);
         } else {
             Attempt next = new Attempt(of.ticket, agent.number(), of.asked, of.deadline, nodes);
-            attempt = next;
-            limit(next);
+            begun(next);
             begin(next, epoch, failure);
         }
     }
