@@ -343,7 +343,7 @@ final class Broadcasts {
         // before there is a handle, for it is the user's code
         int depth = tree.depth(child.rank(), broadcast.key.origin());
         BroadcastSend send = sendTo(broadcast, child);
-        send.depth = depth;
+        send.depth = (byte) depth;
         if (broadcast.result != null) {
             // a relay's are charged to who sent them
             if (!hasRoom) {

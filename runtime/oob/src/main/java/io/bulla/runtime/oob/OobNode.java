@@ -63,7 +63,7 @@ public final class OobNode implements AutoCloseable {
         this.ownLoops = ownLoops;
         this.address = address;
         this.nodeLoop = new NodeLoop(settings, loop);
-        this.suspension = Suspension.of(nodeLoop);
+        this.suspension = Suspension.of(nodeLoop, ownLoops != null);
         this.cuts = new Cuts(nodeLoop);
         this.broadcasts = nodeLoop.broadcasts();
         this.roomWait = new RoomWait(nodeLoop, this::isClosing);
@@ -524,8 +524,9 @@ public final class OobNode implements AutoCloseable {
     /// has arrived. No peer is given up meanwhile; but a peer that goes on may give up this node after its own
     /// timeout, so a job suspends all nodes, or has a timeout that is longer.
     ///
-    /// @return completes when the port is free, all connections are closed and no selector has one of them; again
-    ///     is harmless. A call of this or of [#resume] begins when the one before it is over. Fails with an
+    /// @return completes when the port is free, all connections are closed and no selector has one of them; a
+    ///     loop of the node's own, or of [Transport#restingLoops], has no descriptor then. Again is harmless. A
+    ///     call of this or of [#resume] begins when the one before it is over. Fails with an
     ///     [IllegalStateException] if this node is closed
     public CompletionStage<Void> suspend() {
         return suspension.begin();

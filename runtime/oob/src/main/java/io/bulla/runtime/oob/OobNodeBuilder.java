@@ -449,7 +449,7 @@ public final class OobNodeBuilder {
         if (loops != null) {
             return bound(address, loops, null);
         }
-        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.loops());
+        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.restingLoops());
         return bound(address, own, own);
     }
 

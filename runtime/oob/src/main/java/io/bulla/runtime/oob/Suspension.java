@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.netty.channel.SingleThreadEventLoop;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class Suspension {
 
     private final NodeLoop nodeLoop;
+    private final boolean isAlone;
     // completes when all is closed; null if it is running
     private @Nullable CompletableFuture<Void> closing;
     // the last call, which may be over
@@ -28,13 +30,16 @@ final class Suspension {
     // the last one that has begun
     private CompletableFuture<?> running = last;
 
-    private Suspension(NodeLoop nodeLoop) {
+    private Suspension(NodeLoop nodeLoop, boolean isAlone) {
         this.nodeLoop = nodeLoop;
+        this.isAlone = isAlone;
     }
 
     /// Of a node that does not listen yet.
-    static Suspension of(NodeLoop nodeLoop) {
-        Suspension suspension = new Suspension(nodeLoop);
+    ///
+    /// @param isAlone whether all channels of its loop are its own
+    static Suspension of(NodeLoop nodeLoop, boolean isAlone) {
+        Suspension suspension = new Suspension(nodeLoop, isAlone);
         nodeLoop.whenClosed(suspension::close);
         return suspension;
     }
@@ -42,7 +47,8 @@ final class Suspension {
     /// Any thread.
     ///
     /// @return completes when all is closed, and the loop has looked for events once more, so that no selector
-    ///     knows of a channel; exceptionally if that failed: then it may be called again
+    ///     knows of a channel, and one without channels is closed; exceptionally if that failed: then it may be
+    ///     called again
     CompletableFuture<Void> begin() {
         return inTurn(() -> closing == null || closing.isCompletedExceptionally() ? suspend() : closing);
     }
@@ -52,12 +58,28 @@ final class Suspension {
         closing = all;
         try {
             nodeLoop.suspend()
-                    .thenCompose(closed -> nodeLoop.soon(new CompletableFuture<>(), 1))
+                    .thenCompose(closed -> idle())
                     .whenComplete((over, failure) -> complete(all, null, failure));
         } catch (Throwable failure) {
             all.completeExceptionally(failure);
         }
         return all;
+    }
+
+    /// The loop has looked for events once more; and closed its selector, if it has no other channels.
+    private CompletableFuture<Void> idle() {
+        return nodeLoop.soon(new CompletableFuture<>(), 1)
+                // a loop may let go of a channel some time after it is closed
+                .thenCompose(looked -> isAlone && channels() > 0 && !nodeLoop.isClosed() ? idle() : behindAll());
+    }
+
+    private int channels() {
+        return nodeLoop.eventLoop() instanceof SingleThreadEventLoop loop ? loop.registeredChannels() : 0;
+    }
+
+    /// Behind the task that closes the selector.
+    private CompletableFuture<Void> behindAll() {
+        return CompletableFuture.runAsync(() -> {}, nodeLoop.eventLoop());
     }
 
     /// Any thread.

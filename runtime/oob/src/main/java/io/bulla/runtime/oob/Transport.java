@@ -36,4 +36,18 @@ public record Transport(
         Objects.requireNonNull(server, "server");
         Objects.requireNonNull(client, "client");
     }
+
+    /// Makes event loops as [#loops] does, which hold descriptors only while they have channels: a selector is closed
+    /// with the last channel and made again for the next one. The loop of a node's own is such a one; this is for
+    /// [OobNodeBuilder#loops] of nodes that are to be in the image of a process.
+    ///
+    /// @return a factory for the same channels; [#loops] itself if they are io_uring's, whose ring stays
+    public IoHandlerFactory restingLoops() {
+        return hasRing() ? loops : executor -> new RestingIo(loops, executor);
+    }
+
+    /// Operations of a ring end some time after its channels, and need it. By name, for it may not be there.
+    private boolean hasRing() {
+        return client.getName().startsWith("io.netty.channel.uring.");
+    }
 }

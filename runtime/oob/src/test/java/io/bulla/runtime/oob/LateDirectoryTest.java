@@ -8,6 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.runtime.oob.topology.PeerDirectory;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -252,15 +255,22 @@ class LateDirectoryTest {
 
     @Test
     void answerAfterTheCloseChangesNothing() throws Exception {
-        start(askingMe(), LateDirectoryTest::patient);
-        Send send = cluster.send(0, LOST, 1, 100);
-        CompletableFuture<List<SocketAddress>> question = question();
-        cluster.node(0).close();
-        Cluster.failure(send);
-        AtomicInteger looks = new AtomicInteger();
-        question.complete(counted(looks));
-        assertFalse(question.isCompletedExceptionally());
-        assertEquals(0, looks.get());
+        // a loop that outlives the node
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try {
+            start(askingMe(), setup -> patient(setup).loops(loops));
+            Send send = cluster.send(0, LOST, 1, 100);
+            CompletableFuture<List<SocketAddress>> question = question();
+            cluster.node(0).close();
+            Cluster.failure(send);
+            AtomicInteger looks = new AtomicInteger();
+            question.complete(counted(looks));
+            loops.next().submit(() -> {}).get(10, TimeUnit.SECONDS);
+            assertEquals(0, looks.get());
+        } finally {
+            cluster.node(0).close();
+            loops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        }
     }
 
     @Test
