@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.sim;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.LocalMemory;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,7 +49,14 @@ public final class HostMemory {
 
     /// Of one node.
     public LocalMemory member() {
-        return new Member();
+        return member(() -> {});
+    }
+
+    /// Of one node.
+    ///
+    /// @param wake called when its loop has something to do: it is on the thread that does this
+    LocalMemory member(Runnable wake) {
+        return new Member(wake);
     }
 
     /// The process of a member has ended: it has no mapping any more, and no one hears that what it lent has ended.
@@ -75,6 +83,13 @@ public final class HostMemory {
                 .sum();
     }
 
+    /// Of all that are alive: lenders and borrowers that they have not closed.
+    synchronized int unclosed() {
+        return (int) links.stream()
+                .mapToLong(link -> (link.lender.dead || link.closed ? 0 : 1) + (link.isMapped() ? 1 : 0))
+                .sum();
+    }
+
     /// Places that were opened.
     public synchronized int opened() {
         return opened;
@@ -92,7 +107,12 @@ public final class HostMemory {
 
     private final class Member implements LocalMemory {
 
+        private final Runnable wake;
         private boolean dead;
+
+        Member(Runnable wake) {
+            this.wake = wake;
+        }
 
         @Override
         public Lender invite(int peer) {
@@ -115,6 +135,7 @@ public final class HostMemory {
                 Borrower other = map(index);
                 if (other != null) {
                     mapped.complete(other);
+                    wake.run();
                 }
             });
             return mapped;
@@ -138,6 +159,7 @@ public final class HostMemory {
         private long number;
         private int open;
         private boolean left;
+        private boolean closed;
         private int lost;
 
         Link(Member lender, int index) {
@@ -161,7 +183,10 @@ public final class HostMemory {
         @Override
         public boolean lend(SealedBuffer buffer, ByteBuffer place) {
             synchronized (HostMemory.this) {
-                if (buffer.iovec().regionCount() != 1 || leases.size() >= quota || left) {
+                if (buffer.iovec().regionCount() != 1
+                        || isBorrowed(buffer.iovec().lent().region(0))
+                        || leases.size() >= quota
+                        || left) {
                     overQuota += leases.size() >= quota ? 1 : 0;
                     return false;
                 }
@@ -188,7 +213,29 @@ public final class HostMemory {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            synchronized (HostMemory.this) {
+                closed = true;
+            }
+        }
+
+        /// What another process lent is no memory of the lender's own, so it cannot lend it on: its lease may end by
+        /// its
+        /// death, and with it the memory.
+        private boolean isBorrowed(MemorySegment bytes) {
+            return links.stream()
+                    .filter(link -> link.borrower == lender)
+                    .flatMap(link -> link.leases.values().stream())
+                    .anyMatch(lent -> lent.iovec()
+                            .lent()
+                            .region(0)
+                            .asOverlappingSlice(bytes)
+                            .isPresent());
+        }
+
+        private boolean isMapped() {
+            return borrower != null && !borrower.dead && !left;
+        }
 
         /// The borrower's last handle is closed; the lender hears of it.
         private void end(long lease) {

@@ -16,13 +16,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
-/// `Mutants SUITE ROOT RESULTS [NAME...]`, where the suite is `oob` or `checkpoint`. A change after which a run never
-/// ends is found, and ends this process: exit
-/// status 75 asks to be started again, and goes on.
+/// `Mutants SUITE ROOT RESULTS [--shrink] [NAME...]`, where the suite is `oob` or `checkpoint`. With `--shrink`, which
+/// is of `oob`, the schedule of that seed is shrunk, too. A change after which a run never ends is found, and ends this
+/// process: exit status 75 asks to be started again, and goes on.
 ///
 /// A file of mutants has blocks, each with a name, a word for those that need not be found and why, and changes:
 ///
@@ -38,6 +40,8 @@ public final class Mutants {
     private static final int AGAIN = 75;
     private static final int SEEDS = 500;
     private static final long PATIENCE_SECONDS = 900;
+    private static final Pattern SEED = Pattern.compile("seed (\\d+): ");
+    private static final Pattern SHRUNK = Pattern.compile("; shrunk lines=\\d+->(\\d+) seconds=([\\d.]+)");
 
     /// Modules that mutants change, and who finds them.
     ///
@@ -176,20 +180,23 @@ public final class Mutants {
     private final Suite suite;
     private final Path root;
     private final Path results;
+    private final boolean shrinks;
 
-    private Mutants(Suite suite, Path root, Path results) {
+    private Mutants(Suite suite, Path root, Path results, boolean shrinks) {
         this.suite = suite;
         this.root = root;
         this.results = results;
+        this.shrinks = shrinks;
     }
 
     public static void main(String[] args) throws Exception {
         Suite suite = Suite.of(args[0]);
         Path root = Path.of(args[1]);
-        List<String> names = List.of(args).subList(3, args.length);
+        List<String> names = new ArrayList<>(List.of(args).subList(3, args.length));
+        boolean shrinks = names.remove("--shrink");
         List<Mutant> mutants = new ArrayList<>(Mutant.all(suite.mutants(root)));
         mutants.removeIf(mutant -> !names.isEmpty() && !names.contains(mutant.name));
-        int status = new Mutants(suite, root, Path.of(args[2])).run(mutants);
+        int status = new Mutants(suite, root, Path.of(args[2]), shrinks).run(mutants);
         System.out.flush();
         Runtime.getRuntime().halt(status);
     }
@@ -199,7 +206,7 @@ public final class Mutants {
         List<String> wrong = new ArrayList<>();
         for (Mutant mutant : Mutant.all(suite.mutants(root))) {
             try {
-                new Mutants(suite, root, root).changed(mutant);
+                new Mutants(suite, root, root, false).changed(mutant);
             } catch (IllegalStateException doesNotApply) {
                 wrong.add(doesNotApply.getMessage());
             }
@@ -229,7 +236,26 @@ public final class Mutants {
         long missed = mutants.size() - found - equivalent;
         System.out.println("sim: mutants=" + mutants.size() + " found=" + found + " equivalent=" + equivalent
                 + " missed=" + missed);
+        if (shrinks) {
+            tellShrunk(seen);
+        }
         return missed == 0 ? 0 : 1;
+    }
+
+    private static void tellShrunk(Map<String, String> seen) {
+        int shrunk = 0;
+        int mostLines = 0;
+        double mostSeconds = 0;
+        for (String verdict : seen.values()) {
+            Matcher figures = SHRUNK.matcher(verdict);
+            if (figures.find()) {
+                shrunk++;
+                mostLines = Math.max(mostLines, Integer.parseInt(figures.group(1)));
+                mostSeconds = Math.max(mostSeconds, Double.parseDouble(figures.group(2)));
+            }
+        }
+        System.out.println(
+                "sim: shrunk mutants=" + shrunk + " most-lines=" + mostLines + " most-seconds=" + mostSeconds);
     }
 
     private Map<String, String> seen() throws IOException {
@@ -262,9 +288,10 @@ public final class Mutants {
             List<Path> folders = new ArrayList<>(List.of(work));
             folders.addAll(suite.classes(root, "classes"));
             folders.addAll(suite.classes(root, "test-classes"));
-            String found = (String) call(new Loader(suite, folders));
+            Class<?> entry = new Loader(suite, folders).loadClass(suite.entry);
+            String found = found(entry);
             if (found != null) {
-                return "found: " + found;
+                return "found: " + found.lines().findFirst().orElse("") + (shrinks ? shrunk(entry, found) : "");
             }
             return mutant.equivalent == null
                     ? "MISSED: not in " + SEEDS + " seeds"
@@ -278,14 +305,20 @@ public final class Mutants {
         }
     }
 
-    private Object call(Loader loader) throws ReflectiveOperationException {
+    private String found(Class<?> entry) throws ReflectiveOperationException {
         try {
-            return loader.loadClass(suite.entry)
-                    .getMethod("found", Path.class, int.class)
-                    .invoke(null, root, SEEDS);
+            return (String) entry.getMethod("found", Path.class, int.class).invoke(null, root, SEEDS);
         } catch (InvocationTargetException thrown) {
             return "thrown: " + thrown.getCause();
         }
+    }
+
+    /// Of a seed; a kept schedule is short already.
+    private static String shrunk(Class<?> entry, String found) throws ReflectiveOperationException {
+        Matcher seed = SEED.matcher(found);
+        return seed.lookingAt()
+                ? "; shrunk " + entry.getMethod("shrunk", long.class).invoke(null, Long.parseLong(seed.group(1)))
+                : "";
     }
 
     /// The sources that a mutant changes.

@@ -99,7 +99,7 @@ final class SimNode implements SimProcess {
                 simulation.slabs,
                 () -> simulation.ledger.violation("memory over its bound", "node=" + this + " " + memory()));
         this.user = new SimMemory(simulation.slabs, () -> {});
-        this.local = simulation.memories.isEmpty() ? null : memories().member();
+        this.local = simulation.memories.isEmpty() ? null : memories().member(this::poke);
         this.threads = Coroutines.scheduledBy(this::ready);
         this.loop = new SimLoop(world.thread, this);
         this.heard = new Heard[simulation.hosts];

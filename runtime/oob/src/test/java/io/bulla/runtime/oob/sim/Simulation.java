@@ -362,7 +362,11 @@ final class Simulation {
                 sights.see("duplicates", peer.duplicates());
                 // what an intruder has begun is held until each relay has given it up
                 long waiting = intruderRank() < 0 ? peer.waitingBytes() : 0;
-                if (peer.queuedMessages() != 0 || peer.queuedBytes() != 0 || waiting != 0) {
+                if (peer.queuedMessages() != 0
+                        || peer.queuedBytes() != 0
+                        || waiting != 0
+                        || peer.leases() != 0
+                        || peer.leasedBytes() != 0) {
                     ledger.violation("room is not given back", "node=" + node + " " + peer);
                 }
             }
@@ -410,7 +414,8 @@ final class Simulation {
             close(node, Duration.ZERO, 0);
         }
         stepUntil(
-                () -> lives.values().stream().flatMap(List::stream).allMatch(this::isGone),
+                () -> lives.values().stream().flatMap(List::stream).allMatch(this::isGone)
+                        && memories.stream().allMatch(memory -> memory.unclosed() == 0),
                 world.now() + 20 * World.SECOND);
         for (List<SimNode> of : lives.values()) {
             for (SimNode node : of) {
@@ -421,6 +426,9 @@ final class Simulation {
             memory.addTo(sights);
             if (memory.leases() != 0 && ledger.violation() == null) {
                 ledger.violation("leases are not given back", "leases=" + memory.leases());
+            }
+            if (memory.unclosed() != 0 && ledger.violation() == null) {
+                ledger.violation("lent or borrowed after the close", "unclosed=" + memory.unclosed());
             }
         }
     }
