@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.checkpoint;
 
+import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
@@ -101,7 +102,12 @@ final class AgentThreads implements Agent {
 
     @Override
     public void log(String what, Throwable failure) {
-        LOG.log(Level.WARNING, what + ": rank=" + rank, failure);
+        if (failure instanceof IOException trouble) {
+            // a medium's, whose message says all
+            LOG.log(Level.WARNING, what + " rank=" + rank + " reason=" + trouble.getMessage());
+        } else {
+            LOG.log(Level.WARNING, what + " rank=" + rank, failure);
+        }
     }
 
     @Override

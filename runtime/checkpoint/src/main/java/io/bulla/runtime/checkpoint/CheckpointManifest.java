@@ -7,7 +7,6 @@ import java.security.MessageDigest;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
@@ -18,8 +17,8 @@ import java.util.Objects;
 /// epoch 42
 /// taken 2026-11-22T16:00:00Z
 /// nodes 2
-/// rank 0 bytes 312 messages 1 sha256 ...
-/// rank 1 bytes 184 messages 0 sha256 ...
+/// rank 0 bytes 312 messages 1 sha256 ... records ...
+/// rank 1 bytes 184 messages 0 sha256 ... records ...
 /// sha256 ...                                of all bytes above
 /// ```
 ///
@@ -36,7 +35,7 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     private static final int DIGEST_LINE = DIGEST.length() + 64 + 1;
     // title, epoch, taken and nodes, then a line for each rank
     private static final int HEAD_LINES = 4;
-    private static final int MOST_LINE = 160;
+    private static final int MOST_LINE = 240;
 
     /// No manifest is longer, in bytes.
     static final int MOST_BYTES = (HEAD_LINES + MOST_NODES + 1) * MOST_LINE;
@@ -87,7 +86,9 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
                     .append(rank.messages())
                     .append(' ')
                     .append(DIGEST)
-                    .append(rank.sha256());
+                    .append(rank.sha256())
+                    .append(" records ")
+                    .append(rank.records());
         }
         byte[] above = text.append('\n').toString().getBytes(StandardCharsets.US_ASCII);
         text.append(DIGEST).append(digest(above, above.length)).append('\n');
@@ -123,9 +124,9 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     }
 
     private static RankEntry rank(String[] words) {
-        check(words.length == 8, "not a rank's line");
+        check(words.length == 10, "not a rank's line");
         return new RankEntry(
-                Integer.parseInt(words[1]), Long.parseLong(words[3]), Integer.parseInt(words[5]), words[7]);
+                Integer.parseInt(words[1]), Long.parseLong(words[3]), Integer.parseInt(words[5]), words[7], words[9]);
     }
 
     private static void expect(String expected, String found) {
@@ -141,6 +142,6 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     private static String digest(byte[] bytes, int length) {
         MessageDigest digest = Digests.sha256();
         digest.update(bytes, 0, length);
-        return HexFormat.of().formatHex(digest.digest());
+        return Digests.text(digest);
     }
 }

@@ -169,7 +169,7 @@ final class Coordinator {
     private void answered(Attempt of, int rank, Notice notice) {
         if (notice.word() == Word.DURABLE) {
             try {
-                of.entries[rank] = new RankEntry(rank, notice.figure(), notice.messages(), notice.text());
+                of.entries[rank] = RankEntry.of(rank, notice.figure(), notice.messages(), notice.text());
             } catch (IllegalArgumentException wrong) {
                 abort(of, "rank " + rank + ": " + wrong.getMessage(), wrong);
                 return;

@@ -4,6 +4,7 @@ package io.bulla.runtime.checkpoint;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.zip.CRC32C;
 
 /// SHA-256 of files, CRC32C of records.
@@ -17,6 +18,13 @@ final class Digests {
         } catch (NoSuchAlgorithmException noJdk) {
             throw new IllegalStateException("every JDK has SHA-256", noJdk);
         }
+    }
+
+    /// Once.
+    ///
+    /// @return 64 hex digits
+    static String text(MessageDigest digest) {
+        return HexFormat.of().formatHex(digest.digest());
     }
 
     /// @param bytes read from their position to their limit, which stay

@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.security.MessageDigest;
 import java.util.ArrayDeque;
-import java.util.HexFormat;
 
 /// Hands buffers to a channel where they are, many at once, and digests them.
 final class GatherWriter {
@@ -58,6 +57,6 @@ final class GatherWriter {
 
     /// Once.
     String sha256() {
-        return HexFormat.of().formatHex(digest.digest());
+        return Digests.text(digest);
     }
 }

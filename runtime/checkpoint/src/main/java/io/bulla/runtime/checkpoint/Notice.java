@@ -16,7 +16,7 @@ import java.util.Optional;
 /// @param epoch of the checkpoint
 /// @param figure of `PREPARE`, milliseconds until the deadline; of `DURABLE`, bytes of the file
 /// @param messages of `DURABLE`, in the file
-/// @param text of `DURABLE`, the file's digest; of `ABORT` and `FAILED`, why
+/// @param text of `DURABLE`, the file's digests; of `ABORT` and `FAILED`, why
 record Notice(Word word, long attempt, long epoch, long figure, int messages, String text) {
 
     /// Topic of what a coordinator says to a node.

@@ -231,7 +231,7 @@ final class Participant {
         if (entry == null || !of.goesOn) {
             return;
         }
-        answer(of, new Notice(Word.DURABLE, of.attempt, of.epoch, entry.bytes(), entry.messages(), entry.sha256()));
+        answer(of, new Notice(Word.DURABLE, of.attempt, of.epoch, entry.bytes(), entry.messages(), entry.digests()));
         again(of);
     }
 

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.Map;
 import java.util.Optional;
 
@@ -24,6 +25,7 @@ final class RankWriter {
     private static final ByteBuffer ZEROS = ByteBuffer.allocate(8).asReadOnlyBuffer();
 
     private final GatherWriter out;
+    private final MessageDigest headers = Digests.sha256();
     private long records;
     private int messages;
 
@@ -54,7 +56,7 @@ final class RankWriter {
         }
         record(Kind.END, 0, 0, cut.rank(), cut.size(), records, messages, 0, NOTHING);
         out.flush();
-        return new RankEntry(cut.rank(), out.bytes(), messages, out.sha256());
+        return new RankEntry(cut.rank(), out.bytes(), messages, out.sha256(), Digests.text(headers));
     }
 
     static byte[] name(String name) {
@@ -126,7 +128,9 @@ final class RankWriter {
         }
         RecordHeader header =
                 new RecordHeader(kind, lane, mark, bytes, rank, tag, number, order, length, Digests.crc(body));
-        out.put(header.toBytes());
+        ByteBuffer above = header.toBytes();
+        headers.update(above.duplicate());
+        out.put(above);
         for (ByteBuffer each : body) {
             out.put(each);
         }

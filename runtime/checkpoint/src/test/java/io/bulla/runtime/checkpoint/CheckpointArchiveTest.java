@@ -179,7 +179,9 @@ class CheckpointArchiveTest {
             out.publish();
         }
         CheckpointManifest forged = new CheckpointManifest(
-                1, Images.TAKEN, List.of(new RankEntry(0, 2 * RecordHeader.BYTES, 0, "0".repeat(64))));
+                1,
+                Images.TAKEN,
+                List.of(RankEntry.of(0, 2 * RecordHeader.BYTES, 0, "0".repeat(64) + " " + "0".repeat(64))));
         String message = assertThrows(
                         CheckpointException.class,
                         () -> archive.read(forged, 0, new StingySource(source, 0), RestoreLimits.DEFAULT))
@@ -192,17 +194,35 @@ class CheckpointArchiveTest {
         CheckpointManifest manifest = written(source);
         byte[] other = disk.bytes(file("rank-00001.bulla"));
         disk.replace(file("rank-00000.bulla"), other);
-        RankEntry same = new RankEntry(
+        RankEntry same = RankEntry.of(
                 0,
                 other.length,
                 manifest.ranks().get(1).messages(),
-                manifest.ranks().get(1).sha256());
+                manifest.ranks().get(1).digests());
         CheckpointManifest mixed = new CheckpointManifest(
                 1, Images.TAKEN, List.of(same, manifest.ranks().get(1)));
         String message = assertThrows(
                         CheckpointException.class, () -> archive.read(mixed, 0, source, RestoreLimits.DEFAULT))
                 .getMessage();
         assertTrue(message.contains("another file: rank=1 nodes=2 epoch=1"), message);
+    }
+
+    @Test
+    void fileOfTheSameRankAndEpochWithOtherBytesIsRefused(MemorySource source) throws IOException {
+        CheckpointManifest manifest = written(source);
+        ForgetfulDisk other = new ForgetfulDisk();
+        try (RankImage image = Images.of(source, 0, 5)) {
+            RankEntry entry = CheckpointArchive.of(new FolderStore(ForgetfulDisk.ROOT, other))
+                    .write(1, image);
+            assertEquals(manifest.ranks().getFirst().bytes(), entry.bytes());
+            assertEquals(manifest.ranks().getFirst().messages(), entry.messages());
+        }
+        disk.replace(file("rank-00000.bulla"), other.bytes(file("rank-00000.bulla")));
+        String message = assertThrows(
+                        CheckpointException.class, () -> archive.read(manifest, 0, source, RestoreLimits.DEFAULT))
+                .getMessage();
+        assertTrue(message.contains("digest of the headers differs"), message);
+        assertThrows(CheckpointException.class, () -> archive.verify(manifest));
     }
 
     @Test
@@ -225,7 +245,7 @@ class CheckpointArchiveTest {
             }
         }
         assertThrows(IllegalArgumentException.class, () -> new CheckpointManifest(1, Images.TAKEN, List.of()));
-        assertThrows(IllegalArgumentException.class, () -> new RankEntry(0, 1, 1, "xyz"));
+        assertThrows(IllegalArgumentException.class, () -> new RankEntry(0, 1, 1, "xyz", "0".repeat(64)));
         assertThrows(IndexOutOfBoundsException.class, () -> archive.read(manifest, 2, source, RestoreLimits.DEFAULT));
     }
 }

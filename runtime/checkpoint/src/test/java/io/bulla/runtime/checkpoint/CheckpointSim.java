@@ -2,92 +2,18 @@
 package io.bulla.runtime.checkpoint;
 
 import io.bulla.runtime.oob.sim.Machines;
+import io.bulla.runtime.oob.sim.SeedLine;
+import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
-/// Runs seeds from the command line, as `./check checkpoint` says.
-///
-/// ```
-/// --range FIRST COUNT   seeds
-/// --seconds N FIRST     seeds from FIRST on, for so long
-/// --replay SEED         tells all that happens
-/// --digests N           a line for each seed
-/// --sights              says at the end what was reached
-/// ```
+/// Runs seeds from the command line, as `./check checkpoint` says: the commands of [SeedLine].
 public final class CheckpointSim {
-
-    private final Map<String, Long> sights = new TreeMap<>();
-    private long seeds;
-    private long steps;
-    private long violations;
 
     private CheckpointSim() {}
 
-    public static void main(String[] args) {
-        CheckpointSim sim = new CheckpointSim();
-        List<String> words = new ArrayList<>(Arrays.asList(args));
-        boolean shows = words.remove("--sights");
-        long begun = System.nanoTime();
-        while (!words.isEmpty()) {
-            sim.command(words);
-        }
-        if (shows) {
-            sim.sights.forEach((what, times) -> System.out.println("  " + what + ": " + times));
-        }
-        if (sim.seeds > 0) {
-            double seconds = (System.nanoTime() - begun) / 1e9;
-            System.out.printf(
-                    "checkpoint: simulated seeds=%d restores=%d published=%d steps=%d per-second=%.1f violations=%d%n",
-                    sim.seeds,
-                    sim.sights.getOrDefault("restored", 0L),
-                    sim.sights.getOrDefault("published", 0L),
-                    sim.steps,
-                    sim.seeds / seconds,
-                    sim.violations);
-        }
-        System.out.flush();
-        // threads of killed processes are parked for ever
-        Runtime.getRuntime().halt(sim.violations == 0 ? 0 : 1);
-    }
-
-    private void command(List<String> words) {
-        switch (words.removeFirst()) {
-            case "--range" -> {
-                long first = Long.parseLong(words.removeFirst());
-                long count = Long.parseLong(words.removeFirst());
-                for (long seed = first; seed < first + count; seed++) {
-                    run(seed);
-                }
-            }
-            case "--seconds" -> {
-                long end = System.nanoTime() + Long.parseLong(words.removeFirst()) * 1_000_000_000L;
-                long first = Long.parseLong(words.removeFirst());
-                long seed = first;
-                for (; System.nanoTime() - end < 0; seed++) {
-                    run(seed);
-                }
-                System.out.println("checkpoint: new seeds=" + first + ".." + (seed - 1));
-            }
-            case "--replay" -> {
-                SimPlan plan = SimPlan.of(Long.parseLong(words.removeFirst()));
-                System.out.println(plan);
-                String violation = SimRun.of(plan, System.out::println).violation();
-                System.out.println(violation == null ? "no rule is broken" : "broken: " + violation);
-            }
-            case "--digests" -> {
-                long count = Long.parseLong(words.removeFirst());
-                for (long seed = 1; seed <= count; seed++) {
-                    System.out.printf(
-                            "%d %016x%n",
-                            seed, SimRun.of(SimPlan.of(seed), null).digest());
-                }
-            }
-            default -> throw new IllegalArgumentException("not a command; see CheckpointSim.java");
-        }
+    public static void main(String[] args) throws IOException {
+        Seeds seeds = new Seeds();
+        seeds.line.run(seeds, args);
     }
 
     /// For a program that has changed the protocol.
@@ -107,15 +33,42 @@ public final class CheckpointSim {
         }
     }
 
-    private void run(long seed) {
-        SimRun.Result result = SimRun.of(SimPlan.of(seed), null);
-        seeds++;
-        steps += result.steps();
-        result.sights().forEach((what, times) -> sights.merge(what, times, Long::sum));
-        if (result.violation() != null) {
-            violations++;
-            System.out.println("seed " + seed + ": " + result.violation());
-            System.out.println("checkpoint: ./check checkpoint --replay " + seed + " tells all of it");
+    private static final class Seeds implements SeedLine.Runs {
+
+        private final SeedLine line = new SeedLine("checkpoint");
+
+        @Override
+        public void figures(double seconds) {
+            System.out.printf(
+                    "checkpoint: simulated seeds=%d restores=%d published=%d steps=%d per-second=%.1f violations=%d%n",
+                    line.seeds(),
+                    line.sights("restored"),
+                    line.sights("published"),
+                    line.steps(),
+                    line.seeds() / seconds,
+                    line.violations());
+        }
+
+        @Override
+        public void run(long seed) {
+            SimRun.Result result = SimRun.of(SimPlan.of(seed), null);
+            line.count(result.steps(), result.sights(), result.violation() != null);
+            if (result.violation() != null) {
+                System.out.println("seed " + seed + ": " + result.violation());
+                System.out.println("checkpoint: ./check checkpoint --replay " + seed + " tells all of it");
+            }
+        }
+
+        @Override
+        public long digest(long seed) {
+            return SimRun.of(SimPlan.of(seed), null).digest();
+        }
+
+        @Override
+        public void replay(String seed) {
+            SimPlan plan = SimPlan.of(Long.parseLong(seed));
+            System.out.println(plan);
+            SeedLine.verdict(SimRun.of(plan, System.out::println).violation());
         }
     }
 }

@@ -55,14 +55,14 @@ final class TokenJob {
         /// The next line that begins with a word.
         String line(String word) throws InterruptedException {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-            String last = "";
+            List<String> others = new ArrayList<>();
             while (true) {
                 String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-                assertTrue(line != null, "no line with " + word + ", the last one was: " + last);
+                assertTrue(line != null, () -> "no line with " + word + " among: " + String.join("\n", others));
                 if (line.startsWith(word)) {
                     return line;
                 }
-                last = line;
+                others.add(line);
             }
         }
     }

@@ -3,10 +3,12 @@ package io.bulla.runtime.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.FileSystemException;
@@ -14,7 +16,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +33,7 @@ class TroubledMediumTest {
 
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String FULL = "No space left on device";
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
     private static final String READ_ONLY = "Read-only file system";
 
     /// What goes wrong with a medium, and then does not any more.
@@ -84,13 +93,27 @@ class TroubledMediumTest {
                 message);
         assertEquals(former.epoch(), archive.latest().orElseThrow().epoch());
         archive.verify(former);
-        try (var files = Files.walk(medium.folder())) {
-            assertEquals(
-                    List.of(),
-                    files.filter(file -> file.toString().endsWith(".part")).toList());
-        }
+        noneIsHalf(medium.folder());
         // nodes go on
         job.moves(50);
+    }
+
+    /// The ticket tells of the first rank that failed; another one may write for a moment yet, and lets go then.
+    private static void noneIsHalf(Path folder) throws Exception {
+        List<Path> half = half(folder);
+        for (long start = System.nanoTime(); !half.isEmpty() && System.nanoTime() - start < PATIENCE_NANOS; ) {
+            Thread.sleep(10);
+            half = half(folder);
+        }
+        assertEquals(List.of(), half);
+    }
+
+    private static List<Path> half(Path folder) throws IOException {
+        try (var files = Files.walk(folder)) {
+            return files.filter(file -> file.toString().endsWith(".part")).toList();
+        } catch (UncheckedIOException goneMeanwhile) {
+            return List.of(folder);
+        }
     }
 
     /// The file system, but for what it says of writes.
@@ -99,6 +122,8 @@ class TroubledMediumTest {
         private final Disk disk = new RealDisk();
         // volatile: set by the test, read by the stores' threads
         private volatile String trouble = "";
+        // volatile: as above; nothing can be deleted
+        private volatile boolean keeps;
 
         private void check(Path file) throws IOException {
             if (!trouble.isEmpty()) {
@@ -176,6 +201,9 @@ class TroubledMediumTest {
 
         @Override
         public void delete(Path path) throws IOException {
+            if (keeps) {
+                throw new FileSystemException(path.toString(), null, READ_ONLY);
+            }
             checkReadOnly(path);
             disk.delete(path);
         }
@@ -225,6 +253,46 @@ class TroubledMediumTest {
                 disk.trouble = "";
             }
         });
+    }
+
+    @Test
+    void olderCheckpointThatCannotBeDeletedIsALineOfTheLog(@TempDir Path folder) throws Exception {
+        Troubled disk = new Troubled();
+        CheckpointStore store = new FolderStore(folder, disk);
+        BlockingQueue<LogRecord> log = new LinkedBlockingQueue<>();
+        Logger logger = Logger.getLogger("io.bulla.runtime.checkpoint");
+        Handler listener = listener(log);
+        logger.addHandler(listener);
+        try (Job job = new Job(2).start(store)) {
+            Job.done(job.checkpoints.get(0).take(LONG).done());
+            Job.done(job.checkpoints.get(0).take(LONG).done());
+            disk.keeps = true;
+            Job.done(job.checkpoints.get(0).take(LONG).done());
+            LogRecord record = log.poll(60, TimeUnit.SECONDS);
+            assertEquals(
+                    "older checkpoints are left: epoch=3 rank=0 reason=cannot delete checkpoint: epoch=1"
+                            + " file=checkpoint-000000000001 reason=" + READ_ONLY,
+                    record.getMessage());
+            assertNull(record.getThrown());
+            disk.keeps = false;
+        } finally {
+            logger.removeHandler(listener);
+        }
+    }
+
+    private static Handler listener(BlockingQueue<LogRecord> log) {
+        return new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                log.add(line);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
     }
 
     /// `./check checkpoint` mounts one, in a name space of its own.

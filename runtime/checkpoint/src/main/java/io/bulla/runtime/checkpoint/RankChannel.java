@@ -5,17 +5,14 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 
-/// Digests what is read, and knows where it is.
-final class DigestingChannel implements ReadableByteChannel {
+/// A file of a rank that is read, and where in it that is.
+final class RankChannel implements ReadableByteChannel {
 
     private final ReadableByteChannel in;
-    private final MessageDigest digest = Digests.sha256();
     private long position;
 
-    DigestingChannel(ReadableByteChannel in) {
+    RankChannel(ReadableByteChannel in) {
         this.in = in;
     }
 
@@ -25,12 +22,8 @@ final class DigestingChannel implements ReadableByteChannel {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        ByteBuffer taken = into.duplicate();
         int read = in.read(into);
-        if (read > 0) {
-            digest.update(taken.limit(taken.position() + read));
-            position += read;
-        }
+        position += Math.max(0, read);
         return read;
     }
 
@@ -47,11 +40,6 @@ final class DigestingChannel implements ReadableByteChannel {
 
     boolean isAtEnd() throws IOException {
         return read(ByteBuffer.allocate(1)) < 0;
-    }
-
-    /// Once.
-    String sha256() {
-        return HexFormat.of().formatHex(digest.digest());
     }
 
     @Override
