@@ -37,12 +37,30 @@ public final class HostileRegistrar implements Registrar {
         THROWS
     }
 
-    private record Made(Slab slab, @Nullable Peer peer, long key, boolean[] retired) implements Mark {}
+    /// By identity: a key may be there twice.
+    private static final class Made implements Mark {
+        private final HostileRegistrar by;
+        private final Slab slab;
+        private final long key;
+        private boolean retired;
+
+        Made(HostileRegistrar by, Slab slab, long key) {
+            this.by = by;
+            this.slab = slab;
+            this.key = key;
+        }
+
+        @Override
+        public long key() {
+            return key;
+        }
+    }
 
     private final Traits traits;
     // under this monitor, as all below
     private final Queue<Runnable> late = new ArrayDeque<>();
-    private final List<Mark> marks = new ArrayList<>();
+    private int open;
+    private @Nullable Long firstKey;
     private final List<Ending> endings = new ArrayList<>();
     private final Set<Long> keys = new HashSet<>();
     private final List<String> complaints = new ArrayList<>();
@@ -98,7 +116,7 @@ public final class HostileRegistrar implements Registrar {
     ///
     /// @return at least 0
     public synchronized int open() {
-        return (int) marks.stream().filter(mark -> !((Made) mark).retired[0]).count();
+        return open;
     }
 
     /// How often it was asked for a mark.
@@ -148,10 +166,10 @@ public final class HostileRegistrar implements Registrar {
         if (calls == refuseAt) {
             throw new RegistrationRefusedException("refused by the test: call=" + calls);
         }
-        long key = sameKey && !marks.isEmpty() ? marks.getFirst().key() : wantedKey;
-        Mark mark = new Made(slab, peer, key, new boolean[1]);
-        marks.add(mark);
-        return mark;
+        long key = sameKey && firstKey != null ? firstKey : wantedKey;
+        firstKey = firstKey == null ? key : firstKey;
+        open++;
+        return new Made(this, slab, key);
     }
 
     @Override
@@ -159,13 +177,14 @@ public final class HostileRegistrar implements Registrar {
         Freeing how;
         synchronized (this) {
             Made made = (Made) mark;
-            if (made.retired[0] || marks.stream().noneMatch(each -> each == mark)) {
+            if (made.retired || made.by != this) {
                 complaints.add("retired twice, or never made: key=" + Long.toHexString(mark.key()));
             }
             if (made.slab.holderCount() == 0) {
                 complaints.add("slab not held until the memory is free: slab=" + made.slab.id());
             }
-            made.retired[0] = true;
+            open -= made.retired ? 0 : 1;
+            made.retired = true;
             endings.add(ending);
             how = freeing;
             if (how == Freeing.LATE) {

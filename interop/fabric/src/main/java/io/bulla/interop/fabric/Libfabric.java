@@ -29,6 +29,9 @@ final class Libfabric {
     static final int EAVAIL = 259;
 
     private static final String FILE = "libfabric.so.1";
+    // an endpoint of rxm has thousands of these, all of which are written when it is opened, and given back while a
+    // revocation waits: with the 16 KiB of its own 70 MiB, and 5 ms of a processor. Links say 32 bytes at a time
+    private static final String RXM_BUFFER_BYTES = "1024";
     private static final FunctionDescriptor STRERROR = FunctionDescriptor.of(ADDRESS, JAVA_INT);
     private static final long LONGEST_TEXT = 4096;
     private static final long COMMON_BYTES = 56;
@@ -183,6 +186,7 @@ final class Libfabric {
         try {
             // before the library: one of those that it loads would else take SIGSEGV, by which the JVM finds null
             setenv("IPATH_NO_BACKTRACE", "1");
+            setenv("FI_OFI_RXM_BUFFER_SIZE", RXM_BUFFER_BYTES);
             return SymbolLookup.libraryLookup(FILE, Arena.global());
         } catch (IllegalArgumentException missing) {
             return "not found: " + FILE;

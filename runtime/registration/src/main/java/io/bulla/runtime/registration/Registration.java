@@ -57,6 +57,7 @@ final class Registration extends Marked {
             return true;
         }
         retire();
+        registrations().freeIfEnded(this);
         return false;
     }
 

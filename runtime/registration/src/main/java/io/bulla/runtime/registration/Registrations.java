@@ -404,6 +404,17 @@ public final class Registrations implements AutoCloseable {
         }
     }
 
+    /// For one that was on its way to the device when that was closed: a closed device says nothing of it.
+    void freeIfEnded(Marked late) {
+        boolean over;
+        synchronized (lock) {
+            over = ended;
+        }
+        if (over) {
+            late.deviceEnded();
+        }
+    }
+
     /// The device has let go.
     void gone(Marked old) {
         synchronized (lock) {

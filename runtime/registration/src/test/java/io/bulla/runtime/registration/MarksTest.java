@@ -5,6 +5,7 @@ import static io.bulla.runtime.registration.Scene.NONE;
 import static io.bulla.runtime.registration.Scene.PATIENCE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,7 @@ import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -115,6 +117,59 @@ class MarksTest {
             assertEquals(
                     MakesUpKeys.KEY, landing.grant(Scene.BOB, 2 * PART, PART).key());
             assertEquals(2, registrations.figures().granted());
+        }
+    }
+
+    @Test
+    void markThatIsMadeWhileItsDeviceIsClosedKeepsNoSlab() throws Exception {
+        ClosedMeanwhile device = new ClosedMeanwhile();
+        try (Scene scene = new Scene();
+                SealedBuffer buffer = scene.buffer(1, 100)) {
+            Registrations registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
+            device.meanwhile = registrations::close;
+            assertNull(registrations.use(buffer, 0));
+            assertEquals(0, registrations.figures().marks());
+            assertEquals(List.of(), registrations.held());
+            assertEquals(0, Objects.requireNonNull(Slab.of(buffer.iovec(), 0)).holderCount());
+        }
+    }
+
+    /// A thread closes it while another one is told of its mark. Closed, it says nothing any more.
+    private static final class ClosedMeanwhile implements Registrar {
+
+        private record Made(long key) implements Mark {}
+
+        private Runnable meanwhile = () -> {};
+        private boolean closed;
+
+        @Override
+        public Traits traits() {
+            return new Traits(
+                    "closed-meanwhile",
+                    Set.of(Access.LOCAL),
+                    false,
+                    false,
+                    Long.MAX_VALUE,
+                    Long.MAX_VALUE,
+                    Fence.COMPLETION);
+        }
+
+        @Override
+        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+            meanwhile.run();
+            return new Made(wantedKey);
+        }
+
+        @Override
+        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+            if (!closed) {
+                memoryIsFree.run();
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
         }
     }
 
