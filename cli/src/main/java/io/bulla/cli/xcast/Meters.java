@@ -5,6 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.interop.netty.MeteredAllocator;
+import io.bulla.interop.posix.MemfdSource;
 import io.bulla.iovec.CopyTally;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
@@ -61,9 +62,12 @@ final class Meters implements AutoCloseable {
         // FFM memory is booked against the JVM's limit for direct memory, which is the maximal heap unless set
         budget = new MemoryBudget(Runtime.getRuntime().maxMemory());
         LeaseTrace trace = listsHolders ? LeaseTrace.both(handles, holders) : handles;
-        local = tree.local == TreeOptions.Local.SLAB ? slabs(tree, trace) : null;
+        local = tree.local != null && tree.local.maps() ? slabs(tree, trace) : null;
         if (local != null) {
-            source = new MeteredSource(local.source(), new LongAdder());
+            boolean seals = tree.local == TreeOptions.Local.SEAL;
+            source = new MeteredSource(
+                    seals ? new SealSource(local.source(), MemfdSource.create(budget, trace)) : local.source(),
+                    new LongAdder());
             trim = local.source()::trim;
             end = local::close;
             bulk = null;

@@ -115,7 +115,7 @@ final class ProcessCrew implements Crew {
                 "--limit=" + options.tree.limit,
                 "--peer-timeout=" + options.tree.peerTimeout.toMillis() + "ms",
                 "--send=" + options.tree.send.name().toLowerCase(Locale.ROOT),
-                "--local=" + (parts.meters().local() == null ? "bytes" : "slab"),
+                "--local=" + local(),
                 "--local-folder=" + children.folder(),
                 "--memory=" + options.tree.memory.name().toLowerCase(Locale.ROOT),
                 certificates == null ? "--plaintext" : "--certs=" + certificates.folder()));
@@ -130,6 +130,11 @@ final class ProcessCrew implements Crew {
             arguments.add("--die");
         }
         return arguments;
+    }
+
+    private String local() {
+        TreeOptions.Local local = parts.meters().local() == null ? TreeOptions.Local.BYTES : options.tree.local;
+        return local.name().toLowerCase(Locale.ROOT);
     }
 
     private InetSocketAddress listening(int index) throws IOException, InterruptedException {

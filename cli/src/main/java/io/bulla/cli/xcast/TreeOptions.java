@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -24,7 +25,13 @@ final class TreeOptions {
 
     enum Local {
         BYTES,
-        SLAB
+        SEAL,
+        SLAB;
+
+        /// Whether nodes of one host map each other's memory.
+        boolean maps() {
+            return this != BYTES;
+        }
     }
 
     enum Memory {
@@ -58,6 +65,7 @@ final class TreeOptions {
             paramLabel = "HOW",
             description = {
                 "What nodes of one host send each other. bytes: all of the message, over a socket.",
+                "seal: a descriptor of the message's own memory file, which no process can write to any more.",
                 "slab: where it is in memory that both have mapped; bytes where that cannot be.",
                 "By default slab for --processes, --peers and `bulla node`, if the system can, and bytes for others."
             })
@@ -119,8 +127,11 @@ final class TreeOptions {
         if (bulk != null && memory != Memory.POOL) {
             throw Usage.error(command, "--bulk needs slabs to land in: --memory pool");
         }
-        if (bulk != null && local == Local.SLAB) {
-            throw Usage.error(command, "--bulk and --local slab are two ways for the same messages: one of them");
+        if (bulk != null && local != null && local.maps()) {
+            throw Usage.error(
+                    command,
+                    "--bulk and --local " + local.name().toLowerCase(Locale.ROOT)
+                            + " are two ways for the same messages: one of them");
         }
     }
 

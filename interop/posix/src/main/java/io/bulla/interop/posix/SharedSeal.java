@@ -247,11 +247,41 @@ public final class SharedSeal implements AutoCloseable {
         if (length < 0 || length > limit) {
             throw new SealRefusedException("buffer over the limit: length=" + length + " limit=" + limit);
         }
-        Memfd.Extent extent = SealCheck.of(rights.first(), SealCheck.SEALED, offset, length);
         byte @Nullable [] digest = null;
         if (header.get(INT, 4) == 1) {
             digest = header.asSlice(HEADER - DIGEST).toArray(JAVA_BYTE);
         }
+        SealedFile file = file(new Descriptor(rights.first(), "memfd"), offset, length, budget);
+        rights.handedOn();
+        return adopt(file, offset, length, header.get(LONG, 8), digest);
+    }
+
+    /// Maps a part of a memory file that came from another process, if it is sealed.
+    ///
+    /// @param descriptor the buffer's from now on, or closed if this fails
+    /// @param length at least 0
+    /// @return to be closed
+    /// @throws SealRefusedException if it is no sealed file with these bytes, or its holes do not fit into
+    ///     the budget
+    static SealedBuffer map(Descriptor descriptor, long offset, long length) throws IOException {
+        SealedFile file = null;
+        try {
+            // before there is one more: a process has few of them
+            Unmapper.MAPPINGS.keepUp();
+            file = file(descriptor, offset, length, MemoryBudget.ofProcess());
+        } finally {
+            if (file == null) {
+                descriptor.close();
+            }
+        }
+        return adopt(file, offset, length, 0, null).buffer;
+    }
+
+    /// Takes the descriptor over, unless this fails.
+    private static SealedFile file(Descriptor descriptor, long offset, long length, MemoryBudget budget)
+            throws IOException {
+        int fd = descriptor.fd();
+        Memfd.Extent extent = SealCheck.of(fd, SealCheck.SEALED, offset, length);
         long start = offset & -Memfd.PAGE;
         long mapped = Math.max(1, offset - start + length);
         // its whole pages that it has no memory for, as far as they can be in this part
@@ -261,16 +291,12 @@ public final class SharedSeal implements AutoCloseable {
             throw new SealRefusedException("memory file with holes over the budget: holes=" + holes + " used="
                     + budget.used() + " limit=" + budget.limit());
         }
-        SealedFile file;
         try {
-            Descriptor descriptor = new Descriptor(rights.first(), "memfd");
-            file = SealedFile.map(rights.first(), descriptor, start, mapped, Guard.tried(), hole);
+            return SealedFile.map(fd, descriptor, start, mapped, Guard.tried(), hole);
         } catch (Throwable failure) {
             hole.run();
             throw failure;
         }
-        rights.handedOn();
-        return adopt(file, offset, length, header.get(LONG, 8), digest);
     }
 
     /// Bytes that are booked while a file with holes is mapped.

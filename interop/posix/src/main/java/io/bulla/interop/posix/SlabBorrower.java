@@ -40,7 +40,13 @@ import org.jspecify.annotations.Nullable;
 /// sends that end use [io.bulla.iovec.IoVec#lent()].
 ///
 /// One thread at a time receives; any thread may close.
+///
+/// What the lender has in a sealed file comes as that file. The kernel promises its bytes, and the close of
+/// its buffer gives nothing back.
 public final class SlabBorrower implements AutoCloseable {
+
+    // more are left in the socket, which holds about as many
+    private static final int MOST_FILES = 1024;
 
     private final PosixSocket socket;
     private final Path path;
@@ -53,6 +59,8 @@ public final class SlabBorrower implements AutoCloseable {
 
     // from here on under this monitor, with what the slabs keep
     private final Map<Long, BorrowedSlab> slabs = new HashMap<>();
+    // whose records another connection has still to bring
+    private final Map<Long, Descriptor> files = new HashMap<>();
     private boolean closed;
 
     private SlabBorrower(PosixSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
@@ -149,6 +157,9 @@ public final class SlabBorrower implements AutoCloseable {
             throw new BufferUnderflowException();
         }
         SlabRecord said = SlabRecord.carried(carried);
+        if (said.slot() == SlabRecord.FILE) {
+            return opened(said);
+        }
         if (said.slot() < 0) {
             throw refused("a record of no lease", said);
         }
@@ -157,6 +168,36 @@ public final class SlabBorrower implements AutoCloseable {
             listen();
         }
         return lent(said);
+    }
+
+    /// The buffer of a file that has come, or comes now: it was sent before its record.
+    private SealedBuffer opened(SlabRecord said) throws IOException {
+        Descriptor file = kept(said.slab());
+        if (file == null) {
+            listen();
+            file = kept(said.slab());
+        }
+        if (file == null) {
+            throw refused("no such file", said);
+        }
+        return mapped(said, file);
+    }
+
+    private synchronized @Nullable Descriptor kept(long file) {
+        return files.remove(file);
+    }
+
+    private synchronized boolean hasRoom() {
+        return files.size() < MOST_FILES;
+    }
+
+    /// @param file the buffer's, or closed if this fails
+    private SealedBuffer mapped(SlabRecord said, Descriptor file) throws IOException {
+        if (said.length() < 0 || said.length() > limit) {
+            file.close();
+            throw refused("a message over the limit of " + limit, said);
+        }
+        return SharedSeal.map(file, said.offset(), said.length());
     }
 
     /// Takes in what the lender has said of its slabs until now: that there is one, or that one is to be
@@ -172,7 +213,7 @@ public final class SlabBorrower implements AutoCloseable {
             return;
         }
         try {
-            while (listenOnce()) {}
+            while (hasRoom() && listenOnce()) {}
         } catch (PosixException failure) {
             throw isClosed() ? closedMeanwhile(failure) : failure;
         } finally {
@@ -189,7 +230,8 @@ public final class SlabBorrower implements AutoCloseable {
                 throw new EOFException("connection ended");
             }
             SlabRecord said = SlabRecord.lent(record);
-            boolean ofSlabs = said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP;
+            boolean ofSlabs =
+                    said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP || said.slot() == SlabRecord.FILE;
             if (rights.bytes() < SlabRecord.TO_BORROWER || !ofSlabs) {
                 throw refused("nothing of slabs, bytes=" + rights.bytes(), said);
             }
@@ -204,6 +246,8 @@ public final class SlabBorrower implements AutoCloseable {
     private void takeIn(SlabRecord said, Rights rights) throws IOException {
         if (said.slot() == SlabRecord.SLAB) {
             learnOrEnd(said, rights);
+        } else if (said.slot() == SlabRecord.FILE) {
+            keep(said, rights);
         } else {
             checkNone(said, rights);
             known(said, true).forget();
@@ -225,15 +269,19 @@ public final class SlabBorrower implements AutoCloseable {
     @Override
     public void close() {
         List<BorrowedSlab> left;
+        List<Descriptor> unopened;
         synchronized (this) {
             if (closed) {
                 return;
             }
             left = new ArrayList<>(slabs.values());
+            unopened = new ArrayList<>(files.values());
             closed = true;
             slabs.clear();
+            files.clear();
         }
         socket.stopReceiving();
+        unopened.forEach(Descriptor::close);
         left.forEach(BorrowedSlab::forget);
         tether.leave();
     }
@@ -283,7 +331,10 @@ public final class SlabBorrower implements AutoCloseable {
                 return lent(said);
             }
             switch (said.slot()) {
-                case SlabRecord.SLAB, SlabRecord.UNMAP -> takeIn(said, rights);
+                case SlabRecord.SLAB, SlabRecord.UNMAP, SlabRecord.FILE -> takeIn(said, rights);
+                case SlabRecord.SEALED -> {
+                    return sealed(said, rights);
+                }
                 case SlabRecord.BYTES -> {
                     return bytes(said, rights);
                 }
@@ -293,6 +344,26 @@ public final class SlabBorrower implements AutoCloseable {
         } catch (SealRefusedException | RuntimeException | Error failure) {
             socket.breakStream(failure);
             throw failure;
+        }
+    }
+
+    private SealedBuffer sealed(SlabRecord said, Rights rights) throws IOException {
+        Descriptor file = new Descriptor(one(rights), "memfd");
+        rights.handedOn();
+        return mapped(said, file);
+    }
+
+    private void keep(SlabRecord said, Rights rights) throws IOException {
+        Descriptor file = new Descriptor(one(rights), "memfd");
+        synchronized (this) {
+            if (closed) {
+                throw new EOFException("borrower was closed");
+            }
+            if (files.size() >= MOST_FILES || files.containsKey(said.slab())) {
+                throw refused("a file twice, or too many: files=" + files.size(), said);
+            }
+            files.put(said.slab(), file);
+            rights.handedOn();
         }
     }
 

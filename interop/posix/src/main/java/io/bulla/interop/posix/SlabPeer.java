@@ -52,6 +52,7 @@ public final class SlabPeer {
     private long token;
     private boolean greeted;
     private boolean sendsBytes;
+    private long files;
     private @Nullable String gone;
     private String name;
 
@@ -92,10 +93,14 @@ public final class SlabPeer {
     /// Lends a buffer: a record of 32 bytes goes out, whatever the buffer's size. The lease is a handle of
     /// the borrower's, tagged with its name, until it gives it back or its string hangs up. Does not wait.
     ///
+    /// A buffer of one sealed file ([MemfdSource], or one that was received as a [SharedSeal]) goes as that
+    /// file, with a descriptor. It is no lease and takes no quota: the kernel keeps the file until its last
+    /// holder has closed it.
+    ///
     /// @param buffer open; the handle stays the caller's
-    /// @return false if it cannot be lent now: it is not one region of the lender's source, the quota is used
-    ///     up, the borrower does not read what it was sent, or is just told to unmap the slab. Nothing has
-    ///     gone out then
+    /// @return false if it cannot be lent now: it is not one region of the lender's source or of a sealed file,
+    ///     the quota is used up, the borrower does not read what it was sent, or is just told to unmap the slab.
+    ///     Nothing has gone out then
     /// @throws PosixException.PeerClosed if the borrower is gone
     /// @throws PosixException if the system refuses; nothing has gone out
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
@@ -124,10 +129,13 @@ public final class SlabPeer {
 
     private boolean lendOrNot(SealedBuffer buffer, @Nullable ByteBuffer carried) throws PosixException {
         IoVec bytes = buffer.iovec();
-        Slab slab = bytes.regionCount() == 1 ? Slab.of(bytes, 0) : null;
+        if (bytes.regionCount() != 1) {
+            return false;
+        }
+        Slab slab = Slab.of(bytes, 0);
         SlabFile file = slab == null ? null : lender.memory().file(slab);
         if (slab == null || file == null) {
-            return false;
+            return handOver(buffer, bytes, carried);
         }
         long offset = bytes.lent().region(0).address() - slab.address();
         SealedBuffer lease = buffer.share(this);
@@ -138,6 +146,33 @@ public final class SlabPeer {
         } finally {
             if (!lent) {
                 lease.close();
+            }
+        }
+    }
+
+    /// Of a sealed file the borrower gets a descriptor of its own, so nothing is lent.
+    private boolean handOver(SealedBuffer buffer, IoVec bytes, @Nullable ByteBuffer carried) throws PosixException {
+        MemorySegment region = bytes.lent().region(0);
+        SealedFile file = SealedFile.of(region);
+        if (file == null) {
+            return false;
+        }
+        // a handle of its own: the file stays open until it has left
+        try (SealedBuffer held = buffer.share()) {
+            synchronized (lock) {
+                checkThere();
+                if (sendsBytes) {
+                    return false;
+                }
+                int kind = carried == null ? SlabRecord.SEALED : SlabRecord.FILE;
+                SlabRecord.lend(record, ++files, kind, 0, file.offsetOf(region), held.byteSize());
+                if (!tell(file.descriptor())) {
+                    return false;
+                }
+                if (carried != null) {
+                    carried.put(recordBytes.clear());
+                }
+                return true;
             }
         }
     }

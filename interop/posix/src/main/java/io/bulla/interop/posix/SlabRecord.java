@@ -24,12 +24,18 @@ import java.nio.ByteOrder;
 /// | -2 | a slab, with its descriptor, and its length | - |
 /// | -3 | to unmap a slab | it is unmapped, and nothing on it is lent |
 /// | -4 | so many bytes follow | - |
+/// | -5 | a message in a sealed file, with its descriptor, its offset and length; no lease | - |
+/// | -6 | the same, kept for a record that another connection carries | - |
+///
+/// Sealed files are numbered where the others have the slab.
 record SlabRecord(long slab, int slot, int generation, long offset, long length) {
 
     static final int HELLO = -1;
     static final int SLAB = -2;
     static final int UNMAP = -3;
     static final int BYTES = -4;
+    static final int SEALED = -5;
+    static final int FILE = -6;
 
     /// The greeting's generation, and to the borrower its slab: "BSLB".
     static final int VERSION = 1;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.MemfdSource;
 import io.bulla.interop.posix.SharedSlabSource;
 import io.bulla.interop.posix.SlabQuota;
 import io.bulla.pool.SlabSource;
@@ -17,6 +18,7 @@ import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -149,6 +151,34 @@ class SlabMemoryTest {
             assertTrue(node.socketBytes() - socket < 500, () -> "socket-bytes=" + (node.socketBytes() - socket));
         }
         await(() -> hosts.get(0).local.figures().leases() == 0);
+    }
+
+    @Test
+    void messagesInSealedFilesGoAsFilesAlsoFromOneWhoReceivedThem() throws Exception {
+        start(3, SlabQuota.standard());
+        meet(0, 1);
+        meet(1, 2);
+        byte[] bytes = random(600_000);
+        MemfdSource files = MemfdSource.create(hosts.get(0).budget, hosts.get(0).ledger);
+        var kept = hosts.get(1).node.receiveOnce(TAG).toCompletableFuture();
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(files, bytes.length);
+                SealedBuffer message = builder.put(bytes).seal()) {
+            lends(0, bytes.length, () -> hosts.get(0).node.send(1, TAG, message));
+        }
+        try (SealedBuffer received = kept.get(60, TimeUnit.SECONDS).buffer()) {
+            lends(1, bytes.length, () -> hosts.get(1).node.send(2, TAG, received));
+        }
+        assertArrayEquals(bytes, got.poll(60, TimeUnit.SECONDS));
+    }
+
+    private interface Sending {
+        Send start();
+    }
+
+    private void lends(int rank, long bytes, Sending send) throws Exception {
+        long lent = hosts.get(rank).node.lentBytes();
+        send.start().get(60, TimeUnit.SECONDS);
+        assertEquals(bytes, hosts.get(rank).node.lentBytes() - lent);
     }
 
     @Test
