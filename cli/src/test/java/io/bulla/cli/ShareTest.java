@@ -23,6 +23,7 @@ class ShareTest {
     @TempDir
     private Path folder;
 
+    private List<Path> before;
     private Path file;
     private String out;
     private String err;
@@ -32,6 +33,7 @@ class ShareTest {
         byte[] content = new byte[300_000];
         new Random(1).nextBytes(content);
         file = Files.write(folder.resolve("payload"), content);
+        before = allFoldersOfBulla();
     }
 
     @AfterEach
@@ -56,9 +58,16 @@ class ShareTest {
         }
     }
 
-    private static List<Path> foldersOfBulla() throws IOException {
+    /// Those of this test: a machine may have others, of processes that were killed.
+    private List<Path> foldersOfBulla() throws IOException {
+        List<Path> folders = new ArrayList<>(allFoldersOfBulla());
+        folders.removeAll(before);
+        return folders;
+    }
+
+    private static List<Path> allFoldersOfBulla() throws IOException {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return files.filter(path -> path.getFileName().toString().startsWith("bulla-share"))
+            return files.filter(path -> path.getFileName().toString().matches("bulla-share\\d+"))
                     .toList();
         }
     }
