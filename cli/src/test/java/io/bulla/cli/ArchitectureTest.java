@@ -48,6 +48,7 @@ class ArchitectureTest {
             "interop.grpc",
             "interop.flight",
             "interop.micrometer",
+            "interop.image",
             "runtime.registration",
             "runtime.oob",
             "runtime.checkpoint",
@@ -305,6 +306,13 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.micrometer..")
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.bulla.interop.image")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("org.crac..")
                 .check(CLASSES);
         noClasses()
                 .that()

@@ -25,6 +25,7 @@ public final class LedgerCheck {
         "interop/grpc",
         "interop/flight",
         "interop/micrometer",
+        "interop/image",
         "runtime/registration",
         "runtime/oob",
         "runtime/checkpoint",

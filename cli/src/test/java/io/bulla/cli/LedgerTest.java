@@ -11,6 +11,7 @@ import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.interop.fabric.FabricDomain;
 import io.bulla.interop.flight.FlightFeed;
 import io.bulla.interop.grpc.SealedMarshaller;
+import io.bulla.interop.image.Standstill;
 import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
 import io.bulla.interop.posix.PosixSocket;
@@ -61,6 +62,7 @@ class LedgerTest {
             Map.entry("interop/grpc", SealedMarshaller.class),
             Map.entry("interop/flight", FlightFeed.class),
             Map.entry("interop/micrometer", OobMetrics.class),
+            Map.entry("interop/image", Standstill.class),
             Map.entry("runtime/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),
             Map.entry("runtime/checkpoint", CheckpointArchive.class),

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -103,7 +101,7 @@ class NodeCheckpointTest {
     }
 
     private void startAll(String... words) throws IOException {
-        Path peers = peersFile(NODES);
+        Path peers = FreePorts.peersFile(folder, NODES);
         for (int rank = 0; rank < NODES; rank++) {
             List<String> all = new ArrayList<>(List.of(
                     "node",
@@ -141,22 +139,13 @@ class NodeCheckpointTest {
         return new Node(process, lines);
     }
 
-    private Path peersFile(int size) throws IOException {
-        StringBuilder lines = new StringBuilder();
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int rank = 0; rank < size; rank++) {
-            taken.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            lines.append(rank + " 127.0.0.1:" + taken.getLast().getLocalPort() + "\n");
-        }
-        for (ServerSocket socket : taken) {
-            socket.close();
-        }
-        return Files.writeString(folder.resolve("peers"), lines);
-    }
-
     private String[] node(int rank, String... words) throws IOException {
-        List<String> all = new ArrayList<>(
-                List.of("node", "--rank=" + rank, "--peers=" + peersFile(2), "--plaintext", "--exchange=10ms"));
+        List<String> all = new ArrayList<>(List.of(
+                "node",
+                "--rank=" + rank,
+                "--peers=" + FreePorts.peersFile(folder, 2),
+                "--plaintext",
+                "--exchange=10ms"));
         all.addAll(List.of(words));
         return all.toArray(String[]::new);
     }

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -82,6 +80,16 @@ class NodeTest {
     }
 
     @Test
+    void processesOfOneHostHandOnTheMessagesFile() {
+        Ran ran = Ran.bulla("xcast", "--processes=3", "--radix=1", "--local=seal", "--repeat=3", file.toString());
+        assertEquals(0, ran.status(), ran::err);
+        String last = ran.lastLine();
+        assertTrue(last.startsWith("xcast: nodes=3 radix=1 "), last);
+        assertTrue(last.contains(" verified=3 handles-open=0 "), last);
+        assertTrue(ran.figure("payload-bytes-allocated") < ran.figure("bytes"), last);
+    }
+
+    @Test
     void processesKnowEachOtherByCertificates() {
         Ran ran = Ran.bulla("xcast", "--processes=2", "--radix=1", "--tls", file.toString());
         assertEquals(0, ran.status(), ran::err);
@@ -107,7 +115,7 @@ class NodeTest {
                 0,
                 Ran.bulla("cert", "--nodes=1", "--out=" + folder.resolve("certs"))
                         .status());
-        Path peers = peersFile(2);
+        Path peers = FreePorts.peersFile(folder, 2);
         String certs = "--certs=" + folder.resolve("certs");
         BufferedReader said =
                 start("node", "--rank=1", "--peers=" + peers, certs, "--sign").inputReader();
@@ -135,7 +143,7 @@ class NodeTest {
                 0,
                 Ran.bulla("cert", "--nodes=2", "--out=" + folder.resolve("certs"))
                         .status());
-        Path peers = peersFile(3);
+        Path peers = FreePorts.peersFile(folder, 3);
         String certs = "--certs=" + folder.resolve("certs");
         List<BufferedReader> said = new ArrayList<>();
         for (int rank = 1; rank <= 2; rank++) {
@@ -174,7 +182,7 @@ class NodeTest {
 
     @Test
     void peersThatAreNotThereAreNamed() throws IOException {
-        Path peers = peersFile(2);
+        Path peers = FreePorts.peersFile(folder, 2);
         Ran ran = Ran.bulla("xcast", "--peers=" + peers, "--plaintext", "--peer-timeout=300ms", file.toString());
         assertEquals(1, ran.status());
         assertTrue(ran.err().startsWith("bulla: peer 1 failed: no connection: millis=300 "), ran::err);
@@ -260,18 +268,5 @@ class NodeTest {
                 .start();
         started.add(process);
         return process;
-    }
-
-    private Path peersFile(int size) throws IOException {
-        StringBuilder lines = new StringBuilder();
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int rank = 0; rank < size; rank++) {
-            taken.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-            lines.append(rank + " 127.0.0.1:" + taken.getLast().getLocalPort() + "\n");
-        }
-        for (ServerSocket socket : taken) {
-            socket.close();
-        }
-        return Files.writeString(folder.resolve("peers"), lines);
     }
 }
