@@ -18,15 +18,19 @@ import io.bulla.runtime.oob.Security;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /// How long a node that goes on from a checkpoint needs until its first handler runs: 1,000 messages of 64 KiB have
 /// arrived and were not handled. Beside it: its file is read, and nothing else; read and held against the manifest. By
-/// turns; all from the system's cache of files.
+/// turns; all from the system's cache of files. Then reading and going on once more, each after the system was told
+/// to drop the files from its cache, with `dd`: as it is after a machine went down.
 ///
 /// Prints the median of each in milliseconds.
 public final class RestoreCost {
@@ -52,7 +56,7 @@ public final class RestoreCost {
                 CheckpointArchive.of(store).verify(manifest);
                 restore(source, store);
             }
-            double[][] millis = new double[3][effort.rounds];
+            double[][] millis = new double[5][effort.rounds];
             for (int i = 0; i < effort.rounds; i++) {
                 long begun = System.nanoTime();
                 read(store, manifest, chunk);
@@ -65,6 +69,37 @@ public final class RestoreCost {
             print("read", millis[0]);
             print("verify", millis[1]);
             print("restore", millis[2]);
+            List<Path> files = files(Path.of(args[0]));
+            for (int i = 0; i < effort.rounds; i++) {
+                drop(files);
+                long begun = System.nanoTime();
+                read(store, manifest, chunk);
+                millis[3][i] = since(begun);
+                drop(files);
+                millis[4][i] = restore(source, store);
+            }
+            print("read-cold", millis[3]);
+            print("restore-cold", millis[4]);
+        }
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(Files::isRegularFile).toList();
+        }
+    }
+
+    /// Tells the system to drop files from its cache.
+    private static void drop(List<Path> files) throws IOException, InterruptedException {
+        for (Path file : files) {
+            int status = new ProcessBuilder("dd", "of=" + file, "oflag=nocache", "conv=notrunc,fdatasync", "count=0")
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+            if (status != 0) {
+                throw new IOException("dd cannot drop a file from the cache: file=" + file + " status=" + status);
+            }
         }
     }
 

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 /// A process that writes into another one's memory. Arguments: what it does, provider, the other one's name in
 /// hexadecimal, key, target, bytes.
 ///
-/// - `once`: writes `d` until it is killed or all is there.
+/// - `once`: waits for a line of its input, and writes `d` until it is killed or all is there.
 /// - `counting`: writes numbers, one after the other, until its input ends; says how many were written, and how many
 ///   failed.
 /// - `late`: writes `a`, says so, waits for a line of its input, writes `b` by the same key, and says how that ended.
@@ -53,7 +53,7 @@ public final class FabricPeer {
     public static void main(String... args) throws Exception {
         FabricPeer peer = new FabricPeer(args);
         switch (args[0]) {
-            case "once" -> peer.write('d').await(LONGEST);
+            case "once" -> peer.writeOnce();
             case "counting" -> peer.count();
             case "late" -> peer.writeLate();
             default -> throw new IllegalArgumentException("unknown: what=" + args[0]);
@@ -65,6 +65,12 @@ public final class FabricPeer {
     private FabricWrite write(char value) throws FabricException {
         bytes.fill((byte) value);
         return endpoint.write(reader, key, target, bytes);
+    }
+
+    private void writeOnce() throws Exception {
+        if (System.in.read() >= 0) {
+            write('d').await(LONGEST);
+        }
     }
 
     private void count() throws IOException {

@@ -32,6 +32,7 @@ final class Kills {
     private static final int BYTES = 64 << 20;
     private static final long THIRDS_BYTES = 4096;
     private static final long COMPUTES_MILLIS = 100;
+    private static final int TOLD = 10;
     private static final Duration LATE = Duration.ofMillis(500);
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Peer THIRD = new Peer(2, "third");
@@ -80,7 +81,7 @@ final class Kills {
                 Region region = memory.allocate(BYTES);
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 Mark mark = domain.register(slab, 0, BYTES, Access.REMOTE_WRITE, peer, i + 1);
-                kill(domain, region.segment(), name, mark.key());
+                kill(start(domain, region.segment(), name, mark.key()), region.segment());
                 domain.retire(mark, Ending.COMPLETE, () -> {});
                 dead += reuse(domain, region.segment());
                 domain.close();
@@ -106,14 +107,10 @@ final class Kills {
             try (OtherProcess third =
                     OtherProcess.start(domain, "counting", thirdsName, thirds.key(), thirds.address(), THIRDS_BYTES)) {
                 third.await("its first number", () -> counted.get(JAVA_LONG, 0) > 0);
-                for (int i = 0; i < kills; i++) {
-                    Landing landing = registrations.landing(memory, BYTES);
-                    Peer peer = new Peer(100 + i, "writer");
-                    dead += killAndRevoke(domain, registrations, landing.grant(peer), i);
-                    landing.close();
+                dead += killEach(kills, domain, registrations, memory, () -> {
                     long before = counted.get(JAVA_LONG, 0);
                     third.await("a number after a kill", () -> counted.get(JAVA_LONG, 0) > before);
-                }
+                });
                 third.goOn();
                 thirdSaid = third.line();
             }
@@ -123,21 +120,81 @@ final class Kills {
         return dead;
     }
 
-    private long killAndRevoke(FabricDomain domain, Registrations registrations, Grant grant, int i) throws Exception {
-        MemorySegment bytes = at(grant);
-        kill(domain, bytes, domain.endpoint(grant.peer()).name(), grant.key());
+    /// The next writer starts while the one before is killed: that is most of a writer's time.
+    private long killEach(
+            int kills, FabricDomain domain, Registrations registrations, SlabSource memory, Then afterEach)
+            throws Exception {
         long from = System.nanoTime();
-        List<Revocation> revoked = registrations.revoke(grant.peer(), PATIENCE);
+        long dead = 0;
+        Writer next = null;
+        try {
+            for (int i = 0; i < kills; i++) {
+                Writer writer = next == null ? Writer.start(domain, registrations, memory, i) : next;
+                next = null;
+                try (writer) {
+                    next = i + 1 < kills ? Writer.start(domain, registrations, memory, i + 1) : null;
+                    dead += killAndRevoke(domain, registrations, writer, i);
+                }
+                afterEach.run();
+                if ((i + 1) % TOLD == 0) {
+                    System.out.println("kills so far: provider=" + provider + " ours=" + (i + 1) + " clean=" + clean
+                            + " dead-bytes=" + dead + " seconds=" + (System.nanoTime() - from) / 1_000_000_000);
+                }
+            }
+        } finally {
+            if (next != null) {
+                next.close();
+            }
+        }
+        return dead;
+    }
+
+    private interface Then {
+        void run() throws IOException;
+    }
+
+    /// A process that waits to be told to write, and where it writes to.
+    private record Writer(Landing landing, Grant grant, OtherProcess process) implements AutoCloseable {
+
+        static Writer start(FabricDomain domain, Registrations registrations, SlabSource memory, int i)
+                throws Exception {
+            Landing landing = registrations.landing(memory, BYTES);
+            Peer peer = new Peer(100 + i, "writer");
+            Grant grant = landing.grant(peer);
+            return new Writer(
+                    landing,
+                    grant,
+                    Kills.start(domain, at(grant), domain.endpoint(peer).name(), grant.key()));
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            process.close();
+            landing.close();
+        }
+    }
+
+    private long killAndRevoke(FabricDomain domain, Registrations registrations, Writer writer, int i)
+            throws Exception {
+        MemorySegment bytes = at(writer.grant);
+        kill(writer.process, bytes);
+        long from = System.nanoTime();
+        List<Revocation> revoked = registrations.revoke(writer.grant.peer(), PATIENCE);
         millis[i] = (System.nanoTime() - from) / 1_000_000;
         clean += revoked.equals(List.of(new Revocation.Clean())) ? 1 : 0;
         return reuse(domain, bytes);
     }
 
-    /// Starts a process, waits for its first byte, computes for a while, and kills it.
-    private static void kill(FabricDomain domain, MemorySegment bytes, byte[] name, long key)
-            throws IOException, InterruptedException {
+    private static OtherProcess start(FabricDomain domain, MemorySegment bytes, byte[] name, long key)
+            throws IOException {
         bytes.set(JAVA_BYTE, 0, (byte) 0);
-        try (OtherProcess writer = OtherProcess.start(domain, "once", name, key, bytes.address(), BYTES)) {
+        return OtherProcess.start(domain, "once", name, key, bytes.address(), BYTES);
+    }
+
+    /// Tells a process to write, waits for its first byte, computes for a while, and kills it.
+    private static void kill(OtherProcess process, MemorySegment bytes) throws IOException, InterruptedException {
+        try (OtherProcess writer = process) {
+            writer.goOn();
             writer.await("its first byte", () -> bytes.get(JAVA_BYTE, 0) == 'd');
             // what it sends meanwhile waits in the system
             Thread.sleep(COMPUTES_MILLIS);
