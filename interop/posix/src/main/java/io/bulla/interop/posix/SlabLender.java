@@ -45,6 +45,9 @@ public final class SlabLender implements AutoCloseable {
     private static final int MOST_PEERS = 4096;
     private static final int PAUSE_MILLIS = 50;
     private static final long PAUSE_NANOS = 5_000_000;
+    /// What borrowers give back within this time is taken back in one go: else the buffer of each would wake the
+    /// thread, which takes longer than the copy of a small message (docs/performance/shared.md).
+    private static final long GATHER_NANOS = 200_000;
     private static final long SCRATCH = 256 * SlabRecord.TO_LENDER;
     private static final int WAKER = 0;
     private static final int LISTENER = 1;
@@ -241,11 +244,17 @@ public final class SlabLender implements AutoCloseable {
             return false;
         }
         look(now, over);
+        boolean heard = false;
         for (int i = 0; i < now.size(); i++) {
-            serve(now.get(i), poll.saw(FIRST_PEER + 2 * i), poll.saw(FIRST_PEER + 2 * i + 1));
+            boolean speaks = poll.saw(FIRST_PEER + 2 * i);
+            serve(now.get(i), speaks, poll.saw(FIRST_PEER + 2 * i + 1));
+            heard |= speaks;
         }
         if (poll.saw(LISTENER)) {
             take();
+        }
+        if (heard) {
+            LockSupport.parkNanos(GATHER_NANOS);
         }
         return true;
     }
