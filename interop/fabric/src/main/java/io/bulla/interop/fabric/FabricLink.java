@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers between this process and one peer by rendezvous: the receiver takes memory, the sender writes into it,
@@ -55,7 +56,7 @@ public final class FabricLink implements AutoCloseable {
         /// @param buffer closed by the listener
         void received(SealedBuffer buffer);
 
-        /// The link has failed; its peer can no longer write.
+        /// The link has failed; its peer can no longer write, except to what is in quarantine.
         ///
         /// @param peer that it led to
         /// @param why one line
@@ -199,6 +200,8 @@ public final class FabricLink implements AutoCloseable {
 
     /// Lets the fabric work, takes up what the peer has said, and goes on with every buffer. Never waits. What is
     /// wrong ends the link, and is the listener's.
+    ///
+    /// @throws IllegalStateException as [#fail] does
     public synchronized void progress() {
         if (broken != null) {
             return;
@@ -220,9 +223,17 @@ public final class FabricLink implements AutoCloseable {
     /// closed before the listener hears of it. Again does nothing.
     ///
     /// @param why for the listener, and for sends that have not ended
+    /// @throws IllegalStateException if the fabric refuses to close the endpoint. The listener has heard by
+    ///     then, and what the peer may still write to is in quarantine until the domain is closed
     public synchronized void fail(String why) {
-        if (broken == null) {
-            listener.failed(peer, why, end(why));
+        if (broken != null) {
+            return;
+        }
+        List<Revocation> revoked = new ArrayList<>();
+        try {
+            end(why, revoked);
+        } finally {
+            listener.failed(peer, why, List.copyOf(revoked));
         }
     }
 
@@ -234,10 +245,12 @@ public final class FabricLink implements AutoCloseable {
     }
 
     /// Ends the link; the listener does not hear of it. Again does nothing.
+    ///
+    /// @throws IllegalStateException if the fabric refuses to close the endpoint, as of [#fail]
     @Override
     public synchronized void close() {
         if (broken == null) {
-            end(CLOSED);
+            end(CLOSED, new ArrayList<>());
         }
     }
 
@@ -248,10 +261,10 @@ public final class FabricLink implements AutoCloseable {
     }
 
     /// No new access first; then the fence; then what hangs on it.
-    private List<Revocation> end(String why) {
+    private void end(String why, List<Revocation> revoked) {
         broken = why;
         try {
-            return registrations.revoke(peer, limits.patience());
+            revoked.addAll(registrations.revoke(peer, limits.patience()));
         } finally {
             try {
                 endpoint.close();
@@ -267,9 +280,24 @@ public final class FabricLink implements AutoCloseable {
         arriving.clear();
         leaving.clear();
         try {
-            here.forEach(Arriving::letGo);
+            eachOf(here, Arriving::letGo);
         } finally {
-            there.forEach(each -> each.ended(why));
+            eachOf(there, each -> each.ended(why));
+        }
+    }
+
+    /// All of them, whatever one of them throws.
+    private static <T> void eachOf(List<T> all, Consumer<? super T> step) {
+        for (int i = 0; i < all.size(); i++) {
+            boolean taken = false;
+            try {
+                step.accept(all.get(i));
+                taken = true;
+            } finally {
+                if (!taken) {
+                    eachOf(all.subList(i + 1, all.size()), step);
+                }
+            }
         }
     }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,17 +19,26 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.fabric.LinkMessage.Kind;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
+import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import io.bulla.runtime.registration.PinBudget;
 import io.bulla.runtime.registration.Registrations;
 import io.bulla.runtime.registration.Revocation;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -138,6 +150,55 @@ class FabricLinkTest {
         }
     }
 
+    /// An endpoint that stays open is no fence: its peer's memory is out of use, and the listener is told so.
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    void listenerHearsOfAFabricThatRefusesTheEnd(String provider) throws Exception {
+        try (Scene scene = new Scene(provider, LinkLimits.USUAL);
+                SealedBuffer large = scene.inPieces(new byte[32 * MIB])) {
+            scene.left.link.send(large);
+            scene.until(() -> scene.right.registrations.figures().marks() > 0);
+            try (RefusedClose refused = new RefusedClose(scene.right.endpoint())) {
+                // ends the wait for a fence that does not come
+                Thread.currentThread().interrupt();
+                String why = assertThrows(
+                                IllegalStateException.class, () -> scene.right.link.fail("heartbeat is missing"))
+                        .getMessage();
+                assertTrue(Thread.interrupted());
+                assertTrue(why.startsWith("fi_close(endpoint): error=16 "), why);
+                assertEquals(2, refused.calls());
+            }
+            assertEquals(List.of("heartbeat is missing"), scene.right.failures);
+            assertEquals(1, scene.right.revoked.size());
+            assertInstanceOf(Revocation.Quarantined.class, scene.right.revoked.getFirst());
+            assertEquals(1, scene.right.registrations.figures().quarantined());
+        }
+    }
+
+    /// One handle's trace throws: the other buffers are let go all the same, and the listener hears.
+    @Test
+    void everySendEndsWhateverAnotherThrows() throws Exception {
+        FaultyTrace trace = new FaultyTrace();
+        ArenaSource traced = ArenaSource.create(MemoryBudget.unlimited(), trace);
+        try (Scene scene = new Scene("net", LinkLimits.USUAL)) {
+            List<LinkSend> sends = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                try (BufferBuilder builder = BufferBuilder.ofCapacity(traced, 10);
+                        SealedBuffer buffer = builder.put(new byte[10]).seal()) {
+                    sends.add(scene.left.link.send(buffer));
+                }
+            }
+            trace.fails = true;
+            IllegalStateException thrown =
+                    assertThrows(IllegalStateException.class, () -> scene.left.link.fail("heartbeat is missing"));
+            trace.fails = false;
+            assertEquals("thrown by the test", thrown.getMessage());
+            assertEquals(3, trace.thrown);
+            assertTrue(sends.stream().allMatch(LinkSend::isDone));
+            assertEquals(List.of("heartbeat is missing"), scene.left.failures);
+        }
+    }
+
     @Test
     void whatIsNoMessageOfALinkEndsIt() throws Exception {
         List<LinkMessage> wrong = List.of(
@@ -185,6 +246,69 @@ class FabricLinkTest {
         }
     }
 
+    private static final class FaultyTrace implements LeaseTrace {
+
+        boolean fails;
+        int thrown;
+
+        @Override
+        public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+            return this;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            if (fails) {
+                thrown++;
+                throw new IllegalStateException("thrown by the test");
+            }
+        }
+    }
+
+    /// An endpoint that libfabric does not close: it has another table of operations meanwhile.
+    private static final class RefusedClose implements AutoCloseable {
+
+        private static final int BUSY = 16;
+
+        private final Arena arena = Arena.ofShared();
+        private final MemorySegment object;
+        private final long operations;
+        private int calls;
+
+        // restricted: a call from libfabric
+        @SuppressWarnings("restricted")
+        RefusedClose(FabricEndpoint endpoint) throws ReflectiveOperationException {
+            object = Libfabric.at(endpoint.address, 24);
+            operations = object.get(JAVA_LONG, 16);
+            MemorySegment others = arena.allocate(56, 8).copyFrom(Libfabric.at(operations, 56));
+            MethodHandle refuse = MethodHandles.lookup()
+                    .findVirtual(RefusedClose.class, "refuse", MethodType.methodType(int.class, long.class))
+                    .bindTo(this);
+            others.set(
+                    JAVA_LONG,
+                    8,
+                    Linker.nativeLinker()
+                            .upcallStub(refuse, FunctionDescriptor.of(JAVA_INT, JAVA_LONG), arena)
+                            .address());
+            object.set(JAVA_LONG, 16, others.address());
+        }
+
+        private int refuse(long endpoint) {
+            calls++;
+            return -BUSY;
+        }
+
+        int calls() {
+            return calls;
+        }
+
+        @Override
+        public void close() {
+            object.set(JAVA_LONG, 16, operations);
+            arena.close();
+        }
+    }
+
     /// One process's part.
     private static final class End implements FabricLink.Listener, AutoCloseable {
 
@@ -203,6 +327,10 @@ class FabricLinkTest {
             this.other = new Peer(other.hashCode(), other);
             this.memory = SlabSource.builder().budget(budget).build();
             this.registrations = Registrations.of(domain, new PinBudget(1L << 40));
+        }
+
+        FabricEndpoint endpoint() throws FabricException {
+            return domain.endpoint(other);
         }
 
         void open(LinkLimits limits) throws FabricException {
