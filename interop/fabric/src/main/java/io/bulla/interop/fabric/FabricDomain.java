@@ -39,13 +39,16 @@ public final class FabricDomain implements Registrar {
 
     static final long COMPLETION = 1L << 24;
 
+    static final long REMOTE_DATA = 1L << 17;
+
     private static final long REMOTE_WRITE = 0x2000;
     private static final long TRANSMIT_AND_RECEIVE = 0x800 | 0x400;
     private static final int ECANCELED = 125;
-    private static final int CQ_FORMAT_MESSAGE = 2;
+    private static final int CQ_FORMAT_DATA = 3;
     private static final int AV_TABLE = 2;
     private static final int COMPLETIONS = 16;
-    private static final int COMPLETION_BYTES = 24;
+    // 0 context  8 flags  16 length  24 buffer  32 data
+    private static final int COMPLETION_BYTES = 40;
     private static final int ERROR_BYTES = 80;
 
     private static final class Region implements Mark {
@@ -85,6 +88,8 @@ public final class FabricDomain implements Registrar {
     private final List<Long> opened = new ArrayList<>();
     private final Map<Peer, FabricEndpoint> endpoints = new HashMap<>();
     private final Map<Long, Piece> underWay = new HashMap<>();
+    // by the key that a peer writes by: whom to tell that the write has landed
+    private final Map<Long, FabricEndpoint> expected = new HashMap<>();
     // in no order: each knows its place
     private final List<Region> regions = new ArrayList<>();
     private final long domain;
@@ -252,9 +257,41 @@ public final class FabricDomain implements Registrar {
             throw Libfabric.failed("fi_cq_read", read, "");
         }
         for (long at = 0; at < read * COMPLETION_BYTES; at += COMPLETION_BYTES) {
-            ended(completions.get(JAVA_LONG, at), 0, completions.get(JAVA_LONG, at + 16));
+            if ((completions.get(JAVA_LONG, at + 8) & (REMOTE_WRITE | REMOTE_DATA)) == (REMOTE_WRITE | REMOTE_DATA)) {
+                landed(completions.get(JAVA_LONG, at + 32));
+            } else {
+                ended(completions.get(JAVA_LONG, at), 0, completions.get(JAVA_LONG, at + 16));
+            }
         }
         return (int) read;
+    }
+
+    /// A peer's write that says so itself is in this process's memory. One by a key that is not expected, or not
+    /// any more, is none of an endpoint's.
+    private void landed(long key) {
+        FabricEndpoint by = expected.remove(key);
+        if (by != null) {
+            by.landed().add(key);
+        }
+    }
+
+    /// From now on an endpoint is told when a write by this key, which says so itself, has landed: once.
+    synchronized void expect(long key, FabricEndpoint by) {
+        expected.put(key, by);
+    }
+
+    synchronized void expectNoMore(long key) {
+        expected.remove(key);
+    }
+
+    /// @return the key of a write that has landed, in their order; `null` if there is none
+    synchronized @Nullable Long nextLanded(FabricEndpoint by) {
+        return by.landed().poll();
+    }
+
+    /// Whether writes can say themselves that they have landed.
+    boolean carriesNumbers() {
+        return info.carriesNumbers();
     }
 
     /// Ends every endpoint, registration and object of it. Again does nothing.
@@ -354,6 +391,7 @@ public final class FabricDomain implements Registrar {
         opened.remove(endpoint.address);
         endpoints.values().remove(endpoint);
         endpoint.closed();
+        expected.values().removeIf(by -> by == endpoint);
         // what it had under way gets no answer any more
         List<Piece> left = new ArrayList<>(endpoint.waiting());
         endpoint.waiting().clear();
@@ -385,7 +423,7 @@ public final class FabricDomain implements Registrar {
 
     private MemorySegment cqAttributes() {
         MemorySegment attributes = arena.allocate(40, 8);
-        attributes.set(JAVA_INT, 16, CQ_FORMAT_MESSAGE);
+        attributes.set(JAVA_INT, 16, CQ_FORMAT_DATA);
         return attributes;
     }
 

@@ -15,6 +15,7 @@ public final class FabricEndpoint implements AutoCloseable {
     private final byte[] name;
     // under the domain's monitor, as all below
     private final Queue<Piece> waiting = new ArrayDeque<>();
+    private final Queue<Long> landed = new ArrayDeque<>();
     private boolean closed;
 
     /// A part of an operation that the fabric is given at once.
@@ -51,7 +52,7 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @return to be waited for
     /// @throws FabricException if the endpoint is closed
     public FabricWrite write(long peer, long key, long target, MemorySegment bytes) throws FabricException {
-        return domain.begin(new FabricWrite(this, peer, key, target, Gather.of(bytes)), 1);
+        return domain.begin(new FabricWrite(this, peer, key, target, Gather.of(bytes), false), 1);
     }
 
     /// Writes a buffer into a peer's memory, one region behind the other, nothing copied. It is over when the
@@ -66,8 +67,16 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @throws IllegalArgumentException if a region is on the heap
     /// @throws IllegalStateException if the buffer is closed
     public FabricWrite write(long peer, long key, long target, SealedBuffer buffer) throws FabricException {
+        return write(peer, key, target, buffer, false);
+    }
+
+    /// @param tells whether the peer is told by the write itself, with the key, that it has landed. A write of
+    ///     several pieces tells nothing: the last one might land on a new connection after an earlier one was lost
+    ///     with the old one
+    FabricWrite write(long peer, long key, long target, SealedBuffer buffer, boolean tells) throws FabricException {
         Gather bytes = Gather.of(buffer, domain.mostRegions());
-        return domain.begin(new FabricWrite(this, peer, key, target, bytes), bytes.pieces());
+        boolean told = tells && domain.carriesNumbers() && bytes.pieces() == 1;
+        return domain.begin(new FabricWrite(this, peer, key, target, bytes, told), bytes.pieces());
     }
 
     /// Sends a buffer as a message, from where its regions are. A fabric takes a few regions at once; what is
@@ -104,6 +113,11 @@ public final class FabricEndpoint implements AutoCloseable {
     /// What the fabric does not take yet, in order.
     Queue<Piece> waiting() {
         return waiting;
+    }
+
+    /// Keys of the peer's writes that have landed, in order.
+    Queue<Long> landed() {
+        return landed;
     }
 
     boolean isClosed() {

@@ -20,7 +20,7 @@ import java.lang.invoke.MethodHandle;
 /// fi_info:         0 next  8 caps  16 mode  72 tx  80 rx  88 ep  96 domain  104 fabric       120 bytes
 /// fi_tx_attr:      56 iov_limit
 /// fi_ep_attr:      0 type  16 max_msg_size
-/// fi_domain_attr:  8 name  16 threading  36 mr_mode  40 mr_key_size
+/// fi_domain_attr:  8 name  16 threading  36 mr_mode  40 mr_key_size  48 cq_data_size
 /// fi_fabric_attr:  16 prov_name
 /// ```
 final class FabricInfo implements AutoCloseable {
@@ -87,6 +87,11 @@ final class FabricInfo implements AutoCloseable {
     /// Regions of one operation.
     int mostRegions() {
         return Math.clamp(word(word(address + 72) + 56), 1, 1024);
+    }
+
+    /// Whether a write can carry a number of 64 bits that the target's queue of completions gets with it.
+    boolean carriesNumbers() {
+        return word(word(address + 96) + 48) >= Long.BYTES;
     }
 
     FabricProvider provider() {

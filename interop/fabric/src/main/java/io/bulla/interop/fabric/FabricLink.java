@@ -30,9 +30,13 @@ import org.jspecify.annotations.Nullable;
 /// sender                                   receiver
 ///   request: size            ---------->     landing, grant
 ///                            <----------   clear: key, target         or refused: no room
-///   writes of its regions    =========>     the landing
-///   finished                 ---------->     grant over, landing sealed, listener
+///   write of its regions     =========>     the landing; the key, when all of it is there
+///                                            grant over, landing sealed, listener
 /// ```
+///
+/// A fabric that takes the regions in one write tells the receiver the write's number, which is the key, when all of
+/// it is in memory. Of several writes, or none, the sender waits for the last answer, and says *finished*. So what is
+/// complete never hangs on the order of two operations: a fabric may carry them over two connections.
 ///
 /// Buffers reach the listener in the order of their requests. The link fails as a whole: with what is no message
 /// of this kind, an error of the fabric, a buffer that takes longer than the patience, or a verdict on the peer
@@ -209,6 +213,7 @@ public final class FabricLink implements AutoCloseable {
         try {
             domain.progress();
             takeUp();
+            takeLanded();
             finishWritten();
             forgetSaid();
         } catch (FabricException refused) {
@@ -355,6 +360,7 @@ public final class FabricLink implements AutoCloseable {
             return;
         }
         arriving.put(asked.id(), room);
+        domain.expect(room.grant.key(), endpoint);
         long target = domain.provider().byAddress() ? room.grant.address() : 0;
         say(new LinkMessage(Kind.CLEAR, asked.id(), room.grant.key(), target));
     }
@@ -390,15 +396,31 @@ public final class FabricLink implements AutoCloseable {
         send.begin(endpoint, Objects.requireNonNull(to), said.first(), said.second());
     }
 
-    /// Tells the peer of each write that is over.
+    /// Tells the peer of what is over, if the write has not.
     private void finishWritten() throws FabricException {
         for (LinkSend each : List.copyOf(leaving.values())) {
             if (each.isWritten()) {
-                say(new LinkMessage(Kind.FINISHED, each.id(), 0, 0));
+                if (!each.tells()) {
+                    say(new LinkMessage(Kind.FINISHED, each.id(), 0, 0));
+                }
                 leaving.remove(each.id());
                 each.ended(null);
             }
         }
+    }
+
+    private void takeLanded() throws FabricException {
+        for (Long key = next(); key != null; key = next()) {
+            for (Arriving each : List.copyOf(arriving.values())) {
+                if (each.grant.key() == key && each.whole == null) {
+                    finish(each, key);
+                }
+            }
+        }
+    }
+
+    private @Nullable Long next() {
+        return broken == null ? domain.nextLanded(endpoint) : null;
     }
 
     private void finished(LinkMessage said) throws FabricException {
@@ -406,6 +428,11 @@ public final class FabricLink implements AutoCloseable {
         if (room.whole != null) {
             throw wrong("finished twice", said);
         }
+        domain.expectNoMore(room.grant.key());
+        finish(room, said);
+    }
+
+    private void finish(Arriving room, Object said) throws FabricException {
         if (!(room.grant.complete(limits.patience()) instanceof Revocation.Clean)) {
             throw wrong("fabric has not let go of what is finished", said);
         }

@@ -15,13 +15,20 @@ public final class FabricWrite extends FabricOperation {
     private final long peer;
     private final long key;
     private final long target;
+    private final boolean tells;
 
-    FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes) {
+    /// @param tells whether the peer is told the key when all is in its memory; of one piece then
+    FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes, boolean tells) {
         super(from, "fi_write", bytes.pieces());
         this.bytes = bytes;
         this.peer = peer;
         this.key = key;
         this.target = target;
+        this.tells = tells;
+    }
+
+    boolean tells() {
+        return tells;
     }
 
     @Override
@@ -36,7 +43,9 @@ public final class FabricWrite extends FabricOperation {
         message.set(JAVA_LONG, 32, remote.address());
         message.set(JAVA_LONG, 40, 1);
         message.set(JAVA_LONG, 48, id);
-        return FabricCalls.write(from().address, message, FabricDomain.COMPLETION | DELIVERY_COMPLETE);
+        message.set(JAVA_LONG, 56, key);
+        long tell = tells ? FabricDomain.REMOTE_DATA : 0;
+        return FabricCalls.write(from().address, message, FabricDomain.COMPLETION | DELIVERY_COMPLETE | tell);
     }
 
     @Override

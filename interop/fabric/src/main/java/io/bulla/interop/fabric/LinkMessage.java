@@ -21,7 +21,7 @@ record LinkMessage(Kind kind, long id, long first, long second) {
 
     static final int BYTES = 32;
 
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     /// In the order of a transfer.
@@ -32,7 +32,7 @@ record LinkMessage(Kind kind, long id, long first, long second) {
         CLEAR,
         /// There is none.
         REFUSED,
-        /// All of it is written.
+        /// All of it is written, by writes that did not say so themselves.
         FINISHED
     }
 

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// A buffer on its way over a [FabricLink]. It is done when all bytes are in the peer's memory, and held until the
-/// fabric has let go of it.
+/// A buffer on its way over a [FabricLink]. It is done when the fabric has said that all bytes are in the peer's
+/// memory, and held until the fabric has let go of it. One that fails may have arrived all the same.
 public final class LinkSend {
 
     private final FabricLink link;
@@ -70,7 +70,7 @@ public final class LinkSend {
         cleared = true;
         SealedBuffer buffer = held;
         if (buffer != null && byteSize > 0) {
-            write = from.write(peer, key, target, buffer);
+            write = from.write(peer, key, target, buffer, true);
         }
     }
 
@@ -89,6 +89,11 @@ public final class LinkSend {
             return true;
         }
         return false;
+    }
+
+    /// Whether the write itself tells the peer that it has landed.
+    boolean tells() {
+        return write != null && write.tells();
     }
 
     /// @param why it failed; `null` if it did not

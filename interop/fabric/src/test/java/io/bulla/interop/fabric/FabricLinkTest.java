@@ -217,7 +217,7 @@ class FabricLinkTest {
         assertEnds(new byte[LinkMessage.BYTES]);
         assertEnds(new byte[1]);
         byte[] unknown = new byte[LinkMessage.BYTES];
-        unknown[0] = 1;
+        unknown[0] = 2;
         unknown[1] = (byte) 200;
         assertEnds(unknown);
     }
