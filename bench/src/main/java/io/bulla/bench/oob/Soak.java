@@ -64,6 +64,9 @@ public final class Soak implements Callable<Integer> {
             over = plain.end(END_SECONDS) & tls.end(END_SECONDS);
             messages = loads.stream().mapToLong(SoakLoad::completed).sum();
             failures = loads.stream().mapToLong(SoakLoad::failures).sum();
+            loads.stream()
+                    .flatMap(load -> load.firstFailure().stream())
+                    .forEach(first -> System.out.println("soak: first failure: " + first));
         }
         boolean flat = record.isFlat();
         System.out.println(record.line() + " messages=" + messages + " failures=" + failures + " all-over=" + yes(over)

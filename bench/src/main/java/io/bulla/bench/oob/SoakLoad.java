@@ -7,10 +7,12 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 
@@ -29,6 +31,7 @@ final class SoakLoad implements AutoCloseable {
     private final LongAdder completed = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final LongAdder failures = new LongAdder();
+    private final AtomicReference<Throwable> firstFailure = new AtomicReference<>();
     // messages that have not been completed; no new ones once it ends
     private final AtomicInteger underWay = new AtomicInteger();
     // seen soon by the thread that completes a message
@@ -71,6 +74,11 @@ final class SoakLoad implements AutoCloseable {
         return failures.sum();
     }
 
+    /// Why the first of them failed, if one did.
+    Optional<Throwable> firstFailure() {
+        return Optional.ofNullable(firstFailure.get());
+    }
+
     /// Begins nothing any more.
     ///
     /// @return whether all that was begun is over
@@ -107,6 +115,7 @@ final class SoakLoad implements AutoCloseable {
             completed.increment();
             if (failure != null) {
                 failures.increment();
+                firstFailure.compareAndSet(null, failure);
             }
             if (!ending) {
                 next.run();
