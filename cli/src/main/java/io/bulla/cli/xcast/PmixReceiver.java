@@ -57,6 +57,7 @@ final class PmixReceiver {
             }
             checkpoints.close();
             job.leave();
+            recipient.letGo();
         }
     }
 
