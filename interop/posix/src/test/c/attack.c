@@ -26,6 +26,7 @@ struct to_lender { int32_t slot, generation; uint64_t slab; };
 struct lease { int socket, string, file; uint64_t slab, file_bytes, offset, length; int32_t slot, generation; };
 
 static int attempts, lies, succeeded;
+static const char *lender;
 
 static void die(const char *what) { perror(what); exit(2); }
 
@@ -47,22 +48,32 @@ static int hear(int s, struct to_borrower *in, int *file) {
     return 1;
 }
 
-// connected, with one lease
-static struct lease borrow(const char *path) {
-    struct lease l = {.socket = socket(AF_UNIX, SOCK_STREAM, 0)};
+static int connected(void) {
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    struct to_borrower in;
     // a lie that is believed must not hang this
-    setsockopt(l.socket, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){20, 0}, sizeof(struct timeval));
-    strncpy(a.sun_path, path, sizeof a.sun_path - 1);
-    if (connect(l.socket, (struct sockaddr *)&a, sizeof a)) die("connect");
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){20, 0}, sizeof(struct timeval));
+    strncpy(a.sun_path, lender, sizeof a.sun_path - 1);
+    if (connect(s, (struct sockaddr *)&a, sizeof a)) die("connect");
+    return s;
+}
+
+static void next(struct lease *l) {
+    struct to_borrower in;
+    do {
+        if (!hear(l->socket, &in, &l->file)) die("lease");
+        if (in.slot == SLAB) l->file_bytes = in.length;
+    } while (in.slot < 0);
+    l->slab = in.slab, l->slot = in.slot, l->generation = in.generation, l->offset = in.offset, l->length = in.length;
+}
+
+// with one lease
+static struct lease borrow(void) {
+    struct lease l = {.socket = connected()};
+    struct to_borrower in;
     say(l.socket, HELLO, 1, 666);
     if (!hear(l.socket, &in, &l.string) || in.slot != HELLO) die("greeting");
-    do {
-        if (!hear(l.socket, &in, &l.file)) die("lease");
-        if (in.slot == SLAB) l.file_bytes = in.length;
-    } while (in.slot < 0);
-    l.slab = in.slab, l.slot = in.slot, l.generation = in.generation, l.offset = in.offset, l.length = in.length;
+    next(&l);
     return l;
 }
 
@@ -112,8 +123,7 @@ static void write_it(struct lease l) {
 }
 
 // the connection has to end; the string is kept, as by one that goes on reading
-static void lie(const char *path, const char *what, void (*words)(struct lease)) {
-    struct lease l = borrow(path);
+static void lie(const char *what, struct lease l, void (*words)(struct lease)) {
     struct to_borrower in;
     int ignored;
     words(l);
@@ -133,20 +143,52 @@ static void unmapped(struct lease l) { say(l.socket, UNMAP, 0, l.slab); }
 static void bytes(struct lease l) { say(l.socket, BYTES, 0, 1ULL << 62); }
 static void five_thousand(struct lease l) { for (int i = 0; i < 5000; i++) say(l.socket, i, 0, l.slab); }
 static void random_words(struct lease l) { for (int i = 0; i < 20000; i++) say(l.socket, rand(), rand(), rand()); }
+static void ungreeted(struct lease l) { say(l.socket, 0, 0, 0); }
+static void other_version(struct lease l) { say(l.socket, HELLO, 2, 666); }
+
+// true by itself
+static void descriptor(struct lease l) {
+    struct to_lender out = {htobe32(l.slot), htobe32(l.generation), htobe64(l.slab)};
+    union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof(int))]; } control = {0};
+    struct iovec io = {&out, sizeof out};
+    struct msghdr m = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET, c->cmsg_type = SCM_RIGHTS, c->cmsg_len = CMSG_LEN(sizeof l.file);
+    memcpy(CMSG_DATA(c), &l.file, sizeof l.file);
+    if (sendmsg(l.socket, &m, MSG_NOSIGNAL) < 0) die("sendmsg");
+}
+
+// an honest one's, of a generation that the liar has none of
+static void anothers(struct lease l) {
+    struct lease other = borrow();
+    while (other.generation < 3) {
+        say(other.socket, other.slot, other.generation, other.slab);
+        next(&other);
+    }
+    say(l.socket, other.slot, other.generation, other.slab);
+    char byte;
+    while (recv(l.socket, &byte, 1, 0) > 0) {}
+    close(other.socket), close(other.string);
+}
 
 int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: attack SOCKET\n"), 2;
-    write_it(borrow(argv[1]));
-    lie(argv[1], "twice", twice);
-    lie(argv[1], "highest slot", highest);
-    lie(argv[1], "lowest slot", lowest);
-    lie(argv[1], "slot of no use", not_used);
-    lie(argv[1], "other generation", other_generation);
-    lie(argv[1], "other slab", other_slab);
-    lie(argv[1], "unmapped while lent", unmapped);
-    lie(argv[1], "a kind of the lender's", bytes);
-    lie(argv[1], "five thousand for one", five_thousand);
-    lie(argv[1], "random words", random_words);
+    lender = argv[1];
+    write_it(borrow());
+    lie("twice", borrow(), twice);
+    lie("highest slot", borrow(), highest);
+    lie("lowest slot", borrow(), lowest);
+    lie("slot of no use", borrow(), not_used);
+    lie("other generation", borrow(), other_generation);
+    lie("other slab", borrow(), other_slab);
+    lie("unmapped while lent", borrow(), unmapped);
+    lie("a kind of the lender's", borrow(), bytes);
+    lie("five thousand for one", borrow(), five_thousand);
+    lie("random words", borrow(), random_words);
+    lie("another borrower's", borrow(), anothers);
+    lie("with a descriptor", borrow(), descriptor);
+    lie("no greeting", (struct lease){.socket = connected()}, ungreeted);
+    lie("greeting of another version", (struct lease){.socket = connected()}, other_version);
     printf("attack: attempts=%d lies=%d succeeded=%d\n", attempts, lies, succeeded);
     return succeeded ? 1 : 0;
 }

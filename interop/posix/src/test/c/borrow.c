@@ -2,7 +2,9 @@
 // An honest borrower that is no JVM: docs/shared-memory.md. It looks at every byte when it comes and before it goes.
 // Usage: borrow SOCKET          keeps some of what it gets until its input or its lender ends
 //        borrow SOCKET COUNT    keeps so many, and does what its input says, a line each:
-//                               check | hangup | fork | exec | end
+//                               check | hangup | lie | exec | end
+//        borrow SOCKET COUNT reaped   the same, in a child of a process that has nothing, and stays until all that it
+//                               started has ended; and: fork
 // Both end with a line "wrong=N messages=N bytes=N left=N"; left: descriptors and mappings that are still there
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -186,16 +189,13 @@ static int obey(const char *self, int count) {
             printf("wrong=%llu held=%d\n", (unsigned long long)wrong, held_count), fflush(stdout);
         } else if (!strcmp(line, "hangup\n")) {
             close(connection), connection = -1;
+        } else if (!strcmp(line, "lie\n")) {
+            say(held[0].slot, held[0].generation + 1, held[0].slab);
         } else if (!strcmp(line, "fork\n")) {
             // the child goes on, and alone has what was borrowed
             pid_t child = fork();
             if (child < 0) die("fork");
-            if (child > 0) {
-                int status = 0;
-                let_go();
-                waitpid(child, &status, 0);
-                _exit(WEXITSTATUS(status));
-            }
+            if (child > 0) _exit(0);
             printf("child=%d\n", getpid()), fflush(stdout);
         } else if (!strcmp(line, "exec\n")) {
             execl(self, self, "waits", NULL);
@@ -205,9 +205,22 @@ static int obey(const char *self, int count) {
     return end();
 }
 
+// the rest of the program is the child's
+static void reap(void) {
+    int status = 0;
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1)) die("prctl");
+    pid_t child = fork();
+    if (child < 0) die("fork");
+    if (child == 0) return;
+    close(0);
+    while (wait(&status) > 0 || errno == EINTR) {}
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
 int main(int argc, char **argv) {
     if (argc == 2 && !strcmp(argv[1], "waits")) return printf("waits pid=%d\n", getpid()), fflush(stdout), getchar() == EOF ? 0 : 1;
-    if (argc < 2 || argc > 3) return fprintf(stderr, "usage: borrow SOCKET [COUNT]\n"), 2;
+    if (argc < 2 || argc > 4) return fprintf(stderr, "usage: borrow SOCKET [COUNT [reaped]]\n"), 2;
+    if (argc == 4) reap();
     if (!borrow(argv[1])) return end(), 2;
     return argc == 2 ? keep_some() : obey(argv[0], atoi(argv[2]));
 }

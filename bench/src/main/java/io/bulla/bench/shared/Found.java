@@ -63,12 +63,18 @@ final class Found {
     }
 
     void lent(SharedProcess lender) {
-        if (lender.figure("leases") + lender.figure("booked") + lender.figure("left") + lender.figure("cut-off") != 0) {
+        lent(lender, 0);
+    }
+
+    /// @param liars whom it had to cut off
+    void lent(SharedProcess lender, int liars) {
+        long wronglyCutOff = lender.figure("cut-off") - liars;
+        if (lender.figure("leases") + lender.figure("booked") + lender.figure("left") != 0 || wronglyCutOff != 0) {
             System.out.println("a lender: pid=" + lender.pid() + " " + lender.said());
         }
         leasesLeft += lender.figure("leases") + (lender.figure("booked") == 0 ? 0 : 1);
         descriptorsLeft += lender.figure("left");
-        cutOff += lender.figure("cut-off");
+        cutOff += Math.abs(wronglyCutOff);
         reclaimed += lender.figure("reclaimed");
         full += lender.figure("full");
     }

@@ -50,6 +50,7 @@ final class Scenes {
 
     void run() throws Exception {
         scene("closes", this::closesAndKeeps);
+        scene("lies", this::liesAndKeeps);
         scene("stops", this::stops);
         scene("forks", this::forks);
         scene("execs", this::execs);
@@ -75,7 +76,7 @@ final class Scenes {
             honest.finish();
             found.borrowed(honest);
             lender.finish();
-            found.lent(lender);
+            found.lent(lender, name.equals("lies") ? 1 : 0);
             System.out.println("scene: " + name + " ok");
         } catch (IOException | IllegalStateException otherwise) {
             found.wrong("scene " + name + ": " + otherwise);
@@ -113,6 +114,18 @@ final class Scenes {
     private void closesAndKeeps() throws Exception {
         SharedProcess keeps = holding(List.of());
         keeps.tell("hangup");
+        restsUntilItEnds(keeps);
+    }
+
+    /// What it has of before it lied stays untouched.
+    private void liesAndKeeps() throws Exception {
+        SharedProcess keeps = holding(List.of());
+        keeps.tell("lie");
+        await("cut-off", cutOff -> cutOff == 1);
+        restsUntilItEnds(keeps);
+    }
+
+    private void restsUntilItEnds(SharedProcess keeps) throws Exception {
         await("quarantined", leases -> leases >= HELD);
         awaitTraffic();
         stillWhole(keeps);
@@ -136,11 +149,12 @@ final class Scenes {
         await("peers", peers -> peers == 1);
     }
 
-    /// The parent has let go of all; the child keeps mapping and string.
+    /// The parent has ended; the child keeps mapping and string.
     private void forks() throws Exception {
-        SharedProcess parent = holding(List.of());
+        SharedProcess parent = holding(List.of(), "reaped");
+        long borrowed = parent.figure("pid");
         long child = parent.ask("fork").figure("child");
-        check("child", parent, pid -> pid != parent.pid());
+        check("child", parent, pid -> pid != borrowed);
         awaitTraffic();
         check("peers", peers -> peers == 2);
         parent.tell("check");
@@ -206,6 +220,8 @@ final class Scenes {
         List<String> all = new ArrayList<>(AS_ANOTHER_USER);
         all.addAll(List.of(command));
         Process process = new ProcessBuilder(all).redirectErrorStream(true).start();
+        // one that is let in ends with its input
+        process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
         if (process.waitFor() != status || !said.contains(says)) {
             throw new IOException(what + ": status=" + process.exitValue() + " said=" + said.strip());
@@ -234,8 +250,10 @@ final class Scenes {
         await("peers", peers -> peers == 1);
     }
 
-    private SharedProcess holding(List<String> before) throws Exception {
-        SharedProcess borrower = SharedProcess.of(before, program.toString(), path, Integer.toString(HELD));
+    private SharedProcess holding(List<String> before, String... how) throws Exception {
+        List<String> command = new ArrayList<>(List.of(program.toString(), path, Integer.toString(HELD)));
+        command.addAll(List.of(how));
+        SharedProcess borrower = SharedProcess.of(before, command.toArray(String[]::new));
         borrower.awaitFigures();
         check("holds", borrower, held -> held == HELD);
         return borrower;
