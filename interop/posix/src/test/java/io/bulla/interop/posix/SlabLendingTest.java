@@ -16,6 +16,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
 import java.io.EOFException;
@@ -356,6 +357,43 @@ class SlabLendingTest {
             try (SealedBuffer next = borrower.receive()) {
                 assertArrayEquals(SendFixture.random(200), bytesOf(next));
             }
+        }
+    }
+
+    /// As soon as the lease goes back, the lender may write the memory again.
+    @Test
+    void readsThrowBeforeTheLeaseGoesBack() throws Exception {
+        try (SlabBorrower borrower = connect(1)) {
+            SlabPeer peer = accepted();
+            try (SealedBuffer message = sealed(100)) {
+                peer.lend(message);
+            }
+            SealedBuffer received = borrower.receive();
+            var stamped = received.iovec();
+            Thread closes = Thread.currentThread();
+            List<Boolean> thrown = new ArrayList<>();
+            Seam.watch((call, arguments) -> {
+                if (call.equals("sendmsg") && Thread.currentThread() == closes) {
+                    thrown.add(throwsNow(stamped));
+                }
+                return 0;
+            });
+            try {
+                received.close();
+            } finally {
+                Seam.watch(null);
+            }
+            assertEquals(List.of(true), thrown);
+            await(() -> peer.leases() == 0);
+        }
+    }
+
+    private static boolean throwsNow(IoVec stamped) {
+        try {
+            stamped.getByte(0);
+            return false;
+        } catch (IllegalStateException ended) {
+            return true;
         }
     }
 

@@ -22,6 +22,7 @@ import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -36,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -261,6 +263,27 @@ class SlabMemoryTest {
                     CompletionException.class,
                     () -> local.borrow(0, wrong).toCompletableFuture().join());
             assertTrue(why.getCause() instanceof IOException, () -> "" + why);
+        }
+    }
+
+    /// Only root can give a socket away.
+    @Test
+    void socketOfAnotherUserIsNotConnectedTo() throws Exception {
+        Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+        Assumptions.assumeTrue(self.equals(0), () -> "not root: user=" + self);
+        start(1, SlabQuota.standard());
+        SlabMemory local = hosts.get(0).local;
+        Path socket = folder.resolve(folder.toFile().list()[0]);
+        Files.setAttribute(socket, "unix:uid", 65534, LinkOption.NOFOLLOW_LINKS);
+        try (LocalMemory.Lender lender = local.invite(0)) {
+            CompletionException why = assertThrows(
+                    CompletionException.class,
+                    () -> local.borrow(0, lender.invitation())
+                            .toCompletableFuture()
+                            .join());
+            assertEquals(
+                    "socket of another user: path=" + socket + " owner=65534 user=0",
+                    why.getCause().getMessage());
         }
     }
 
