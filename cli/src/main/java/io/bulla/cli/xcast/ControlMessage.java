@@ -31,31 +31,23 @@ sealed interface ControlMessage {
         }
     }
 
-    /// `INT32 rank | INT64 memory`
-    ///
-    /// @param memory of its process while it, and each other node, has the message
-    record Held(int rank, long memory) implements ControlMessage {
-
-        @Override
-        public void packInto(BufferBuilder builder) {
-            Packer.into(builder, FORMAT).packInt32(rank).packInt64(memory);
-        }
-
-        static Held of(Message message) {
-            Unpacker words = message.unpacker(Limits.DEFAULT);
-            return new Held(words.unpackInt32(), words.unpackInt64());
-        }
-    }
-
     /// `INT32 rank | INT64 sends | INT64 copies | INT64 allocated | INT64 handles | INT64 socket bytes |
-    /// INT64 memory`, all since the process began.
+    /// INT64 memory | INT64 memory held`, all since the process began.
     ///
     /// @param sends of broadcasts, one per child
     /// @param meters of its process
     /// @param handlesOpen in its process
     /// @param socketBytes that it has given to sockets
     /// @param memory of its process, now
-    record Counts(int rank, long sends, Meters.Reading meters, long handlesOpen, long socketBytes, long memory)
+    /// @param memoryHeld of its process, while it had the last message
+    record Counts(
+            int rank,
+            long sends,
+            Meters.Reading meters,
+            long handlesOpen,
+            long socketBytes,
+            long memory,
+            long memoryHeld)
             implements ControlMessage {
 
         @Override
@@ -67,7 +59,8 @@ sealed interface ControlMessage {
                     .packInt64(meters.allocated())
                     .packInt64(handlesOpen)
                     .packInt64(socketBytes)
-                    .packInt64(memory);
+                    .packInt64(memory)
+                    .packInt64(memoryHeld);
         }
 
         static Counts of(Message message) {
@@ -76,6 +69,7 @@ sealed interface ControlMessage {
                     words.unpackInt32(),
                     words.unpackInt64(),
                     new Meters.Reading(words.unpackInt64(), words.unpackInt64()),
+                    words.unpackInt64(),
                     words.unpackInt64(),
                     words.unpackInt64(),
                     words.unpackInt64());

@@ -188,7 +188,6 @@ public final class NodeCommand implements Callable<Integer> {
             }
             checkpoints.close();
             node.close(DRAIN);
-            recipient.letGo();
         }
     }
 

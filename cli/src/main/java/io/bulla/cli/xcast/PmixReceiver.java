@@ -57,7 +57,6 @@ final class PmixReceiver {
             }
             checkpoints.close();
             job.leave();
-            recipient.letGo();
         }
     }
 

@@ -15,14 +15,10 @@ import java.util.function.Consumer;
 ///
 /// ```
 /// origin --LAUNCH, down the tree--> node --VERDICT, directly--> origin
-/// origin --WEIGH, directly--------> node --HELD, directly-----> origin
 /// origin --ASK, directly----------> node --COUNTS, directly---> origin
 /// origin --PING, directly---------> node, if it lives
 /// origin --END, directly----------> node, which need not wait for more
 /// ```
-///
-/// A node that has been asked once keeps each message until it is asked again, or gets another one: what all nodes
-/// take while they have it can only be known while all have it.
 final class Recipient implements AutoCloseable {
 
     static final int LAUNCH = 1;
@@ -31,8 +27,6 @@ final class Recipient implements AutoCloseable {
     static final int COUNTS = 4;
     static final int PING = 5;
     static final int END = 6;
-    static final int WEIGH = 7;
-    static final int HELD = 8;
 
     /// Told of each message, after its sender is.
     interface Witness {
@@ -46,9 +40,8 @@ final class Recipient implements AutoCloseable {
     private final Consumer<OobNode> death;
     private final Witness witness;
     // of the handlers' thread
+    private long memoryHeld;
     private boolean asked;
-    // under the monitor
-    private SealedBuffer kept;
 
     private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
         this.node = node;
@@ -64,7 +57,6 @@ final class Recipient implements AutoCloseable {
         Recipient recipient = new Recipient(node, meters, death, witness);
         node.receive(PING, message -> {});
         node.receive(LAUNCH, recipient::launched);
-        node.receive(WEIGH, recipient::weighed);
         node.receive(ASK, recipient::asked);
         return recipient;
     }
@@ -97,7 +89,6 @@ final class Recipient implements AutoCloseable {
     @Override
     public void close() {
         node.close();
-        letGo();
     }
 
     private void launched(Message message) {
@@ -105,41 +96,24 @@ final class Recipient implements AutoCloseable {
             death.accept(node);
             return;
         }
-        letGo();
         String trouble = null;
         try {
             LaunchMessage.verify(message.unpacker(Limits.DEFAULT));
         } catch (IOException | UnpackException failure) {
             trouble = failure.getMessage();
         }
-        if (asked) {
-            // the origin is in another process, and will ask again
-            keep(message.buffer());
-        }
         send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
-        witness.saw(message, trouble);
-    }
-
-    private void weighed(Message message) {
-        send(message.origin(), HELD, new ControlMessage.Held(node.rank(), ProcessMemory.bytes()));
-    }
-
-    private synchronized void keep(SealedBuffer message) {
-        kept = message.share();
-    }
-
-    /// Keeps no message any more.
-    synchronized void letGo() {
-        if (kept != null) {
-            kept.close();
-            kept = null;
+        if (asked) {
+            // others are in other processes: their counts are asked for, and this process is theirs alone
+            memoryHeld = ProcessMemory.bytes();
         }
+        witness.saw(message, trouble);
     }
 
     private void asked(Message message) {
         int asker = message.origin();
+        long held = memoryHeld;
         asked = true;
-        letGo();
         // later: the question itself is held by this handler
         Thread.startVirtualThread(() -> {
             try {
@@ -153,7 +127,8 @@ final class Recipient implements AutoCloseable {
                                 meters.read(),
                                 open,
                                 node.socketBytes(),
-                                ProcessMemory.bytes()));
+                                ProcessMemory.bytes(),
+                                held));
             } catch (InterruptedException ending) {
                 Thread.currentThread().interrupt();
             }

@@ -15,7 +15,6 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,7 +23,6 @@ import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -59,8 +57,6 @@ final class Xcast implements AutoCloseable {
 
     private record Counted(ControlMessage.Counts counts) implements Event {}
 
-    private record Weighed(ControlMessage.Held held) implements Event {}
-
     private record Lost(int rank, String why) implements Event {}
 
     private record Confirmed(BroadcastResult result) implements Event {}
@@ -94,7 +90,6 @@ final class Xcast implements AutoCloseable {
                     .loops(loops)
                     .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
             root.receive(Recipient.VERDICT, this::judged);
-            root.receive(Recipient.HELD, message -> events.add(new Weighed(ControlMessage.Held.of(message))));
             root.receive(Recipient.COUNTS, message -> events.add(new Counted(ControlMessage.Counts.of(message))));
             crew.start(root.address());
         } catch (IOException failure) {
@@ -147,7 +142,6 @@ final class Xcast implements AutoCloseable {
             progress.done();
         }
         double seconds = (System.nanoTime() - start) / 1e9;
-        long held = crew.isHere() ? 0 : memoryHeld();
         Totals after = totals();
         // what it took to pack the message is not the broadcast's
         Meters.Reading cost = after.meters().since(before.meters()).since(packing.since(before.here()));
@@ -164,7 +158,8 @@ final class Xcast implements AutoCloseable {
                 levels(broadcast.verifiedAt),
                 crew.isHere()
                         ? null
-                        : new Report.Host(after.socketBytes() - before.socketBytes(), held - before.memory()));
+                        : new Report.Host(
+                                after.socketBytes() - before.socketBytes(), after.memoryHeld() - before.memory()));
     }
 
     /// What went beside the connections, of the nodes in this process: a line.
@@ -272,7 +267,6 @@ final class Xcast implements AutoCloseable {
                 }
                 case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
                 case Counted late -> {}
-                case Weighed late -> {}
             }
         }
 
@@ -288,11 +282,18 @@ final class Xcast implements AutoCloseable {
     /// @param meters of all processes
     /// @param here of this one's alone
     /// @param memory of all processes, if they are several
+    /// @param memoryHeld the same while each had the last message
     private record Totals(
-            long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen, long socketBytes, long memory) {}
+            long sends,
+            Meters.Reading meters,
+            Meters.Reading here,
+            long handlesOpen,
+            long socketBytes,
+            long memory,
+            long memoryHeld) {}
 
     private Totals totals() throws IOException, InterruptedException {
-        Collection<ControlMessage.Counts> others = crew.isHere() ? List.of() : counts();
+        Map<Integer, ControlMessage.Counts> others = crew.isHere() ? Map.of() : counts();
         Meters.Reading here = meters.read();
         long sends = root.broadcastSends() + crew.sends();
         Meters.Reading all = here;
@@ -300,53 +301,35 @@ final class Xcast implements AutoCloseable {
         long open = meters.awaitHandles();
         long socketBytes = root.socketBytes();
         long memory = crew.isHere() ? 0 : ProcessMemory.bytes();
-        for (ControlMessage.Counts one : others) {
+        long memoryHeld = memory;
+        for (ControlMessage.Counts one : others.values()) {
             sends += one.sends();
             all = all.plus(one.meters());
             open += one.handlesOpen();
             socketBytes += one.socketBytes();
             memory += one.memory();
+            memoryHeld += one.memoryHeld();
         }
-        return new Totals(sends, all, here, open, socketBytes, memory);
+        return new Totals(sends, all, here, open, socketBytes, memory, memoryHeld);
     }
 
-    /// What all processes take while each has the message.
-    private long memoryHeld() throws IOException, InterruptedException {
-        Map<Integer, Long> others = new TreeMap<>();
-        askAll(Recipient.WEIGH, others, event -> {
-            if (event instanceof Weighed one) {
-                others.put(one.held().rank(), one.held().memory());
-            }
-        });
-        return ProcessMemory.bytes()
-                + others.values().stream().mapToLong(Long::longValue).sum();
-    }
-
-    private Collection<ControlMessage.Counts> counts() throws IOException, InterruptedException {
-        Map<Integer, ControlMessage.Counts> counts = new TreeMap<>();
-        askAll(Recipient.ASK, counts, event -> {
-            if (event instanceof Counted one) {
-                counts.put(one.counts().rank(), one.counts());
-            }
-        });
-        return counts.values();
-    }
-
-    /// Asks each other process, and waits for the answers.
-    private void askAll(int tag, Map<Integer, ?> answers, Consumer<Event> heard)
-            throws IOException, InterruptedException {
+    /// Asks each other process for its counts, and waits for the answers.
+    private Map<Integer, ControlMessage.Counts> counts() throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
+        Map<Integer, ControlMessage.Counts> counts = new TreeMap<>();
         events.clear();
-        sendAll(tag, rank -> true);
-        while (answers.size() < nodes) {
+        sendAll(Recipient.ASK, rank -> true);
+        while (counts.size() < nodes) {
             switch (events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                case Counted one -> counts.put(one.counts().rank(), one.counts());
                 case Lost peer -> throw new IOException(peer.why());
                 case null ->
                     throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " answered="
-                            + answers.size() + " nodes=" + nodes);
-                case Event event -> heard.accept(event);
+                            + counts.size() + " nodes=" + nodes);
+                default -> {}
             }
         }
+        return counts;
     }
 
     private void sendAll(int tag, Predicate<Integer> which) {
