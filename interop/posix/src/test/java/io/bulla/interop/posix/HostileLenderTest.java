@@ -66,6 +66,9 @@ class HostileLenderTest {
         END_OF_NO_SLAB(test -> test.say(2, SlabRecord.UNMAP, 0, 0)),
         BYTES_OVER_THE_LIMIT(test -> test.say(0, SlabRecord.BYTES, 0, LIMIT + 1)),
         NEGATIVE_BYTES(test -> test.say(0, SlabRecord.BYTES, 0, -1)),
+        SEALED_FILE_OVER_THE_LIMIT(test -> test.sealed(LIMIT + 1, test.file(LIMIT + 1, LIMIT + 1, Memfd.IMMUTABLE))),
+        SEALED_FILE_OF_NEGATIVE_LENGTH(test -> test.sealed(-1, test.file(SLAB, SLAB, Memfd.IMMUTABLE))),
+        SEALED_FILE_THAT_ITS_SENDER_MAY_WRITE(test -> test.sealed(SLAB, test.file(SLAB, SLAB, Memfd.ONE_WRITER))),
         RECORD_OF_NO_KIND(test -> test.say(1, -100, 0, 8));
 
         private interface Words {
@@ -120,8 +123,17 @@ class HostileLenderTest {
     }
 
     private void slab(long id, long length, int file) throws PosixException {
+        hand(id, SlabRecord.SLAB, length, file);
+    }
+
+    private void sealed(long length, int file) throws PosixException {
+        hand(1, SlabRecord.SEALED, length, file);
+    }
+
+    /// @param file closed
+    private void hand(long id, int slot, long length, int file) throws PosixException {
         try {
-            say(id, SlabRecord.SLAB, 0, length, file);
+            say(id, slot, 0, length, file);
         } finally {
             Call.current().close(file);
         }
@@ -135,8 +147,8 @@ class HostileLenderTest {
         assertEquals(address, Memfd.mapOver(fd, address, bytes));
         Mapping mapping = Mapping.over(address, bytes);
         mapping.segment().asSlice(0, taken).fill((byte) 7);
-        assertEquals(0, Memfd.addSeals(fd, seals));
         mapping.close();
+        assertEquals(0, Memfd.addSeals(fd, seals));
         return fd;
     }
 
