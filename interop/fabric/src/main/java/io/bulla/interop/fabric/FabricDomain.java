@@ -269,9 +269,10 @@ public final class FabricDomain implements Registrar {
     /// A peer's write that says so itself is in this process's memory. One by a key that is not expected, or not
     /// any more, is none of an endpoint's.
     private void landed(long key) {
-        FabricEndpoint by = expected.remove(key);
+        FabricEndpoint by = expected.get(key);
         if (by != null) {
             by.landed().add(key);
+            expected.remove(key);
         }
     }
 
