@@ -10,6 +10,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -69,6 +70,8 @@ class HostileLenderTest {
         SEALED_FILE_OVER_THE_LIMIT(test -> test.sealed(LIMIT + 1, test.file(LIMIT + 1, LIMIT + 1, Memfd.IMMUTABLE))),
         SEALED_FILE_OF_NEGATIVE_LENGTH(test -> test.sealed(-1, test.file(SLAB, SLAB, Memfd.IMMUTABLE))),
         SEALED_FILE_THAT_ITS_SENDER_MAY_WRITE(test -> test.sealed(SLAB, test.file(SLAB, SLAB, Memfd.ONE_WRITER))),
+        SEALED_FILE_WITHOUT_A_FILE(test -> test.say(1, SlabRecord.SEALED, 0, SLAB)),
+        FILE_TO_KEEP_WITHOUT_A_FILE(test -> test.say(1, SlabRecord.FILE, 0, SLAB)),
         RECORD_OF_NO_KIND(test -> test.say(1, -100, 0, 8));
 
         private interface Words {
@@ -164,6 +167,21 @@ class HostileLenderTest {
             assertThrows(IOException.class, () -> borrower.receive());
             assertEquals(7, first.iovec().getByte(3));
         }
+    }
+
+    /// Its record comes on another connection, and only then it is looked at.
+    @Test
+    void keptFileThatItsSenderMayWriteIsRefused() throws Exception {
+        borrower.receive().close();
+        hand(1, SlabRecord.FILE, SLAB, file(SLAB, SLAB, Memfd.ONE_WRITER));
+        ByteBuffer record = ByteBuffer.allocate(SlabPeer.RECORD_BYTES)
+                .putLong(1)
+                .putInt(SlabRecord.FILE)
+                .putInt(0)
+                .putLong(0)
+                .putLong(SLAB)
+                .flip();
+        assertThrows(SealRefusedException.class, () -> borrower.open(record));
     }
 
     @Test
