@@ -162,9 +162,9 @@ class HostileLenderTest {
             lie.words.say(this);
             // one who believes it must not wait for more
             socket.close();
-            assertThrows(SealRefusedException.class, () -> borrower.receive());
+            assertThrows(SealRefusedException.class, () -> borrower.receive().close());
             // the connection is over, and the first one is good
-            assertThrows(IOException.class, () -> borrower.receive());
+            assertThrows(IOException.class, () -> borrower.receive().close());
             assertEquals(7, first.iovec().getByte(3));
         }
     }
@@ -181,7 +181,7 @@ class HostileLenderTest {
                 .putLong(0)
                 .putLong(SLAB)
                 .flip();
-        assertThrows(SealRefusedException.class, () -> borrower.open(record));
+        assertThrows(SealRefusedException.class, () -> borrower.open(record).close());
     }
 
     @Test
