@@ -67,7 +67,8 @@ class HostileLenderTest {
         END_OF_NO_SLAB(test -> test.say(2, SlabRecord.UNMAP, 0, 0)),
         BYTES_OVER_THE_LIMIT(test -> test.say(0, SlabRecord.BYTES, 0, LIMIT + 1)),
         NEGATIVE_BYTES(test -> test.say(0, SlabRecord.BYTES, 0, -1)),
-        SEALED_FILE_OVER_THE_LIMIT(test -> test.sealed(LIMIT + 1, test.file(LIMIT + 1, LIMIT + 1, Memfd.IMMUTABLE))),
+        SEALED_FILE_OVER_THE_LIMIT(
+                test -> test.sealed(LIMIT + 1, test.file(LIMIT + SLAB, LIMIT + SLAB, Memfd.IMMUTABLE))),
         SEALED_FILE_OF_NEGATIVE_LENGTH(test -> test.sealed(-1, test.file(SLAB, SLAB, Memfd.IMMUTABLE))),
         SEALED_FILE_THAT_ITS_SENDER_MAY_WRITE(test -> test.sealed(SLAB, test.file(SLAB, SLAB, Memfd.ONE_WRITER))),
         SEALED_FILE_WITHOUT_A_FILE(test -> test.say(1, SlabRecord.SEALED, 0, SLAB)),
@@ -142,6 +143,7 @@ class HostileLenderTest {
         }
     }
 
+    /// @param bytes of whole pages: what is mapped ends with one
     /// @param taken bytes from its start that are written
     private int file(long bytes, long taken, int seals) {
         int fd = Memfd.create();
