@@ -8,7 +8,26 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each.
-record StampedRegion(OneRegion bytes, Generation stamp) implements IoVec {
+final class StampedRegion implements IoVec {
+
+    private final OneRegion bytes;
+    private final Generation stamp;
+    // of the bytes, which a look for a device's registration would have to wait for
+    private final int regions;
+
+    StampedRegion(OneRegion bytes, Generation stamp) {
+        this.bytes = bytes;
+        this.stamp = stamp;
+        this.regions = bytes.regionCount();
+    }
+
+    OneRegion bytes() {
+        return bytes;
+    }
+
+    Generation stamp() {
+        return stamp;
+    }
 
     @Override
     public IoVec keeping(Object holder) {
@@ -58,7 +77,7 @@ record StampedRegion(OneRegion bytes, Generation stamp) implements IoVec {
 
     @Override
     public int regionCount() {
-        return bytes.regionCount();
+        return regions;
     }
 
     @Override

@@ -14,21 +14,23 @@ import java.lang.foreign.MemorySegment;
 /// ```
 final class PooledRegion extends Generation implements Region, TrustedRegion {
 
-    private final SlabSource source;
     // the builder's until it is sealed; afterwards it does not change
     @SuppressWarnings("NullAway.Init") // before the region is shown
     private Slot slot;
+
+    // the slot's, which a look for a device's registration would have to wait for
+    @SuppressWarnings("NullAway.Init") // as above
+    private Slab slab;
 
     private boolean sealed;
     // plain: finds a mistake, not a race; two releases of a sealed one are told apart by the stamp
     private boolean released;
 
-    PooledRegion(SlabSource source) {
-        this.source = source;
-    }
+    PooledRegion() {}
 
     void on(Slot taken) {
         slot = taken;
+        slab = taken.slab;
     }
 
     Slot slot() {
@@ -38,7 +40,7 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
 
     /// For one that holds a handle: the slot of a sealed region does not change.
     Slab slab() {
-        return slot.slab;
+        return slab;
     }
 
     boolean holds(MemorySegment part) {
@@ -75,12 +77,12 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         checkHeld();
         released = true;
         if (!sealed) {
-            source.giveBack(slot);
+            source().giveBack(slot);
             return;
         }
         switch (end()) {
-            case FREE -> source.giveBack(slot);
-            case ESCAPED -> source.quarantine(slot);
+            case FREE -> source().giveBack(slot);
+            case ESCAPED -> source().quarantine(slot);
             case RESTS -> {}
             case AGAIN -> throw given();
         }
@@ -88,7 +90,11 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
 
     @Override
     protected void rested() {
-        source.giveBack(slot);
+        source().giveBack(slot);
+    }
+
+    private SlabSource source() {
+        return slab.source;
     }
 
     private void checkHeld() {

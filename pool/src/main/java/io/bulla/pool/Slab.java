@@ -49,7 +49,7 @@ public final class Slab extends RefCount {
 
     // volatile: the atomic step alone
     private final long id = IDS.incrementAndGet();
-    private final SlabSource source;
+    final SlabSource source;
     final SlabSupplier.Memory memory;
     final long byteSize;
     // under the source's lock
@@ -62,6 +62,8 @@ public final class Slab extends RefCount {
     private long quarantined;
     // volatile: a look without a lock; the array is not changed once it is shown; written under this monitor
     private volatile Holder[] held = NONE;
+    // volatile: as the array, whose first one it is; a use of a registration would have to wait for the array
+    private volatile @Nullable Holder first;
     // since when holders alone hold it, 0 while something else does; under the source's lock
     long aloneSince;
 
@@ -142,7 +144,7 @@ public final class Slab extends RefCount {
             if (!retain(1)) {
                 return false;
             }
-            held = after;
+            show(after);
             return true;
         }
     }
@@ -161,7 +163,7 @@ public final class Slab extends RefCount {
             Holder[] after = before.length == 1 ? NONE : new Holder[before.length - 1];
             System.arraycopy(before, 0, after, 0, at);
             System.arraycopy(before, at + 1, after, at, after.length - at);
-            held = after;
+            show(after);
         }
         release();
     }
@@ -171,12 +173,22 @@ public final class Slab extends RefCount {
     /// @param owner compared by identity
     /// @return `null` if it has none here
     public @Nullable Holder holder(Object owner) {
+        Holder one = first;
+        if (one != null && one.owner() == owner) {
+            return one;
+        }
         for (Holder each : held) {
             if (each.owner() == owner) {
                 return each;
             }
         }
         return null;
+    }
+
+    /// Under this monitor.
+    private void show(Holder... after) {
+        held = after;
+        first = after.length == 0 ? null : after[0];
     }
 
     /// How many devices, or peers of them, may touch the memory.

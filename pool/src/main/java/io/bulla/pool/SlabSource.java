@@ -215,7 +215,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         if (plain != null) {
             return plain.allocate(byteSize);
         }
-        PooledRegion region = new PooledRegion(this);
+        PooledRegion region = new PooledRegion();
         region.on(take(byteSize));
         // release: Generation 1, the end of the stamp before is above this line, what the new owner writes below
         VarHandle.releaseFence();

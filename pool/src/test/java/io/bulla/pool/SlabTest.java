@@ -189,6 +189,7 @@ class SlabTest {
         assertNull(slab.holder(one));
         assertSame(other, slab.holder(other));
         slab.letGo(other);
+        assertNull(slab.holder(other));
         region.release();
     }
 

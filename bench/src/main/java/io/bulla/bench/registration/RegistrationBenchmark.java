@@ -104,7 +104,7 @@ public class RegistrationBenchmark {
     @Benchmark
     public long useThenEnd(Place place) {
         try (Use use = registrations.use(buffers[order[place.at++ & ORDER - 1]], 0)) {
-            return use.mark().key();
+            return use.key();
         }
     }
 

@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /// What one peer may write to: an exact range of a [Landing], by a key that no one else ever had or will have.
 ///
@@ -30,11 +29,8 @@ public final class Grant extends Marked {
     private final Landing landing;
     private final Peer peer;
     private final CompletableFuture<Void> fence = new CompletableFuture<>();
-    // under this monitor, as all below; no device is called under it
-    private @Nullable Ending ending;
-    private boolean shown;
-    private boolean quarantined;
-    private boolean fenced;
+    // volatile: for reports; written before the look at whether it is fenced after all
+    private volatile boolean quarantined;
 
     Grant(Registrations registrations, Landing landing, Slab slab, long offset, long length, Peer peer) {
         super(registrations, slab, offset, length);
@@ -46,7 +42,7 @@ public final class Grant extends Marked {
     ///
     /// @return a key that is this grant's alone, for the life of the process
     public long key() {
-        return made().key();
+        return markKey();
     }
 
     /// What the device knows the range by: for an operation of this process that waits for the peer, as a
@@ -100,9 +96,7 @@ public final class Grant extends Marked {
     ///
     /// @return false while the device, or the peer through it, may write
     public boolean isFenced() {
-        synchronized (this) {
-            return fenced;
-        }
+        return isGone();
     }
 
     /// For whom it holds: for itself.
@@ -122,9 +116,7 @@ public final class Grant extends Marked {
     }
 
     boolean isQuarantined() {
-        synchronized (this) {
-            return quarantined && !fenced;
-        }
+        return quarantined && !isGone();
     }
 
     boolean overlaps(long from, long to) {
@@ -132,33 +124,9 @@ public final class Grant extends Marked {
     }
 
     @Override
-    boolean shown() {
-        Ending how;
-        synchronized (this) {
-            shown = true;
-            how = ending;
-        }
-        if (how != null) {
-            registrations().retire(this, how);
-        }
-        return how == null;
-    }
-
-    @Override
-    void abandon() {
-        synchronized (this) {
-            ending = Ending.REVOKED;
-        }
-        shown();
-    }
-
-    @Override
     void refused() {
-        synchronized (this) {
-            fenced = true;
-        }
-        landing.fenced(this);
-        fence.complete(null);
+        super.refused();
+        whenFree();
     }
 
     @Override
@@ -168,48 +136,25 @@ public final class Grant extends Marked {
 
     @Override
     String phase() {
-        synchronized (this) {
-            return fenced ? "fenced" : quarantined ? "quarantined" : ending == null ? "granted" : "ending";
-        }
+        return isGone() ? "fenced" : quarantined ? "quarantined" : mayBeUsed() ? "granted" : "ending";
+    }
+
+    /// One that ends while it is being registered: no peer has its key yet.
+    @Override
+    void retire() {
+        registrations().retire(this, Ending.REVOKED);
     }
 
     @Override
-    void memoryIsFree() {
-        boolean first;
-        synchronized (this) {
-            first = ending != null && !fenced;
-            fenced = fenced || first;
-        }
-        if (!first) {
-            registrations().surprised();
-            return;
-        }
-        registrations().gone(this);
+    void whenFree() {
         landing.fenced(this);
         // last: what waits for it may use the memory
         fence.complete(null);
     }
 
-    @Override
-    void deviceEnded() {
-        boolean left;
-        synchronized (this) {
-            left = !fenced;
-            ending = ending == null ? Ending.REVOKED : ending;
-        }
-        if (left) {
-            memoryIsFree();
-        }
-    }
-
     private Revocation end(Ending how, Duration patience) {
-        boolean mine;
-        synchronized (this) {
-            // one that is being registered is retired by the thread that does so
-            mine = ending == null && shown;
-            ending = ending == null ? how : ending;
-        }
-        if (mine) {
+        // one that is being registered is retired by the thread that does so
+        if (stop()) {
             registrations().retire(this, how);
         }
         return await(patience);
@@ -231,13 +176,11 @@ public final class Grant extends Marked {
         } catch (ExecutionException completedByACaller) {
             why = "fence was completed by a caller";
         }
-        synchronized (this) {
-            if (fenced) {
-                return new Clean();
-            }
-            quarantined = true;
+        quarantined = true;
+        if (isFenced()) {
+            return new Clean();
         }
         FlightEvents.quarantined(registrations().traits().device(), this, patience, why);
-        return new Quarantined(peer, isMarked() ? key() : 0, length(), patience, why, fence.copy());
+        return new Quarantined(peer, key(), length(), patience, why, fence.copy());
     }
 }

@@ -4,7 +4,8 @@ package io.bulla.runtime.registration;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// How far a registration has come, and how many operations use it.
+/// How far a mark has come, and how many operations use it: a superclass and no field, since a use waits for the
+/// memory of each object that it goes through. A grant has no uses.
 ///
 /// ```
 /// word:  uses .. 3 | phase 2..0
@@ -21,7 +22,8 @@ import java.lang.invoke.VarHandle;
 /// 2. **One thread retires, and the memory is free once.** The step to closing, and that to gone, are
 ///    compare-and-sets from a state that no other step comes back to.
 /// 3. **A user meets the mark.** It is written before the step to live, which the step of a use reads.
-final class MarkState {
+/// 4. **Who finds it gone may use the memory.** What the device did before it let go is before the step to gone.
+class MarkState {
 
     private static final long REGISTERING = 0;
     private static final long LIVE = 1;
@@ -46,7 +48,7 @@ final class MarkState {
     /// The device knows the memory.
     ///
     /// @return false if it was stopped meanwhile: the caller retires it
-    boolean live() {
+    final boolean live() {
         // volatile: ordering 3; from retiring(0) no thread but this one steps
         return WORD.compareAndSet(this, REGISTERING, LIVE) || !WORD.compareAndSet(this, RETIRING, CLOSING);
     }
@@ -58,7 +60,7 @@ final class MarkState {
     }
 
     /// @return false if it is not live: the caller goes another way
-    boolean tryUse() {
+    final boolean tryUse() {
         while (true) {
             // opaque: a guess for the step below
             long before = (long) WORD.getOpaque(this);
@@ -75,7 +77,7 @@ final class MarkState {
     /// Ends a use.
     ///
     /// @return true if it was the last one of a stopped registration: the caller retires it
-    boolean endUse() {
+    final boolean endUse() {
         while (true) {
             // opaque: a guess for the step below
             long before = (long) WORD.getOpaque(this);
@@ -93,7 +95,7 @@ final class MarkState {
     /// Stops it if no operation uses it.
     ///
     /// @return true if the caller retires it
-    boolean tryEvict() {
+    final boolean tryEvict() {
         // volatile: orderings 1 and 2
         return WORD.compareAndSet(this, LIVE, CLOSING);
     }
@@ -101,7 +103,7 @@ final class MarkState {
     /// No use begins from now on.
     ///
     /// @return true if the caller retires it now
-    boolean stop() {
+    final boolean stop() {
         while (true) {
             // opaque: a guess for the step below
             long before = (long) WORD.getOpaque(this);
@@ -120,20 +122,32 @@ final class MarkState {
     /// The device has let go.
     ///
     /// @return false if it had before, or was not asked
-    boolean free() {
+    final boolean free() {
         // volatile: ordering 2
         return WORD.compareAndSet(this, CLOSING, GONE);
     }
 
     /// Operations under way: a guess.
-    long uses() {
+    final long uses() {
         // opaque: a snapshot
         return (long) WORD.getOpaque(this) >> 3;
     }
 
-    boolean isIdle() {
+    final boolean isIdle() {
         // opaque: a guess, which the eviction confirms
         return (long) WORD.getOpaque(this) == LIVE;
+    }
+
+    /// Registering or live.
+    final boolean mayBeUsed() {
+        // opaque: a snapshot
+        return ((long) WORD.getOpaque(this) & PHASE) <= LIVE;
+    }
+
+    /// The device does not know the memory, or has let go of it.
+    final boolean isGone() {
+        // volatile: ordering 4
+        return (long) WORD.getVolatile(this) == GONE;
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Memory that a device knows of: a holder of its slab.
-abstract class Marked implements Slab.Holder {
+abstract class Marked extends MarkState implements Slab.Holder {
 
     private final Registrations registrations;
     private final Slab slab;
@@ -18,6 +18,8 @@ abstract class Marked implements Slab.Holder {
     private final long since;
     // before it is shown by the state of the subclass
     private @Nullable Mark mark;
+    // the mark's, which a use would have to wait for
+    private long key;
     private boolean ownsKey;
     // of Marks, under the registrations' lock
     @Nullable
@@ -62,14 +64,22 @@ abstract class Marked implements Slab.Holder {
         return Objects.requireNonNull(mark, "mark");
     }
 
+    /// What the mark is named by; 0 while there is none.
+    final long markKey() {
+        return key;
+    }
+
     final boolean isMarked() {
         return mark != null;
     }
 
+    /// @param madeKey as the mark says
     /// @param alone false if the device gave it the key of another mark
-    final void mark(Mark made, boolean alone) {
-        mark = made;
+    final void mark(Mark made, long madeKey, boolean alone) {
+        key = madeKey;
         ownsKey = alone;
+        // last: after an exception of the device's there is a mark with its key, or none
+        mark = made;
     }
 
     /// @param listed with the trace; closed when the device has let go
@@ -97,20 +107,49 @@ abstract class Marked implements Slab.Holder {
     /// What a report says of it.
     abstract String phase();
 
+    /// The device is to let go of it.
+    abstract void retire();
+
+    /// The device has let go of it: once, after a retirement.
+    void whenFree() {}
+
     /// The device knows the memory: it is shown, or retired at once if it was ended meanwhile.
     ///
     /// @return false if it was
-    abstract boolean shown();
+    boolean shown() {
+        if (live()) {
+            return true;
+        }
+        retire();
+        registrations.freeIfEnded(this);
+        return false;
+    }
 
     /// The device has made a mark that is not to be trusted: it is retired.
-    abstract void abandon();
-
-    /// The device knows nothing of it.
-    abstract void refused();
+    final void abandon() {
+        stop();
+        shown();
+    }
 
     /// The device can no longer touch the memory. Called by the device, which may be wrong about how often.
-    abstract void memoryIsFree();
+    final void memoryIsFree() {
+        if (!freed()) {
+            registrations.surprised();
+        }
+    }
 
     /// The registrar is closed: every mark is gone.
-    abstract void deviceEnded();
+    final void deviceEnded() {
+        stop();
+        freed();
+    }
+
+    private boolean freed() {
+        if (!free()) {
+            return false;
+        }
+        registrations.gone(this);
+        whenFree();
+        return true;
+    }
 }

@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 /// stays until it was idle and its room is wanted.
 final class Registration extends Marked {
 
-    private final MarkState state = new MarkState();
     // plain: for the eviction, a guess
     private long lastUsed;
 
@@ -27,12 +26,12 @@ final class Registration extends Marked {
     /// @return `null` unless it is live
     @Nullable
     Use use() {
-        return state.tryUse() ? new Use(this) : null;
+        return tryUse() ? new Use(this) : null;
     }
 
-    void endUse() {
+    void useEnded() {
         lastUsed = registrations().tick();
-        if (state.endUse()) {
+        if (endUse()) {
             retire();
         }
     }
@@ -42,68 +41,29 @@ final class Registration extends Marked {
         return lastUsed;
     }
 
-    boolean isIdle() {
-        return state.isIdle();
-    }
-
-    long uses() {
-        return state.uses();
-    }
-
     @Override
     boolean shown() {
         lastUsed = registrations().tick();
-        if (state.live()) {
-            return true;
-        }
-        retire();
-        registrations().freeIfEnded(this);
-        return false;
-    }
-
-    @Override
-    void abandon() {
-        state.stop();
-        shown();
-    }
-
-    @Override
-    void refused() {
-        state.refused();
+        return super.shown();
     }
 
     boolean evict() {
-        boolean mine = state.tryEvict();
+        boolean mine = tryEvict();
         if (mine) {
             retire();
         }
         return mine;
     }
 
-    void stop() {
-        if (state.stop()) {
+    void retireWhenIdle() {
+        if (stop()) {
             retire();
         }
     }
 
-    private void retire() {
+    @Override
+    void retire() {
         registrations().retire(this, Ending.IDLE);
-    }
-
-    @Override
-    void memoryIsFree() {
-        if (state.free()) {
-            registrations().gone(this);
-        } else {
-            registrations().surprised();
-        }
-    }
-
-    @Override
-    void deviceEnded() {
-        if (state.free()) {
-            registrations().gone(this);
-        }
     }
 
     @Override
@@ -124,7 +84,7 @@ final class Registration extends Marked {
 
     @Override
     String phase() {
-        return state + " uses=" + state.uses();
+        return super.toString() + " uses=" + uses();
     }
 
     @Override

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 ///     if (use == null) {
 ///         // the plain way: foreign memory, no budget, or a device that refused; lastRefusal() says why
 ///     } else {
-///         // an operation that names use.mark().key(), and ends before use is closed
+///         // an operation that names use.key(), and ends before use is closed
 ///     }
 /// }
 /// ```
@@ -233,7 +233,7 @@ public final class Registrations implements AutoCloseable {
     ///     grants
     /// @throws InterruptedException if the thread is interrupted while it waits
     public void quiesce(Duration patience) throws InterruptedException {
-        registrations().forEach(Registration::stop);
+        registrations().forEach(Registration::retireWhenIdle);
         if (!awaitNone(patience)) {
             throw new IllegalStateException(
                     "device still knows memory: waitedMs=" + patience.toMillis() + " " + holders());
@@ -254,7 +254,7 @@ public final class Registrations implements AutoCloseable {
             closed = true;
         }
         List<Registration> left = registrations();
-        left.forEach(Registration::stop);
+        left.forEach(Registration::retireWhenIdle);
         if (left.stream().anyMatch(each -> each.uses() > 0)) {
             throw new IllegalStateException("registrations closed under operations: " + holders());
         }
@@ -329,11 +329,12 @@ public final class Registrations implements AutoCloseable {
             throw refuse("device refused", fresh, said, true);
         }
         synchronized (lock) {
-            boolean alone = traits.choosesKeys() ? keys.add(mark.key()) : mark.key() == wanted;
+            long key = mark.key();
+            boolean alone = traits.choosesKeys() ? keys.add(key) : key == wanted;
             granted += alone && access == Access.REMOTE_WRITE ? 1 : 0;
             registered += alone && access == Access.LOCAL ? 1 : 0;
             pause = alone ? SHORTEST_PAUSE : pause;
-            fresh.mark(mark, alone);
+            fresh.mark(mark, key, alone);
         }
         FlightEvents.registered(event, traits.device(), fresh);
     }
@@ -419,7 +420,7 @@ public final class Registrations implements AutoCloseable {
     void gone(Marked old) {
         synchronized (lock) {
             if (traits.choosesKeys() && old.ownsKey()) {
-                keys.remove(old.made().key());
+                keys.remove(old.markKey());
             }
             remove(old, old.length());
         }

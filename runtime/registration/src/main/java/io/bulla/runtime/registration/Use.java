@@ -23,6 +23,13 @@ public final class Use implements MarkUse {
         return registration.made();
     }
 
+    /// What an operation names the memory by: the key of [#mark()].
+    ///
+    /// @return the same each time
+    public long key() {
+        return registration.markKey();
+    }
+
     /// Where the marked memory begins.
     ///
     /// @return address of the slab's first byte
@@ -35,7 +42,7 @@ public final class Use implements MarkUse {
     public void close() {
         if (!ended) {
             ended = true;
-            registration.endUse();
+            registration.useEnded();
         }
     }
 
