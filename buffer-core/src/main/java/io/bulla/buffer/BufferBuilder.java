@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
@@ -378,7 +379,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         if (length < 1) {
             throw new IllegalArgumentException("nothing to read: length=" + length);
         }
-        return readOnce(channel, length);
+        return readOnce(channel, length, aside(channel, length));
     }
 
     /// Reads exactly `length` bytes from a blocking channel.
@@ -394,10 +395,11 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
             throw new IllegalArgumentException("number of bytes to read is negative: length=" + length);
         }
         checkWriting();
+        ByteBuffer aside = aside(channel, length);
         long start = byteSize();
         try {
             while (byteSize() - start < length) {
-                if (readFrom(channel, length - (byteSize() - start)) < 0) {
+                if (readOnce(channel, length - (byteSize() - start), aside) < 0) {
                     throw new EOFException("channel ended early: wanted=" + length + " read=" + (byteSize() - start));
                 }
             }

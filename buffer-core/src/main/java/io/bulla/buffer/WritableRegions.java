@@ -136,11 +136,21 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
-    /// Reads once into the memory itself, or, if foreign code could keep the view, into memory of its own.
-    final int readOnce(ReadableByteChannel channel, long length) throws IOException {
+    /// Memory for [#readOnce], if foreign code could keep the view that it is given. Good for all reads of a call: what
+    /// such code writes to it late is what it could have said.
+    ///
+    /// @return `null` if none is needed
+    static @Nullable ByteBuffer aside(ReadableByteChannel channel, long length) {
+        return isOfTheJdk(channel) ? null : ByteBuffer.allocate((int) Math.min(length, MAX_ASIDE));
+    }
+
+    /// Reads once into the memory itself, or aside.
+    final int readOnce(ReadableByteChannel channel, long length, @Nullable ByteBuffer aside) throws IOException {
         ensureRoom(1);
         int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
-        return isOfTheJdk(channel) ? readInPlace(channel, step) : readAside(channel, Math.min(step, MAX_ASIDE));
+        return aside == null
+                ? readInPlace(channel, step)
+                : readAside(channel, aside.slice(0, Math.min(step, aside.capacity())));
     }
 
     private static boolean isOfTheJdk(ReadableByteChannel channel) {
@@ -154,8 +164,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return read;
     }
 
-    private int readAside(ReadableByteChannel channel, int length) throws IOException {
-        ByteBuffer aside = ByteBuffer.allocate(length);
+    private int readAside(ReadableByteChannel channel, ByteBuffer aside) throws IOException {
         if (channel.read(aside) < 0) {
             return -1;
         }

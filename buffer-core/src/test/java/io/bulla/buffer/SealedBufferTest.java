@@ -14,8 +14,13 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +106,45 @@ class SealedBufferTest {
             builder.readFully(Channels.newChannel(new ByteArrayInputStream(numbered(1000))), 1000);
             try (SealedBuffer buffer = builder.seal()) {
                 assertEquals(-1, buffer.iovec().slice(4, 1000).mismatch(vector(numbered(1000))));
+            }
+        }
+    }
+
+    /// One that fills whatever room it can get at, and writes once more to each view that it was given.
+    @Test
+    void channelOfAStrangerChangesNothingButWhatItSays() throws IOException {
+        byte[] said = numbered(200_000);
+        List<ByteBuffer> kept = new ArrayList<>();
+        ReadableByteChannel channel = new ReadableByteChannel() {
+            private int at;
+
+            @Override
+            public int read(ByteBuffer target) {
+                kept.add(target.duplicate());
+                target.clear();
+                int length = Math.min(target.remaining(), said.length - at);
+                target.put(said, at, length);
+                at += length;
+                return length;
+            }
+
+            @Override
+            public boolean isOpen() {
+                return true;
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
+            builder.readFully(channel, 150_000);
+            for (ByteBuffer each : kept) {
+                each.clear();
+                each.put(new byte[each.remaining()]);
+            }
+            try (SealedBuffer buffer = builder.seal()) {
+                assertEquals(150_000, buffer.byteSize());
+                assertEquals(-1, buffer.iovec().mismatch(vector(Arrays.copyOf(said, 150_000))));
             }
         }
     }
