@@ -47,7 +47,7 @@ public final class SlabLender implements AutoCloseable {
     private static final long PAUSE_NANOS = 5_000_000;
     /// What borrowers give back within this time is taken back in one go: else the buffer of each would wake the
     /// thread, which takes longer than the copy of a small message (docs/performance/shared.md).
-    private static final long GATHER_NANOS = 200_000;
+    private static final long GATHER_NANOS = 1_000_000;
     private static final long SCRATCH = 256 * SlabRecord.TO_LENDER;
     private static final int WAKER = 0;
     private static final int LISTENER = 1;
@@ -257,6 +257,11 @@ public final class SlabLender implements AutoCloseable {
             LockSupport.parkNanos(GATHER_NANOS);
         }
         return true;
+    }
+
+    /// Takes back at once what borrowers have given back: a quota is used up.
+    void takeBack() {
+        LockSupport.unpark(thread);
     }
 
     private void look(List<SlabPeer> now, boolean over) throws PosixException {

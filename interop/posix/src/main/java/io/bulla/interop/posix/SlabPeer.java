@@ -241,6 +241,7 @@ public final class SlabPeer {
             }
             if (!leases.hasRoom(length)) {
                 FlightEvents.refused(name, length, leases.size(), leases.bytes());
+                lender.takeBack();
                 return false;
             }
             LentSlab on = lent(slab, file);
