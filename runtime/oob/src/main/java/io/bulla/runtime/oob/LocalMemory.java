@@ -36,7 +36,7 @@ public interface LocalMemory {
     int MOST_BYTES = 256;
 
     /// What [#leastBytes] is by default.
-    int LEAST_BYTES = 4 << 10;
+    int LEAST_BYTES = 64 << 10;
 
     /// Bytes of the shortest piece of a message that is lent. Shorter ones go as bytes: there a lease costs more than
     /// their copy.

@@ -52,7 +52,7 @@ class LocalMemoryTest {
     private void meet(int from, int to) throws Exception {
         long before = cluster.node(from).lentBytes();
         for (int number = 1000; cluster.node(from).lentBytes() == before; number++) {
-            Cluster.delivered(cluster.send(from, to, number, LocalMemory.LEAST_BYTES));
+            Cluster.delivered(cluster.send(from, to, number, HostMemory.LEAST_BYTES));
             assertEquals(to + " from " + from + ": " + number, cluster.next());
         }
     }
@@ -60,7 +60,7 @@ class LocalMemoryTest {
     @Test
     void messageOfAnySizeIsAPlace() throws Exception {
         startLocal(2);
-        for (int bytes : new int[] {LocalMemory.LEAST_BYTES, 100_000, LONG}) {
+        for (int bytes : new int[] {HostMemory.LEAST_BYTES, 100_000, LONG}) {
             long before = cluster.node(0).socketBytes();
             long lent = cluster.node(0).lentBytes();
             Cluster.delivered(cluster.send(0, 1, 7, bytes));
@@ -76,7 +76,7 @@ class LocalMemoryTest {
     void shortMessageGoesAsBytes() throws Exception {
         startLocal(2);
         int opened = host.opened();
-        for (int bytes : new int[] {4, 2000, LocalMemory.LEAST_BYTES - 1}) {
+        for (int bytes : new int[] {4, 2000, HostMemory.LEAST_BYTES - 1}) {
             Cluster.delivered(cluster.send(0, 1, 7, bytes));
             assertEquals("1 from 0: 7", cluster.next());
         }
@@ -233,6 +233,11 @@ class LocalMemoryTest {
             private final LocalMemory right = host.member();
 
             @Override
+            public int leastBytes() {
+                return right.leastBytes();
+            }
+
+            @Override
             public Lender invite(int peer) {
                 return right.invite(peer);
             }
@@ -274,6 +279,11 @@ class LocalMemoryTest {
         LocalMemory unmappable = new LocalMemory() {
 
             private final LocalMemory right = host.member();
+
+            @Override
+            public int leastBytes() {
+                return right.leastBytes();
+            }
 
             @Override
             public Lender invite(int peer) {

@@ -135,7 +135,7 @@ class SlabMemoryTest {
     private void meet(int from, int to) throws Exception {
         long before = hosts.get(from).node.lentBytes();
         while (hosts.get(from).node.lentBytes() == before) {
-            send(from, to, random(5000));
+            send(from, to, random(LocalMemory.LEAST_BYTES));
         }
     }
 
@@ -145,7 +145,7 @@ class SlabMemoryTest {
         meet(0, 1);
         meet(1, 0);
         OobNode node = hosts.get(0).node;
-        for (int size : new int[] {5_000, 600_000, 5 << 20}) {
+        for (int size : new int[] {70_000, 600_000, 5 << 20}) {
             long socket = node.socketBytes();
             long lent = node.lentBytes();
             send(0, 1, random(size));
@@ -207,7 +207,7 @@ class SlabMemoryTest {
 
     @Test
     void overTheQuotaGoBytes() throws Exception {
-        start(2, new SlabQuota(1, 10_000));
+        start(2, new SlabQuota(1, 100_000));
         meet(0, 1);
         long lent = hosts.get(0).node.lentBytes();
         send(0, 1, random(200_000));

@@ -19,6 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// real, the mapping is the same memory.
 public final class HostMemory {
 
+    /// Less than nodes lend by default: most messages of a schedule are small.
+    public static final int LEAST_BYTES = 4 << 10;
+
     private static final AtomicInteger HOSTS = new AtomicInteger(1000);
 
     private final int host;
@@ -112,6 +115,11 @@ public final class HostMemory {
 
         Member(Runnable wake) {
             this.wake = wake;
+        }
+
+        @Override
+        public int leastBytes() {
+            return HostMemory.LEAST_BYTES;
         }
 
         @Override
