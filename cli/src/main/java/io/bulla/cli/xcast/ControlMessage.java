@@ -31,48 +31,52 @@ sealed interface ControlMessage {
         }
     }
 
-    /// `INT32 rank | INT64 sends | INT64 copies | INT64 allocated | INT64 handles | INT64 socket bytes |
-    /// INT64 memory | INT64 memory held`, all since the process began.
+    /// `INT64 sends | INT64 copies | INT64 allocated | INT64 handles | INT64 socket bytes |
+    /// INT64 memory`, all since the process began.
     ///
     /// @param sends of broadcasts, one per child
     /// @param meters of its process
     /// @param handlesOpen in its process
     /// @param socketBytes that it has given to sockets
     /// @param memory of its process, now
-    /// @param memoryHeld of its process, while it had the last message
-    record Counts(
-            int rank,
-            long sends,
-            Meters.Reading meters,
-            long handlesOpen,
-            long socketBytes,
-            long memory,
-            long memoryHeld)
+    record Counts(long sends, Meters.Reading meters, long handlesOpen, long socketBytes, long memory)
             implements ControlMessage {
 
         @Override
         public void packInto(BufferBuilder builder) {
             Packer.into(builder, FORMAT)
-                    .packInt32(rank)
                     .packInt64(sends)
                     .packInt64(meters.copies())
                     .packInt64(meters.allocated())
                     .packInt64(handlesOpen)
                     .packInt64(socketBytes)
-                    .packInt64(memory)
-                    .packInt64(memoryHeld);
+                    .packInt64(memory);
         }
 
         static Counts of(Message message) {
             Unpacker words = message.unpacker(Limits.DEFAULT);
             return new Counts(
-                    words.unpackInt32(),
                     words.unpackInt64(),
                     new Meters.Reading(words.unpackInt64(), words.unpackInt64()),
                     words.unpackInt64(),
                     words.unpackInt64(),
-                    words.unpackInt64(),
                     words.unpackInt64());
+        }
+    }
+
+    /// `INT64 memory`
+    ///
+    /// @param memory of its process, which has the last message still
+    record Memory(long memory) implements ControlMessage {
+
+        @Override
+        public void packInto(BufferBuilder builder) {
+            Packer.into(builder, FORMAT).packInt64(memory);
+        }
+
+        static Memory of(Message message) {
+            Unpacker words = message.unpacker(Limits.DEFAULT);
+            return new Memory(words.unpackInt64());
         }
     }
 }

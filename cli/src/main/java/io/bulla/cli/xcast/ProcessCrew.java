@@ -19,8 +19,8 @@ final class ProcessCrew implements Crew {
 
     private static final int LOOK_MILLIS = 20;
     private static final long SLACK = 64L << 20;
-    /// All compilers: code of the first alone does not use the processor's instructions for SHA-256.
-    private static final String COMPILERS = "-XX:TieredStopAtLevel=4";
+    /// For new objects: the JVM takes fresh pages for them up to this size before it collects.
+    private static final String YOUNG = "-Xmn1m";
 
     private final XcastCommand options;
     private final NodeParts parts;
@@ -55,7 +55,7 @@ final class ProcessCrew implements Crew {
         children = new Children("bulla-xcast", (int) Math.min(timeout, Integer.MAX_VALUE), () -> {});
         addresses.add(root);
         for (int rank = 1; rank <= options.nodes(); rank++) {
-            processes.add(children.start(program(), List.of("-Xmx" + memory(), COMPILERS), arguments(rank)));
+            processes.add(children.start(program(), List.of("-Xmx" + memory(), YOUNG), arguments(rank)));
         }
         for (int index = 0; index < options.nodes(); index++) {
             addresses.add(listening(index));

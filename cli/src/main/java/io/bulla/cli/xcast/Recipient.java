@@ -15,7 +15,8 @@ import java.util.function.Consumer;
 ///
 /// ```
 /// origin --LAUNCH, down the tree--> node --VERDICT, directly--> origin
-/// origin --ASK, directly----------> node --COUNTS, directly---> origin
+/// origin --LOOK, directly---------> node, which keeps the message --MEMORY, directly---> origin
+/// origin --ASK, directly----------> node, which gives it back ------COUNTS, directly---> origin
 /// origin --PING, directly---------> node, if it lives
 /// origin --END, directly----------> node, which need not wait for more
 /// ```
@@ -27,6 +28,8 @@ final class Recipient implements AutoCloseable {
     static final int COUNTS = 4;
     static final int PING = 5;
     static final int END = 6;
+    static final int LOOK = 7;
+    static final int MEMORY = 8;
 
     /// Told of each message, after its sender is.
     interface Witness {
@@ -40,8 +43,8 @@ final class Recipient implements AutoCloseable {
     private final Consumer<OobNode> death;
     private final Witness witness;
     // of the handlers' thread
-    private long memoryHeld;
     private boolean asked;
+    private SealedBuffer kept;
 
     private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
         this.node = node;
@@ -58,6 +61,7 @@ final class Recipient implements AutoCloseable {
         node.receive(PING, message -> {});
         node.receive(LAUNCH, recipient::launched);
         node.receive(ASK, recipient::asked);
+        node.receive(LOOK, recipient::looked);
         return recipient;
     }
 
@@ -104,16 +108,17 @@ final class Recipient implements AutoCloseable {
         }
         send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
         if (asked) {
-            // others are in other processes: their counts are asked for, and this process is theirs alone
-            memoryHeld = ProcessMemory.bytes();
+            // this process is the node's alone, and its memory will be asked for once all have the message
+            giveBack();
+            kept = message.buffer().share();
         }
         witness.saw(message, trouble);
     }
 
     private void asked(Message message) {
         int asker = message.origin();
-        long held = memoryHeld;
         asked = true;
+        giveBack();
         // later: the question itself is held by this handler
         Thread.startVirtualThread(() -> {
             try {
@@ -122,17 +127,22 @@ final class Recipient implements AutoCloseable {
                         asker,
                         COUNTS,
                         new ControlMessage.Counts(
-                                node.rank(),
-                                node.broadcastSends(),
-                                meters.read(),
-                                open,
-                                node.socketBytes(),
-                                ProcessMemory.bytes(),
-                                held));
+                                node.broadcastSends(), meters.read(), open, node.socketBytes(), ProcessMemory.bytes()));
             } catch (InterruptedException ending) {
                 Thread.currentThread().interrupt();
             }
         });
+    }
+
+    private void looked(Message message) {
+        send(message.origin(), MEMORY, new ControlMessage.Memory(ProcessMemory.bytes()));
+    }
+
+    private void giveBack() {
+        if (kept != null) {
+            kept.close();
+            kept = null;
+        }
     }
 
     private void send(int peer, int tag, ControlMessage message) {

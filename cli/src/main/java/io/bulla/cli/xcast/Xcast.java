@@ -55,7 +55,7 @@ final class Xcast implements AutoCloseable {
 
     private record Verified(int rank, String trouble, long nanos) implements Event {}
 
-    private record Counted(ControlMessage.Counts counts) implements Event {}
+    private record Answered(int rank, ControlMessage answer) implements Event {}
 
     private record Lost(int rank, String why) implements Event {}
 
@@ -90,7 +90,11 @@ final class Xcast implements AutoCloseable {
                     .loops(loops)
                     .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
             root.receive(Recipient.VERDICT, this::judged);
-            root.receive(Recipient.COUNTS, message -> events.add(new Counted(ControlMessage.Counts.of(message))));
+            root.receive(Recipient.COUNTS, message -> answered(message, ControlMessage.Counts.of(message)));
+            root.receive(Recipient.MEMORY, message -> answered(message, ControlMessage.Memory.of(message)));
+            if (!crew.isHere()) {
+                Recipient.practise(meters);
+            }
             crew.start(root.address());
         } catch (IOException failure) {
             throw options.where.port == 0
@@ -142,6 +146,7 @@ final class Xcast implements AutoCloseable {
             progress.done();
         }
         double seconds = (System.nanoTime() - start) / 1e9;
+        long memoryHeld = crew.isHere() ? 0 : memoryOfAll();
         Totals after = totals();
         // what it took to pack the message is not the broadcast's
         Meters.Reading cost = after.meters().since(before.meters()).since(packing.since(before.here()));
@@ -158,8 +163,7 @@ final class Xcast implements AutoCloseable {
                 levels(broadcast.verifiedAt),
                 crew.isHere()
                         ? null
-                        : new Report.Host(
-                                after.socketBytes() - before.socketBytes(), after.memoryHeld() - before.memory()));
+                        : new Report.Host(after.socketBytes() - before.socketBytes(), memoryHeld - before.memory()));
     }
 
     /// What went beside the connections, of the nodes in this process: a line.
@@ -200,6 +204,10 @@ final class Xcast implements AutoCloseable {
     private void judged(Message message) {
         ControlMessage.Verdict verdict = ControlMessage.Verdict.of(message);
         events.add(new Verified(verdict.rank(), verdict.trouble(), System.nanoTime()));
+    }
+
+    private void answered(Message message, ControlMessage answer) {
+        events.add(new Answered(message.origin(), answer));
     }
 
     /// One broadcast, as its verdicts come in.
@@ -266,7 +274,7 @@ final class Xcast implements AutoCloseable {
                     pingAt = System.nanoTime() + PATIENCE_NANOS;
                 }
                 case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
-                case Counted late -> {}
+                case Answered late -> {}
             }
         }
 
@@ -282,18 +290,12 @@ final class Xcast implements AutoCloseable {
     /// @param meters of all processes
     /// @param here of this one's alone
     /// @param memory of all processes, if they are several
-    /// @param memoryHeld the same while each had the last message
     private record Totals(
-            long sends,
-            Meters.Reading meters,
-            Meters.Reading here,
-            long handlesOpen,
-            long socketBytes,
-            long memory,
-            long memoryHeld) {}
+            long sends, Meters.Reading meters, Meters.Reading here, long handlesOpen, long socketBytes, long memory) {}
 
     private Totals totals() throws IOException, InterruptedException {
-        Map<Integer, ControlMessage.Counts> others = crew.isHere() ? Map.of() : counts();
+        Map<Integer, ControlMessage.Counts> others =
+                crew.isHere() ? Map.of() : answers(Recipient.ASK, ControlMessage.Counts.class);
         Meters.Reading here = meters.read();
         long sends = root.broadcastSends() + crew.sends();
         Meters.Reading all = here;
@@ -301,35 +303,44 @@ final class Xcast implements AutoCloseable {
         long open = meters.awaitHandles();
         long socketBytes = root.socketBytes();
         long memory = crew.isHere() ? 0 : ProcessMemory.bytes();
-        long memoryHeld = memory;
         for (ControlMessage.Counts one : others.values()) {
             sends += one.sends();
             all = all.plus(one.meters());
             open += one.handlesOpen();
             socketBytes += one.socketBytes();
             memory += one.memory();
-            memoryHeld += one.memoryHeld();
         }
-        return new Totals(sends, all, here, open, socketBytes, memory, memoryHeld);
+        return new Totals(sends, all, here, open, socketBytes, memory);
     }
 
-    /// Asks each other process for its counts, and waits for the answers.
-    private Map<Integer, ControlMessage.Counts> counts() throws IOException, InterruptedException {
+    /// The memory of all processes, each of which has the last message: asked of all at once, so that a page which
+    /// they share is divided among all of them.
+    private long memoryOfAll() throws IOException, InterruptedException {
+        long others = answers(Recipient.LOOK, ControlMessage.Memory.class).values().stream()
+                .mapToLong(ControlMessage.Memory::memory)
+                .sum();
+        return others + ProcessMemory.bytes();
+    }
+
+    /// Asks each other process, and waits for the answers, by rank.
+    private <T extends ControlMessage> Map<Integer, T> answers(int question, Class<T> kind)
+            throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(options.run.timeoutSeconds);
-        Map<Integer, ControlMessage.Counts> counts = new TreeMap<>();
+        Map<Integer, T> answers = new TreeMap<>();
         events.clear();
-        sendAll(Recipient.ASK, rank -> true);
-        while (counts.size() < nodes) {
+        sendAll(question, rank -> true);
+        while (answers.size() < nodes) {
             switch (events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
-                case Counted one -> counts.put(one.counts().rank(), one.counts());
+                case Answered one
+                when kind.isInstance(one.answer()) -> answers.put(one.rank(), kind.cast(one.answer()));
                 case Lost peer -> throw new IOException(peer.why());
                 case null ->
                     throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " answered="
-                            + counts.size() + " nodes=" + nodes);
+                            + answers.size() + " nodes=" + nodes);
                 default -> {}
             }
         }
-        return counts;
+        return answers;
     }
 
     private void sendAll(int tag, Predicate<Integer> which) {
