@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.goals;
 
-import io.bulla.bench.oob.LocalHop;
+import io.bulla.bench.shared.NodeFanOut;
 import java.util.ArrayList;
 import java.util.List;
 
 /// What nodes of one host gain by lending each other memory.
 public final class LocalGoals {
 
-    private static final int[] HOPS = {256, 1 << 10, 4 << 10, 16 << 10, 64 << 10};
+    private static final int[] SIZES = {1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10};
+    private static final int CHILDREN = 8;
+    private static final SharedRun PAIR = SharedRun.program(NodeFanOut.class, _ -> List.of("1"));
+    private static final SharedRun FAN_OUT =
+            SharedRun.program(NodeFanOut.class, _ -> List.of(Integer.toString(CHILDREN)));
 
     private LocalGoals() {}
 
@@ -25,13 +29,22 @@ public final class LocalGoals {
                 memory,
                 Case.value("message-64m", "bytes", () -> XcastProcesses.MESSAGE)));
         goals.add(Goal.compare("local-xcast-16-64m-memory-bytes", memory, XcastProcesses.memory("bytes")));
-        for (int bytes : HOPS) {
-            goals.add(Goal.compare("local-round-trip-" + bytes, hop(bytes, "slab"), hop(bytes, "bytes")));
+        for (int bytes : SIZES) {
+            goals.add(Goal.compare(
+                    "local-round-trip-" + bytes, nodes(PAIR, 1, "slab", bytes), nodes(PAIR, 1, "bytes", bytes)));
+        }
+        for (int bytes : SIZES) {
+            goals.add(Goal.compare(
+                    "local-fan-out-8-" + bytes,
+                    nodes(FAN_OUT, CHILDREN, "slab", bytes),
+                    nodes(FAN_OUT, CHILDREN, "bytes", bytes)));
         }
         return goals;
     }
 
-    private static Case hop(int bytes, String way) {
-        return Case.program("ns", LocalHop.class, Integer.toString(bytes), way);
+    /// One process sends the same size back, each of several a few bytes.
+    private static Case nodes(SharedRun run, int processes, String way, int bytes) {
+        String which = way + "-" + bytes + "-ends-" + (processes == 1 ? "back" : "few");
+        return new Case("NodeFanOut[" + processes + "," + which + "]", "ns", run.reading(which));
     }
 }
