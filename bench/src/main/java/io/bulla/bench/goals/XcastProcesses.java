@@ -20,6 +20,8 @@ final class XcastProcesses {
 
     private static final int PROCESSES = 16;
     private static final int BROADCASTS = 3;
+    /// Of the command `bulla` itself.
+    private static final List<String> COMMAND = List.of("-XX:MaxRAMPercentage=75", "-XX:+UseSerialGC");
     private static final String TIME = "time";
     private static final String MEMORY = "memory";
     private static final Pattern SECONDS = Pattern.compile("xcast: .* seconds=([0-9.]+)");
@@ -55,6 +57,7 @@ final class XcastProcesses {
             new Random(MESSAGE).nextBytes(content);
             Files.write(file, content);
             List<String> lines = Case.lines(
+                    COMMAND,
                     Bulla.class,
                     "xcast",
                     "--processes=" + PROCESSES,
