@@ -188,6 +188,7 @@ public final class NodeCommand implements Callable<Integer> {
             }
             checkpoints.close();
             node.close(DRAIN);
+            recipient.close();
         }
     }
 

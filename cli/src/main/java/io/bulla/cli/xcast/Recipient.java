@@ -44,6 +44,7 @@ final class Recipient implements AutoCloseable {
     private final Witness witness;
     // of the handlers' thread
     private boolean asked;
+    // the last message, until the origin asks for counts
     private SealedBuffer kept;
 
     private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
@@ -93,6 +94,8 @@ final class Recipient implements AutoCloseable {
     @Override
     public void close() {
         node.close();
+        // no handler runs any more
+        giveBack();
     }
 
     private void launched(Message message) {
