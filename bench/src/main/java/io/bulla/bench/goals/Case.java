@@ -215,8 +215,7 @@ public record Case(String name, String unit, Meter meter) {
         return lines(List.of("env", "LD_PRELOAD=" + library), List.of(), main, args);
     }
 
-    /// The same, with more options of the JVM.
-    static List<String> lines(List<String> options, Class<?> main, String... args)
+    private static List<String> lines(List<String> options, Class<?> main, String... args)
             throws IOException, InterruptedException {
         return lines(List.of(), options, main, args);
     }

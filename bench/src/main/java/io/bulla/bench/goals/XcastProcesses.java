@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.goals;
 
-import io.bulla.cli.Bulla;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +11,7 @@ import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// 64 MiB to 16 processes, which verify it, by `bulla xcast`.
+/// 64 MiB to 16 processes, which verify it, by the command `./bulla xcast`.
 final class XcastProcesses {
 
     /// Size of the file in bytes; some hundred more are sent.
@@ -20,8 +19,6 @@ final class XcastProcesses {
 
     private static final int PROCESSES = 16;
     private static final int BROADCASTS = 3;
-    /// Of the command `bulla` itself.
-    private static final List<String> COMMAND = List.of("-XX:MaxRAMPercentage=75", "-XX:+UseSerialGC");
     private static final String TIME = "time";
     private static final String MEMORY = "memory";
     private static final Pattern SECONDS = Pattern.compile("xcast: .* seconds=([0-9.]+)");
@@ -56,14 +53,15 @@ final class XcastProcesses {
             byte[] content = new byte[MESSAGE];
             new Random(MESSAGE).nextBytes(content);
             Files.write(file, content);
-            List<String> lines = Case.lines(
-                    COMMAND,
-                    Bulla.class,
-                    "xcast",
-                    "--processes=" + PROCESSES,
-                    "--repeat=" + BROADCASTS,
-                    "--local=" + local,
-                    file.toString());
+            // with the options and the classes that a user of it has
+            List<String> lines = ProgramOutput.of(List.of(
+                            Path.of(System.getProperty("bulla.root"), "bulla").toString(),
+                            "xcast",
+                            "--processes=" + PROCESSES,
+                            "--repeat=" + BROADCASTS,
+                            "--local=" + local,
+                            file.toString()))
+                    .lines();
             double[] seconds = numbers(lines, SECONDS);
             double[] growth = numbers(lines, GROWTH);
             if (seconds.length != BROADCASTS || growth.length != BROADCASTS) {
