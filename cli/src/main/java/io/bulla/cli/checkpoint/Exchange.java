@@ -27,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 /// `NUMBERED`: `INT64 number | BYTE_OBJECT filling`
 final class Exchange {
 
+    // 1 to 6, and from 10 on, are the launcher's, on the same nodes
     static final int TICK = 7;
     static final int NUMBERED = 8;
     static final int BROADCAST = 9;

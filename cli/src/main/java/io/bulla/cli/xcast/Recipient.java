@@ -28,8 +28,9 @@ final class Recipient implements AutoCloseable {
     static final int COUNTS = 4;
     static final int PING = 5;
     static final int END = 6;
-    static final int LOOK = 7;
-    static final int MEMORY = 8;
+    // 7 to 9 are those of NodeCheckpoints, on the same nodes
+    static final int LOOK = 10;
+    static final int MEMORY = 11;
 
     /// Told of each message, after its sender is.
     interface Witness {
