@@ -112,7 +112,7 @@ class SealedBufferTest {
 
     /// One that fills whatever room it can get at, and writes once more to each view that it was given.
     @Test
-    void channelOfAStrangerChangesNothingButWhatItSays() throws IOException {
+    void foreignChannelAddsNoByteAndChangesNoneLater() throws IOException {
         byte[] said = numbered(200_000);
         List<ByteBuffer> kept = new ArrayList<>();
         ReadableByteChannel channel = new ReadableByteChannel() {

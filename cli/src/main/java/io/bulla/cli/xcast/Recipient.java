@@ -28,7 +28,7 @@ final class Recipient implements AutoCloseable {
     static final int COUNTS = 4;
     static final int PING = 5;
     static final int END = 6;
-    // 7 to 9 are those of NodeCheckpoints, on the same nodes
+    // 7 to 9 are those of the checkpoint package's Exchange, on the same nodes
     static final int LOOK = 10;
     static final int MEMORY = 11;
 

@@ -26,6 +26,7 @@ class LocalMemoryTest {
 
     private static final int TAG = Cluster.TAG;
     private static final int LONG = 4 << 20;
+    private static final int MOST_SENDS = 20_000;
 
     private final Cluster cluster = new Cluster();
     private HostMemory host = new HostMemory(1000);
@@ -52,6 +53,7 @@ class LocalMemoryTest {
     private void meet(int from, int to) throws Exception {
         long before = cluster.node(from).lentBytes();
         for (int number = 1000; cluster.node(from).lentBytes() == before; number++) {
+            assertTrue(number < MOST_SENDS, "nothing is lent");
             Cluster.delivered(cluster.send(from, to, number, HostMemory.LEAST_BYTES));
             assertEquals(to + " from " + from + ": " + number, cluster.next());
         }

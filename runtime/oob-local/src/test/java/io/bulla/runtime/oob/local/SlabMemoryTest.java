@@ -47,6 +47,7 @@ class SlabMemoryTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int TAG = 7;
+    private static final int MOST_SENDS = 20_000;
 
     private final List<Host> hosts = new ArrayList<>();
     private final BlockingQueue<byte[]> got = new LinkedBlockingQueue<>();
@@ -134,7 +135,8 @@ class SlabMemoryTest {
     /// Until what one sends another is lent.
     private void meet(int from, int to) throws Exception {
         long before = hosts.get(from).node.lentBytes();
-        while (hosts.get(from).node.lentBytes() == before) {
+        for (int sends = 0; hosts.get(from).node.lentBytes() == before; sends++) {
+            assertTrue(sends < MOST_SENDS, "nothing is lent");
             send(from, to, random(LocalMemory.LEAST_BYTES));
         }
     }
