@@ -55,7 +55,8 @@ final class XcastProcesses {
             Files.write(file, content);
             // with the options and the classes that a user of it has
             List<String> lines = ProgramOutput.of(List.of(
-                            Path.of(System.getProperty("bulla.root", "."), "bulla").toString(),
+                            Path.of(System.getProperty("bulla.root", "."), "bulla")
+                                    .toString(),
                             "xcast",
                             "--processes=" + PROCESSES,
                             "--repeat=" + BROADCASTS,
