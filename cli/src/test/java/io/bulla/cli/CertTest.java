@@ -11,6 +11,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.security.TlsCertificates;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -21,7 +22,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -140,7 +140,7 @@ class CertTest {
         try {
             openssl = new ProcessBuilder(command).redirectErrorStream(true).start();
         } catch (IOException notHere) {
-            Assumptions.abort("openssl is not here: " + notHere.getMessage());
+            Piece.OPENSSL.orSkip(notHere);
             return "";
         }
         String said = new String(openssl.getInputStream().readAllBytes());

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -50,7 +49,7 @@ class FabricDomainTest {
 
     @Test
     void providersSayWhatTheyPromise() throws Exception {
-        List<FabricProvider> all = providers();
+        List<FabricProvider> all = Providers.all();
         for (FabricProvider each : all) {
             assertEquals(each.name().equals("shm") ? Fence.STEP : Fence.ENDPOINT, each.fence());
             assertTrue(each.mostMessageBytes() > 0 && each.keyBytes() > 0, each::toString);
@@ -60,8 +59,8 @@ class FabricDomainTest {
 
     @Test
     void nullIsStillANullPointerException() throws Exception {
-        providers();
-        if (providers().stream().anyMatch(each -> each.name().equals("shm"))) {
+        Providers.all();
+        if (Providers.all().stream().anyMatch(each -> each.name().equals("shm"))) {
             // it takes the signal by which the JVM finds null, with its first endpoint
             try (FabricDomain shm = FabricDomain.open("shm")) {
                 assertNotNull(shm.endpoint(READER));
@@ -84,7 +83,7 @@ class FabricDomainTest {
     @Test
     void signalsAreHandledAsBefore() throws Exception {
         List<Long> before = handlers();
-        for (FabricProvider each : providers()) {
+        for (FabricProvider each : Providers.all()) {
             try (FabricDomain domain = FabricDomain.open(each.name())) {
                 assertNotNull(domain.endpoint(READER));
                 assertEquals(before, handlers(), each::name);
@@ -96,7 +95,7 @@ class FabricDomainTest {
     /// With the 16 KiB a buffer that rxm takes by itself it was some 700 MiB here; now it is 90.
     @Test
     void endpointsTakeLittleMemory() throws Exception {
-        assumeTrue(providers().stream().anyMatch(each -> each.name().equals("tcp;ofi_rxm")), "SKIPPED: not here");
+        Providers.need("tcp;ofi_rxm");
         try (FabricDomain domain = FabricDomain.open("tcp;ofi_rxm")) {
             assertNotNull(domain.endpoint(READER));
             long before = residentBytes();
@@ -192,7 +191,7 @@ class FabricDomainTest {
 
     @Test
     void unknownProviderIsRefusedByName() throws Exception {
-        providers();
+        Providers.all();
         FabricException refused = assertThrows(FabricException.class, () -> FabricDomain.open("no-such"));
         assertTrue(refused.getMessage().contains("provider=no-such"), refused::getMessage);
     }
@@ -271,17 +270,6 @@ class FabricDomainTest {
         }
     }
 
-    private static List<FabricProvider> providers() {
-        try {
-            List<FabricProvider> all = FabricProvider.all();
-            assumeTrue(!all.isEmpty(), "SKIPPED: libfabric has no provider here");
-            return all;
-        } catch (FabricException none) {
-            assumeTrue(false, "SKIPPED: " + none.getMessage());
-            throw new AssertionError(none);
-        }
-    }
-
     /// A domain that grants and one that writes.
     private static final class Scene implements AutoCloseable {
 
@@ -295,7 +283,7 @@ class FabricDomainTest {
         private final long to;
 
         Scene(String provider) throws Exception {
-            assumeTrue(providers().stream().anyMatch(each -> each.name().equals(provider)), "SKIPPED: no " + provider);
+            Providers.need(provider);
             reader = FabricDomain.open(provider);
             writer = FabricDomain.open(provider);
             registrations = Registrations.of(reader, new PinBudget(1L << 40));

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -378,7 +377,7 @@ class FabricLinkTest {
         }
 
         Scene(String provider, LinkLimits limits, MemoryBudget rights) throws Exception {
-            assumeTrue(has(provider), "SKIPPED: no " + provider);
+            Providers.need(provider);
             left = new End(provider, "right", MemoryBudget.unlimited());
             right = new End(provider, "left", rights);
             open(limits);
@@ -389,15 +388,6 @@ class FabricLinkTest {
             right.open(limits);
             left.link.connect(right.link.name());
             right.link.connect(left.link.name());
-        }
-
-        private static boolean has(String provider) {
-            try {
-                return FabricProvider.all().stream()
-                        .anyMatch(each -> each.name().equals(provider));
-            } catch (FabricException none) {
-                return false;
-            }
         }
 
         /// A buffer of up to five regions.

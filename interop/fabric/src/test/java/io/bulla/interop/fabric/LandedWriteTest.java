@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -187,9 +186,7 @@ class LandedWriteTest {
         long to;
 
         Scene(String provider) throws Exception {
-            assumeTrue(
-                    FabricProvider.all().stream().anyMatch(each -> each.name().equals(provider)),
-                    "SKIPPED: no " + provider);
+            Providers.need(provider);
             linksDomain = FabricDomain.open(provider);
             baresDomain = FabricDomain.open(provider);
             assertTrue(linksDomain.carriesNumbers());

@@ -3,11 +3,12 @@ package io.bulla.interop.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.NoOpenHandles;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import io.grpc.ServerServiceDefinition;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// gRPC of another language at the other end. Needs `python3` with `grpcio` (Debian: `python3-grpcio`), else it is
 /// skipped.
 @ExtendWith(NoOpenHandles.class)
+@Needs(Piece.PYTHON_GRPC)
 class OtherLanguageTest {
 
     private static final int MESSAGES = 40;
@@ -35,7 +37,6 @@ class OtherLanguageTest {
 
     @Test
     void aClientInPythonReadsEveryByte(MemorySource memory, @TempDir Path folder) throws Exception {
-        assumeTrue(status("-c", "import grpc") == 0, "python3 with grpcio is not here");
         Path client = folder.resolve("client.py");
         try (InputStream in = OtherLanguageTest.class.getResourceAsStream("client.py")) {
             Files.copy(in, client, StandardCopyOption.REPLACE_EXISTING);

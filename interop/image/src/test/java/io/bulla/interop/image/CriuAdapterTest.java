@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import io.netty.channel.uring.IoUring;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -13,12 +15,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// What goes wrong with an image: the process goes on.
+@Needs(Piece.PROC)
 class CriuAdapterTest {
 
     private static final String REFUSES = """
@@ -35,11 +36,6 @@ class CriuAdapterTest {
     Path folder;
 
     private ImageProcess process;
-
-    @BeforeEach
-    void systemHasWhatItNeeds() {
-        Assumptions.assumeTrue(Descriptors.areShown(), "no /proc");
-    }
 
     @AfterEach
     void noProcessIsLeft() throws InterruptedException {
@@ -82,7 +78,7 @@ class CriuAdapterTest {
 
     @Test
     void ringIsRefused() throws Exception {
-        Assumptions.assumeTrue(IoUring.isAvailable(), () -> "io_uring is not here: " + IoUring.unavailabilityCause());
+        Piece.IO_URING.orSkip(IoUring.unavailabilityCause());
         String failed = refused(program(REFUSES).toString(), "10", "ring");
         assertTrue(failed.startsWith("failed 0: criu cannot dump an io_uring: descriptors=["), failed);
     }
@@ -95,8 +91,8 @@ class CriuAdapterTest {
 
     @Test
     void performanceDataIsRefused() throws Exception {
-        Assumptions.assumeTrue(
-                Files.readString(Path.of("/proc/self/maps")).contains("/hsperfdata_"), "no performance data here");
+        boolean mapped = Files.readString(Path.of("/proc/self/maps")).contains("/hsperfdata_");
+        Piece.PERFORMANCE_DATA.orSkip(mapped ? null : "no file is mapped");
         CriuAdapter adapter = adapter();
         IOException refused = assertThrows(IOException.class, () -> adapter.dump(folder.resolve("image")));
         assertTrue(refused.getMessage().contains("-XX:-UsePerfData"), refused.getMessage());

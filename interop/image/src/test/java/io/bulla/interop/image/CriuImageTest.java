@@ -4,6 +4,8 @@ package io.bulla.interop.image;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,13 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Images of processes with messages on their way, by CRIU: nothing is lost or doubled, and time away is not
 /// judged. `./check criu` has more images.
+@Needs(value = Piece.CRIU, by = CriuDumps.class)
 class CriuImageTest {
 
     private static final int IMAGES = Integer.getInteger("bulla.images", 1);
@@ -31,7 +33,6 @@ class CriuImageTest {
 
     @BeforeEach
     void criuIsThere() throws IOException {
-        Assumptions.assumeTrue(Criu.onPath().isPresent(), "criu is not on the path");
         criu = Criu.onPath().orElseThrow();
     }
 

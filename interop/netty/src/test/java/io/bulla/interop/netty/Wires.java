@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.netty;
 
+import io.bulla.testkit.needs.Piece;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -17,7 +18,6 @@ import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
-import org.junit.jupiter.api.Assumptions;
 
 /// The transports that a program may choose.
 enum Wires {
@@ -57,10 +57,13 @@ enum Wires {
     /// Why this machine has it not, or null.
     abstract Throwable missing();
 
+    private Piece needed() {
+        return this == IO_URING ? Piece.IO_URING : Piece.EPOLL;
+    }
+
     /// Skips the test, and says why, where the kernel or the processor is another one.
     IoHandlerFactory loops() {
-        Throwable missing = missing();
-        Assumptions.assumeTrue(missing == null, () -> this + " is not here: " + missing);
+        needed().orSkip(missing());
         return loops.make();
     }
 

@@ -12,13 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -101,7 +101,7 @@ class BrokenStreamTest {
         try {
             outbox = RingOutbox.open(SendPath.URING);
         } catch (PosixException unavailable) {
-            Assumptions.abort("this kernel has no io_uring: " + unavailable.getMessage());
+            Piece.IO_URING.orSkip(unavailable);
             return;
         }
         try (outbox) {
@@ -130,7 +130,7 @@ class BrokenStreamTest {
         try {
             outbox = RingOutbox.open(SendPath.URING_ZC);
         } catch (PosixException unavailable) {
-            Assumptions.abort("this kernel has no io_uring: " + unavailable.getMessage());
+            Piece.IO_URING.orSkip(unavailable);
             return;
         }
         try (outbox) {
@@ -156,7 +156,7 @@ class BrokenStreamTest {
         try {
             zeroCopy = ZeroCopySocket.over(fixture.sender);
         } catch (PosixException unsupported) {
-            Assumptions.abort("this kernel has no MSG_ZEROCOPY: " + unsupported.getMessage());
+            Piece.ZERO_COPY.orSkip(unsupported);
             return;
         }
         try (zeroCopy) {

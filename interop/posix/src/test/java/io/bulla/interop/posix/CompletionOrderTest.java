@@ -7,14 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// Completions in every order that the kernel may choose, told to an outbox as if by its ring.
+@Needs(value = Piece.IO_URING, by = ZeroCopyRing.class)
 class CompletionOrderTest {
 
     private static final int SIZE = 10;
@@ -29,12 +31,7 @@ class CompletionOrderTest {
     @BeforeEach
     void open() throws IOException {
         fixture = new SendFixture();
-        try {
-            outbox = RingOutbox.open(SendPath.URING_ZC);
-        } catch (PosixException unavailable) {
-            Assumptions.abort("this kernel has no io_uring: " + unavailable.getMessage());
-        }
-        Assumptions.assumeTrue(outbox.path() == SendPath.URING_ZC, "this kernel has no SENDMSG_ZC");
+        outbox = RingOutbox.open(SendPath.URING_ZC);
         send = outbox.send(fixture.sender, fixture.buffer(new byte[SIZE]));
         call();
     }

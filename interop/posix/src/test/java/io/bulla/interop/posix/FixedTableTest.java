@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource.Region;
@@ -24,6 +23,8 @@ import io.bulla.runtime.registration.PinBudget;
 import io.bulla.runtime.registration.Registrations;
 import io.bulla.runtime.registration.Revocation;
 import io.bulla.runtime.registration.Use;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// The kernel as a device: stories 1 c and 4 of docs/registration.md, the old way beside ours.
+@Needs(value = Piece.IO_URING, by = FixedTables.class)
 class FixedTableTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -52,7 +54,6 @@ class FixedTableTest {
 
     @BeforeEach
     void open() throws PosixException {
-        assumeTrue(hasTables(), "SKIPPED: no io_uring here");
         table = FixedTable.open(64);
         registrations = Registrations.of(table, new PinBudget(64 << 20));
         PosixSocket[] pair = PosixSocket.unixPair();
@@ -254,14 +255,6 @@ class FixedTableTest {
             String line = Objects.requireNonNull(many.lastRefusal());
             many.close();
             return line;
-        }
-    }
-
-    private static boolean hasTables() {
-        try (FixedTable any = FixedTable.open(1)) {
-            return any.filled() == 0;
-        } catch (PosixException none) {
-            return false;
         }
     }
 

@@ -18,6 +18,8 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class MemfdSourceTest {
 
     private static final int PAGE = Memfd.PAGE;

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -18,6 +17,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.runtime.registration.PinBudget;
 import io.bulla.runtime.registration.Registrations;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Needs(value = Piece.IO_URING, by = FixedTables.class)
 class SealedFileWriterTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -55,11 +57,7 @@ class SealedFileWriterTest {
 
     @BeforeEach
     void open() throws Exception {
-        try {
-            table = FixedTable.open(16);
-        } catch (PosixException none) {
-            assumeTrue(false, "SKIPPED: no io_uring here: " + none.getMessage());
-        }
+        table = FixedTable.open(16);
         registrations = Registrations.of(table, new PinBudget(1L << 30));
         // what the first file opens for good
         writer("warm-up").close();
@@ -252,9 +250,9 @@ class SealedFileWriterTest {
     }
 
     @Test
+    @Needs(Piece.SHM)
     void fileSystemInMemoryIsRefusedByName() throws Exception {
         Path shm = Path.of("/dev/shm");
-        assumeTrue(Files.isWritable(shm) && Files.getFileStore(shm).type().equals("tmpfs"), "SKIPPED: no tmpfs");
         Path path = shm.resolve("bulla-" + ProcessHandle.current().pid());
         PosixException refused = assertThrows(PosixException.class, () -> writer(path));
         assertEquals(Errno.EINVAL, refused.errno());

@@ -18,6 +18,8 @@ import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -38,6 +40,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class SharedSealTest {
 
     private static final int MAGIC = 0x42534541;

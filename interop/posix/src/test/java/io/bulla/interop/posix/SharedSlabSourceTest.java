@@ -18,6 +18,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class SharedSlabSourceTest {
 
     private static final int EPERM = -1;

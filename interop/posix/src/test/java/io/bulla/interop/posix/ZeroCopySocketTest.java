@@ -13,6 +13,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -20,10 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+@Needs(value = Piece.ZERO_COPY, by = ZeroCopySockets.class)
 class ZeroCopySocketTest {
 
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -35,11 +37,7 @@ class ZeroCopySocketTest {
     @BeforeEach
     void open() throws IOException {
         fixture = new SendFixture();
-        try {
-            zeroCopy = ZeroCopySocket.over(fixture.sender);
-        } catch (PosixException unsupported) {
-            Assumptions.abort("this kernel has no MSG_ZEROCOPY: " + unsupported.getMessage());
-        }
+        zeroCopy = ZeroCopySocket.over(fixture.sender);
     }
 
     @AfterEach
@@ -218,8 +216,8 @@ class ZeroCopySocketTest {
         });
         assertArrayEquals(random(size), received.get(30, TimeUnit.SECONDS));
         assertTrue(zeroCopy.finish(SOON));
-        Assumptions.assumeTrue(sent.get(), "cannot give up CAP_IPC_LOCK here");
-        Assumptions.assumeTrue(Capabilities.lockedBytes() < size, "memory may be locked without a limit here");
+        Piece.LOCK_LIMIT.orSkip(sent.get() ? null : "cannot give up CAP_IPC_LOCK");
+        Piece.LOCK_LIMIT.orSkip(Capabilities.lockedBytes() < size ? null : "memory may be locked without a limit");
         assertTrue(zeroCopy.plainCalls() > 0);
     }
 }

@@ -5,19 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.bulla.testkit.needs.Piece;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// One process is killed (-9) between PREPARE and COMMIT, for `./check checkpoint`: it takes as long as a verdict does.
-@EnabledIfSystemProperty(named = "bulla.kills", matches = ".+")
 class KilledRankTest {
 
     private static final int NODES = 3;
@@ -35,7 +33,9 @@ class KilledRankTest {
     @ParameterizedTest
     @CsvSource({"1, 1", "1, 2", "0, 2"})
     void ticketNamesItAndTheFormerCheckpointIsWhole(int killed, int held, @TempDir Path folder) throws Exception {
-        assumeTrue(killed == 1 && held == 1 || !Boolean.getBoolean("bulla.short"));
+        boolean all = System.getProperty("bulla.kills") != null && !Boolean.getBoolean("bulla.short");
+        boolean one = System.getProperty("bulla.kills") != null && killed == 1 && held == 1;
+        Piece.LONG_CHECK.orSkip(all || one ? null : "./check checkpoint");
         job = new TokenJob(NODES, folder, "10");
         job.start();
         TokenJob.Child asks = job.children.getFirst();

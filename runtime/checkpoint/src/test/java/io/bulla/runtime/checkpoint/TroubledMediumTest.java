@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -24,7 +25,6 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Checkpoints of nodes that go on, into a medium that is full, or may not be written: refused by name, the former
@@ -297,9 +297,10 @@ class TroubledMediumTest {
 
     /// `./check checkpoint` mounts one, in a name space of its own.
     @Test
-    @EnabledIfSystemProperty(named = "bulla.small-disk", matches = ".+")
     void realFileSystemThatIsFullOrReadOnlyIsNamed() throws Exception {
-        Path mount = Path.of(System.getProperty("bulla.small-disk"));
+        String disk = System.getProperty("bulla.small-disk");
+        Piece.LONG_CHECK.orSkip(disk == null ? "./check checkpoint" : null);
+        Path mount = Path.of(disk);
         Path folder = Files.createDirectory(mount.resolve("checkpoints"));
         Path filling = mount.resolve("filling");
         troublesAreNamed(new Medium() {

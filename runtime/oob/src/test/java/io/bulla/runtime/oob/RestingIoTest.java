@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -36,11 +38,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// An event loop without channels has no descriptor.
+@Needs(Piece.PROC)
 class RestingIoTest {
 
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -50,7 +52,6 @@ class RestingIoTest {
 
     @BeforeEach
     void whatIsThere() throws IOException {
-        Assumptions.assumeTrue(Files.isDirectory(DESCRIPTORS), "no " + DESCRIPTORS);
         // the first selector opens what the JDK keeps
         try (var selector = java.nio.channels.Selector.open()) {
             assertTrue(selector.isOpen());
@@ -123,7 +124,7 @@ class RestingIoTest {
 
     @Test
     void suspendedNodesHaveNoneOfEpoll() throws Exception {
-        Assumptions.assumeTrue(Epoll.isAvailable(), () -> "epoll is not here: " + Epoll.unavailabilityCause());
+        Piece.EPOLL.orSkip(Epoll.unavailabilityCause());
         suspendedNodesGoOn(
                 new Transport(EpollIoHandler.newFactory(), EpollServerSocketChannel.class, EpollSocketChannel.class),
                 this::noneIsOpen);
@@ -131,7 +132,7 @@ class RestingIoTest {
 
     @Test
     void ringStays() throws Exception {
-        Assumptions.assumeTrue(IoUring.isAvailable(), () -> "io_uring is not here: " + IoUring.unavailabilityCause());
+        Piece.IO_URING.orSkip(IoUring.unavailabilityCause());
         Transport transport = new Transport(
                 IoUringIoHandler.newFactory(), IoUringServerSocketChannel.class, IoUringSocketChannel.class);
         suspendedNodesGoOn(transport, () -> assertTrue(fresh().stream().anyMatch(each -> each.endsWith("[io_uring]"))));

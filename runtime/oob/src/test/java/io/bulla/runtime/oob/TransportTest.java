@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
 import io.bulla.runtime.oob.topology.Radix;
+import io.bulla.testkit.needs.Piece;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
@@ -22,7 +23,6 @@ import java.net.ServerSocket;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /// Nodes on Netty's native transports.
@@ -37,13 +37,13 @@ class TransportTest {
 
     @Test
     void epollCarriesMessagesAndBroadcasts() throws Exception {
-        Assumptions.assumeTrue(Epoll.isAvailable(), () -> "epoll is not here: " + Epoll.unavailabilityCause());
+        Piece.EPOLL.orSkip(Epoll.unavailabilityCause());
         assertTrue(copiesOf(epoll()) > 0);
     }
 
     @Test
     void uringCarriesMessagesAndBroadcasts() throws Exception {
-        Assumptions.assumeTrue(IoUring.isAvailable(), () -> "io_uring is not here: " + IoUring.unavailabilityCause());
+        Piece.IO_URING.orSkip(IoUring.unavailabilityCause());
         assertTrue(copiesOf(new Transport(
                         IoUringIoHandler.newFactory(), IoUringServerSocketChannel.class, IoUringSocketChannel.class))
                 > 0);
@@ -51,7 +51,7 @@ class TransportTest {
 
     @Test
     void portInUseIsNamedOnAnyTransport() throws Exception {
-        Assumptions.assumeTrue(Epoll.isAvailable(), () -> "epoll is not here: " + Epoll.unavailabilityCause());
+        Piece.EPOLL.orSkip(Epoll.unavailabilityCause());
         try (ServerSocket taken = new ServerSocket(0);
                 Cluster cluster = new Cluster()) {
             IOException refused = assertThrows(

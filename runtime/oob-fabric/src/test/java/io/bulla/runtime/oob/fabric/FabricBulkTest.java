@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -24,6 +23,7 @@ import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
 import io.bulla.runtime.registration.PinBudget;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -166,7 +166,7 @@ class FabricBulkTest {
 
     @Test
     void unknownProviderIsRefusedByName() {
-        assumeTrue(has("net"), "SKIPPED: no libfabric");
+        need("net");
         try (SlabSource memory = SlabSource.create()) {
             assertThrows(
                     IOException.class,
@@ -177,11 +177,14 @@ class FabricBulkTest {
         }
     }
 
-    static boolean has(String provider) {
+    /// Skips the test, and says why, where libfabric or its provider is not.
+    static void need(String provider) {
         try {
-            return FabricProvider.all().stream().anyMatch(each -> each.name().equals(provider));
+            List<FabricProvider> all = FabricProvider.all();
+            boolean there = all.stream().anyMatch(each -> each.name().equals(provider));
+            Piece.LIBFABRIC.orSkip(there ? null : "no such provider: name=" + provider);
         } catch (FabricException none) {
-            return false;
+            Piece.LIBFABRIC.orSkip(none);
         }
     }
 
@@ -268,7 +271,7 @@ class FabricBulkTest {
         private final List<SlabSource> pools = new ArrayList<>();
 
         Pair(String provider, MemoryBudget rights) throws Exception {
-            assumeTrue(has(provider), "SKIPPED: no " + provider);
+            need(provider);
             for (MemoryBudget budget : List.of(MemoryBudget.unlimited(), rights)) {
                 SlabSource pool = SlabSource.builder().budget(budget).build();
                 FabricBulk bulk = FabricBulk.open(provider, pool, new PinBudget(1L << 40), PATIENCE);

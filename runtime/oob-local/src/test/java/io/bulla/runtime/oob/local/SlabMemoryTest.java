@@ -20,6 +20,8 @@ import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.topology.Radix;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -37,12 +39,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Nodes of one process, each with slabs of its own, mapped by the others as other processes would.
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class SlabMemoryTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -270,9 +272,8 @@ class SlabMemoryTest {
 
     /// Only root can give a socket away.
     @Test
+    @Needs(Piece.ROOT)
     void socketOfAnotherUserIsNotConnectedTo() throws Exception {
-        Object self = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
-        Assumptions.assumeTrue(self.equals(0), () -> "not root: user=" + self);
         start(1, SlabQuota.standard());
         SlabMemory local = hosts.get(0).local;
         Path socket = folder.resolve(folder.toFile().list()[0]);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.posix;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.testkit.needs.Probe;
+import org.jspecify.annotations.Nullable;
+
+/// Tries a memory file that can be sealed.
+final class MemoryFiles implements Probe {
+
+    @Override
+    public @Nullable String missing() {
+        // its exception says why
+        BufferBuilder.create(MemfdSource.create()).putByte((byte) 1).seal().close();
+        return null;
+    }
+}
