@@ -4,16 +4,19 @@ package io.bulla.cli;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.StandardInput;
 import io.bulla.pack.Envelope;
 import io.bulla.pack.Explain;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.DataType;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -54,6 +57,9 @@ final class ExplainCommand implements Callable<Integer> {
         }
     }
 
+    /// Of standard input, which may have no end; a file has one.
+    private static final long MOST_BYTES = 256L << 20;
+
     @Spec
     private CommandSpec spec;
 
@@ -78,7 +84,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "INPUT",
-            description = "A file, if one of that name exists; else hex digits, an even number.")
+            description = "A file, if one of that name exists; - is standard input; else hex digits, an even number.")
     private String input;
 
     @Override
@@ -142,6 +148,12 @@ final class ExplainCommand implements Callable<Integer> {
     private SealedBuffer bytes() throws IOException {
         Path file = file();
         try (BufferBuilder builder = BufferBuilder.create(ArenaSource.create())) {
+            if (input.equals(StandardInput.NAME)) {
+                try (OutputStream out = builder.asOutputStream()) {
+                    StandardInput.copy(System.in, out, MOST_BYTES);
+                }
+                return builder.seal();
+            }
             if (file == null) {
                 return builder.put(hex()).seal();
             }
@@ -184,7 +196,8 @@ final class ExplainCommand implements Callable<Integer> {
                     return format;
                 }
             }
-            throw new CommandLine.TypeConversionException("no such format: given=" + name);
+            throw new CommandLine.TypeConversionException(
+                    "no such format: given=" + name + " formats=" + Arrays.toString(Format.values()));
         }
     }
 }

@@ -10,7 +10,9 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.Envelope;
 import io.bulla.pack.Packer;
 import io.bulla.pack.WireFormat;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +73,18 @@ class ExplainCommandTest {
     }
 
     @Test
+    void dashIsStandardInput() {
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream(HexFormat.of().parseHex(INT32_AND_STRING)));
+            assertEquals(0, run("explain", "--format=pmix4", "--described", "-"), () -> err);
+            assertEquals("0  INT32 x1\n3    1\n4  STRING x1\n7    \"a\"\n", out);
+        } finally {
+            System.setIn(before);
+        }
+    }
+
+    @Test
     void malformedBytesHaveStatusOneAndTheReason() {
         assertEquals(1, run("explain", "--format=pmix4", "--described", "09020980"));
         assertEquals("0  INT32 x1\n3  malformed: truncated number: expected=2 found=1 offset=3\n", out);
@@ -85,7 +99,8 @@ class ExplainCommandTest {
         usage("type is unknown to the format: type=NAME format=pmix4", "--format=pmix4", "--types=NAME", "00");
         usage("--described needs --format; an envelope tells both", "--described", "00");
         usage(
-                "Invalid value for option '--format': no such format: given=pmix5",
+                "Invalid value for option '--format': no such format: given=pmix5"
+                        + " formats=[opal-dss, opal-dss-2012, pmix3, pmix4, pmix4-native]",
                 "--format=pmix5",
                 "--described",
                 "00");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /// Processes that a command starts: JVMs with another program of this jar's. None outlives this, however it ends:
 /// they are killed by `close()`, which a shutdown hook calls too. They have to end by themselves when what
@@ -33,6 +34,9 @@ public final class Children implements AutoCloseable {
             "-Xlog:cds*=off",
             "-Xlog:aot*=off",
             "--enable-native-access=ALL-UNNAMED");
+
+    /// What the JDK says of a helper that was to become the child and was ended by HUP, INT or TERM.
+    private static final Pattern SIGNAL_AT_START = Pattern.compile("signal: (1|2|15)\\b");
 
     // volatile: seen by the thread whose failure is but a consequence
     private static volatile boolean endingBySignal;
@@ -77,7 +81,17 @@ public final class Children implements AutoCloseable {
     /// @param memory flags that bound it
     /// @param arguments of the program
     /// @throws IOException if it cannot be started, or the end has come
-    public synchronized Process start(Class<?> program, List<String> memory, List<String> arguments)
+    public Process start(Class<?> program, List<String> memory, List<String> arguments) throws IOException {
+        try {
+            return tryStart(program, memory, arguments);
+        } catch (IOException failure) {
+            throw SIGNAL_AT_START.matcher(String.valueOf(failure.getMessage())).find() && interruptedBeside()
+                    ? new IOException(ended, failure)
+                    : failure;
+        }
+    }
+
+    private synchronized Process tryStart(Class<?> program, List<String> memory, List<String> arguments)
             throws IOException {
         checkNotEnded();
         List<String> command = new ArrayList<>();
@@ -146,6 +160,16 @@ public final class Children implements AutoCloseable {
     /// it: whether this process has got it, too.
     private boolean interruptedToo() throws InterruptedException {
         return interrupted.await(GRACE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /// As above, for a caller that has nothing to wait for but that.
+    private boolean interruptedBeside() {
+        try {
+            return interruptedToo();
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /// The same error with the reason, if the end has come meanwhile.

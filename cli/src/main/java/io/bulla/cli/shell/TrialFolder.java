@@ -28,7 +28,7 @@ public final class TrialFolder implements AutoCloseable {
     /// A fresh one; those of dead processes go.
     ///
     /// @param name begin of its name
-    static TrialFolder create(String name) throws IOException {
+    public static TrialFolder create(String name) throws IOException {
         Path path = Files.createTempDirectory(name);
         try {
             FileChannel channel =
@@ -49,7 +49,7 @@ public final class TrialFolder implements AutoCloseable {
         }
     }
 
-    Path path() {
+    public Path path() {
         return path;
     }
 

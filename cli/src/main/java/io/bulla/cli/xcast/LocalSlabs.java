@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.interop.posix.MemfdSource;
 import io.bulla.interop.posix.SharedSlabSource;
 import io.bulla.interop.posix.SlabLenderFigures;
 import io.bulla.interop.posix.SlabQuota;
@@ -36,6 +37,8 @@ final class LocalSlabs implements AutoCloseable {
     /// @throws IOException if the folder for sockets is not this user's alone
     /// @throws UnsupportedOperationException if this is not a system that can
     static LocalSlabs open(SlabSource.Builder options, long limit, Path folder) throws IOException {
+        // asks the kernel for a memory file now, and not in the middle of a broadcast
+        MemfdSource.create();
         SharedSlabSource source = SharedSlabSource.create(options.idle(IDLE));
         boolean opened = false;
         try {

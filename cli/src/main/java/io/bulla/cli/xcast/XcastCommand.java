@@ -3,6 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.cli.shell.Interruption;
+import io.bulla.cli.shell.StandardInput;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.topology.PeersFile;
 import io.netty.channel.EventLoopGroup;
@@ -168,7 +169,10 @@ public final class XcastCommand implements Callable<Integer> {
         boolean verbose;
     }
 
-    @Parameters(paramLabel = "FILE", arity = "1..*", description = "Files to send, each less than 2 GiB.")
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "1..*",
+            description = "Files to send, each less than 2 GiB; - is standard input.")
     List<Path> files;
 
     private PeersFile peers;
@@ -205,6 +209,13 @@ public final class XcastCommand implements Callable<Integer> {
     }
 
     private int send() throws Exception {
+        try (StandardInput input = StandardInput.among(files, tree.limit)) {
+            files = input.files();
+            return sendFiles();
+        }
+    }
+
+    private int sendFiles() throws Exception {
         LaunchMessage.payloadBytes(tree.limit, files);
         what.variables();
         PrintWriter out = spec.commandLine().getOut();

@@ -34,6 +34,7 @@ final class ImageProcess {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
+                "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-cp",

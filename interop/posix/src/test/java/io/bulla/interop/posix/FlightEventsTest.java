@@ -11,6 +11,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Who has borrowed what, for how long.
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class FlightEventsTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -13,6 +13,8 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// What a borrower may say that is not true. Each time it is cut off, what it has stays untouched until its
 /// string hangs up, and an honest borrower beside it notices nothing.
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class HostileBorrowerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /// What a lender may say that is not true, or send that is no slab. Each time the borrower refuses it, keeps nothing
 /// of it, and ends the connection.
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class HostileLenderTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -13,6 +13,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// A peer that hands over what costs the receiver more than it should: descriptors, time, memory.
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class HostileSenderTest {
 
     private static final int MAGIC = 0x42534541;

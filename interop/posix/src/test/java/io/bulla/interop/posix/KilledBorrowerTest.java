@@ -14,6 +14,8 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.BufferedReader;
 import java.io.EOFException;
 import java.io.IOException;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Real processes, ended by SIGKILL.
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class KilledBorrowerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

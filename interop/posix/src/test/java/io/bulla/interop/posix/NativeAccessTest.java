@@ -3,6 +3,8 @@ package io.bulla.interop.posix;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +69,7 @@ class NativeAccessTest {
     }
 
     @Test
+    @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
     void granted() throws Exception {
         says(
                 "opened",

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// each error number that it can answer with, until the operation passes untouched. After each, nothing may stay:
 /// no descriptor, mapping, handle or booked byte; and the bytes are right, or the failure has a name.
 @Tag("faults")
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class PosixFaultTest {
 
     private static final Path MAIN = Path.of("src", "main", "java", "io", "bulla", "interop", "posix");

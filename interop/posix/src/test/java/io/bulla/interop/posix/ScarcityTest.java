@@ -15,6 +15,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// The system has no more: what is refused leaves nothing behind, and the next one is served.
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class ScarcityTest {
 
     private static final int RLIMIT_NOFILE = 7;

@@ -16,6 +16,8 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// Buffers of sealed files go to a borrower as their files, between leases.
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class SealedFileLendingTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -19,6 +19,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -46,6 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /// A lender and its borrowers in one process: each has mappings and descriptors of its own.
 @ExtendWith(NothingStays.class)
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class SlabLendingTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -120,6 +121,7 @@ class UnmapperTest {
 
     /// The kernel refuses the thread, in the middle of a user's `close()`.
     @Test
+    @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
     void budgetComesBackWhereTheSystemHasNoThread() throws Exception {
         await(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().equals("bulla-unmapper")));
