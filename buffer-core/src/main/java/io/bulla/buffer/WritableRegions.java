@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 /// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
 /// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the
 /// builder, and gives its memory back, for what the source did by then cannot be undone.
+///
+/// A source may call back. While it is asked for memory the builder may be sealed or closed: what the source gives
+/// then goes back to it, and the write that asked is refused. What else would change the regions is refused at once.
 abstract sealed class WritableRegions permits BufferBuilder {
 
     static final long FIRST = 256;
@@ -69,6 +72,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
     // those before it, null while there is none
     private @Nullable Part earlier;
     private long endedWith;
+    // the source has been asked for memory and has not answered yet
+    private boolean asking;
 
     WritableRegions(MemorySource source, long firstCapacity) {
         this.source = Objects.requireNonNull(source, "source");
@@ -180,11 +185,19 @@ abstract sealed class WritableRegions permits BufferBuilder {
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
         }
+        if (byteSize < before) {
+            checkNotAsking();
+        }
         @Nullable Throwable failure = null;
         while (region != null && byteSize < before) {
             failure = dropLast(region, failure);
         }
-        used = byteSize - before;
+        // a region that was given back may have called back: what was dropped by then stays dropped
+        if (state != State.WRITING) {
+            failure = failure == null ? alreadyOver() : failure;
+        } else if (byteSize < written()) {
+            used = byteSize - before;
+        }
         Failures.rethrow(failure);
     }
 
@@ -220,6 +233,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
             Failures.rethrow(dropLast(region, null));
         }
         reopen();
+        // a region may have called back
+        checkWriting();
         Region last = region;
         MemorySegment written = memory;
         long length = used;
@@ -259,20 +274,40 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     final void checkWriting() {
         if (state != State.WRITING) {
-            throw new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
+            throw alreadyOver();
+        }
+    }
+
+    private IllegalStateException alreadyOver() {
+        return new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
+    }
+
+    private void checkNotAsking() {
+        if (asking) {
+            throw new IllegalStateException("builder is asking its source for memory already: byteSize=" + written());
         }
     }
 
     private void grow(int bytes) {
-        reopen();
-        if (capacity - used < bytes && (region == null || !growRegion(region, bytes))) {
-            takeRegion(bytes);
+        checkNotAsking();
+        asking = true;
+        try {
+            reopen();
+            if (capacity - used < bytes && (region == null || !growRegion(region, bytes))) {
+                takeRegion(bytes);
+            }
+        } finally {
+            asking = false;
         }
     }
 
     private boolean growRegion(Region last, int bytes) {
         long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
         @Nullable Region grown = source.grow(last, wanted);
+        if (state != State.WRITING) {
+            // the old region went to the seal or the close
+            throw overMeanwhile(grown == last ? null : grown);
+        }
         if (grown == null) {
             return false;
         }
@@ -280,15 +315,31 @@ abstract sealed class WritableRegions permits BufferBuilder {
         region = grown;
         memory = MemorySegment.NULL;
         capacity = 0;
-        show(Given.memory(source, grown, used + bytes));
+        MemorySegment opened = Given.memory(source, grown, used + bytes);
+        checkWriting();
+        show(opened);
         return true;
     }
 
     /// Asks a region again that failed to say where its memory is, after it had grown.
     private void reopen() {
-        if (capacity == 0 && region != null) {
-            show(Given.memory(source, region, Math.max(1, used)));
+        Region asked = region;
+        if (capacity == 0 && asked != null) {
+            MemorySegment opened = Given.memory(source, asked, Math.max(1, used));
+            checkWriting();
+            if (region == asked && capacity == 0) {
+                show(opened);
+            }
         }
+    }
+
+    /// The error for a write whose source ended the builder before it gave the memory, which goes back.
+    private IllegalStateException overMeanwhile(@Nullable Region fresh) {
+        IllegalStateException over = alreadyOver();
+        if (fresh != null) {
+            Failures.release(fresh, over);
+        }
+        return over;
     }
 
     /// Takes a region for at least so many bytes, behind the one before.
@@ -297,6 +348,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
         long wanted = Math.max(nextCapacity, bytes);
         Region fresh = source.allocate(wanted);
         MemorySegment opened = opened(fresh, bytes, behind);
+        if (state != State.WRITING) {
+            throw overMeanwhile(fresh);
+        }
         // nothing below can fail
         earlier = behind;
         before += used;

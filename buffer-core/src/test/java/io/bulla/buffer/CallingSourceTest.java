@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.buffer;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.MemorySource.Region;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/// A source that calls back into the builder that asks it for memory, as one does that flushes under pressure.
+class CallingSourceTest {
+
+    private static final int REGION = 64;
+
+    /// At which of its calls the source calls back.
+    private enum At {
+        ALLOCATE,
+        GROW_IN_PLACE,
+        GROW_ELSEWHERE,
+        SEGMENT,
+        RELEASE
+    }
+
+    private final Calling source = new Calling();
+    private final BufferBuilder builder = BufferBuilder.create(source);
+    private final List<SealedBuffer> sealed = new ArrayList<>();
+
+    @AfterEach
+    void everyRegionIsGivenBackOnce() {
+        source.at = null;
+        builder.close();
+        sealed.forEach(SealedBuffer::close);
+        assertEquals(0, source.open);
+        assertEquals(0, source.twice);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ALLOCATE", "GROW_IN_PLACE", "GROW_ELSEWHERE", "SEGMENT"})
+    void bufferThatItsSourceSealsWhileItIsAskedNeverChanges(At at) {
+        fillRegion();
+        source.callBack(at, () -> sealed.add(builder.seal()));
+        assertOver("builder already sealed: byteSize=64");
+        byte[] content = sealed.getFirst().toByteArray();
+        for (int i = 0; i < 128; i++) {
+            assertOver("builder already sealed: byteSize=64");
+        }
+        assertArrayEquals(content, sealed.getFirst().toByteArray());
+        assertEquals(REGION, content.length);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ALLOCATE", "GROW_IN_PLACE", "GROW_ELSEWHERE", "SEGMENT"})
+    void builderThatItsSourceClosesWhileItIsAskedTakesNothing(At at) {
+        fillRegion();
+        source.callBack(at, builder::close);
+        assertOver("builder already abandoned: byteSize=64");
+        assertOver("builder already abandoned: byteSize=64");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"ALLOCATE", "GROW_IN_PLACE", "SEGMENT"})
+    void writeAndTruncateOutOfTheSourceAreRefused(At at) {
+        fillRegion();
+        builder.put(new byte[1000]);
+        builder.truncate(REGION + 8);
+        builder.put(new byte[1000 - 8 - 64]);
+        long size = builder.byteSize();
+        List<String> refused = new ArrayList<>();
+        source.callBack(at, () -> {
+            refused.add(assertThrows(IllegalStateException.class, () -> builder.put(new byte[5000]))
+                    .getMessage());
+            refused.add(assertThrows(IllegalStateException.class, () -> builder.truncate(8))
+                    .getMessage());
+        });
+        builder.put(new byte[200]).putLong(5);
+        String asking = "builder is asking its source for memory already: byteSize=";
+        assertEquals(2, refused.size());
+        refused.forEach(each -> assertTrue(each.startsWith(asking), each));
+        sealed.add(builder.seal());
+        assertEquals(5, BufferReader.of(sealed.getFirst()).skip(size + 200).getLong());
+    }
+
+    @Test
+    void builderThatItsSourceSealsAtATruncateSaysSo() {
+        fillRegion();
+        builder.putLong(1);
+        source.callBack(At.RELEASE, () -> sealed.add(builder.seal()));
+        assertEquals(
+                "builder already sealed: byteSize=64",
+                assertThrows(IllegalStateException.class, () -> builder.truncate(8))
+                        .getMessage());
+        assertEquals(REGION, sealed.getFirst().byteSize());
+    }
+
+    @Test
+    void sealOutOfTheReleaseOfAnEmptyRegionIsTheOnlyOne() {
+        fillRegion();
+        builder.putLong(1);
+        builder.truncate(REGION);
+        source.callBack(At.RELEASE, () -> sealed.add(builder.seal()));
+        assertEquals(
+                "builder already sealed: byteSize=64",
+                assertThrows(IllegalStateException.class, builder::seal).getMessage());
+        assertEquals(REGION, sealed.getFirst().byteSize());
+    }
+
+    private void fillRegion() {
+        for (int i = 0; i < REGION / Long.BYTES; i++) {
+            builder.putLong(i);
+        }
+    }
+
+    private void assertOver(String message) {
+        assertEquals(
+                message,
+                assertThrows(IllegalStateException.class, () -> builder.putLong(-1))
+                        .getMessage());
+    }
+
+    private static final class Calling implements MemorySource {
+
+        private At at;
+        private Runnable back;
+        private int open;
+        private int twice;
+
+        void callBack(At when, Runnable what) {
+            at = when;
+            back = what;
+        }
+
+        private void reach(At now) {
+            if (now == at) {
+                at = null;
+                back.run();
+            }
+        }
+
+        @Override
+        public Region allocate(long byteSize) {
+            reach(At.ALLOCATE);
+            return piece(byteSize <= 256 ? REGION : byteSize);
+        }
+
+        @Override
+        public Region grow(Region region, long byteSize) {
+            boolean inPlace = at == At.GROW_IN_PLACE;
+            boolean elsewhere = at == At.GROW_ELSEWHERE;
+            reach(At.GROW_IN_PLACE);
+            reach(At.GROW_ELSEWHERE);
+            if (inPlace) {
+                ((Piece) region).shown = byteSize;
+                return region;
+            }
+            return elsewhere ? piece(byteSize) : null;
+        }
+
+        private Piece piece(long byteSize) {
+            open++;
+            return new Piece(byteSize);
+        }
+
+        private final class Piece implements Region {
+
+            private final MemorySegment memory = Arena.ofAuto().allocate(1 << 16);
+            private long shown;
+            private boolean released;
+
+            Piece(long shown) {
+                this.shown = shown;
+            }
+
+            @Override
+            public MemorySegment segment() {
+                reach(At.SEGMENT);
+                return memory.asSlice(0, shown);
+            }
+
+            @Override
+            public void release() {
+                if (released) {
+                    twice++;
+                }
+                released = true;
+                open--;
+                reach(At.RELEASE);
+            }
+        }
+    }
+}
