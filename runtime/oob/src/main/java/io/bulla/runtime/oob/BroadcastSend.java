@@ -22,6 +22,10 @@ final class BroadcastSend extends PendingSend {
     private boolean hasRooms;
     final BroadcastKey key;
     private final boolean signed;
+    /// It is to be sent once more when the child has acknowledged it.
+    boolean again;
+    /// What is to be confirmed when the parent has acknowledged this confirmation; or `null`.
+    Broadcast.@Nullable Outcome following;
 
     private BroadcastSend(
             Frame.Kind kind,

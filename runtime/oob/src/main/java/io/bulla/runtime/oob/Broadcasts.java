@@ -406,9 +406,12 @@ final class Broadcasts {
         }
         int reached = frame.tag();
         if (reached == AGAIN) {
-            settle(sent);
-            handAgain(broadcast, from);
-            endIfDone(broadcast);
+            if (sent.isPresent() && sent.get().lane != null) {
+                // once for all that is said until then
+                sent.get().again = true;
+            } else {
+                again(broadcast, sent, from);
+            }
             return;
         }
         List<Integer> failed;
@@ -426,10 +429,35 @@ final class Broadcasts {
             throw new IOException("confirmed for nodes that there are not: reached=" + reached + " failed="
                     + failed.size() + " below=" + below);
         }
+        if (reached == 0 && below > 1 && failed.equals(List.of(from.rank()))) {
+            // it speaks for itself only
+            pass(broadcast, from.rank());
+            return;
+        }
         broadcast.waiting.remove(from.rank());
         settle(sent);
         broadcast.confirmed(reached, failed);
         endIfDone(broadcast);
+    }
+
+    private void again(Broadcast broadcast, Optional<BroadcastSend> sent, Peer to) {
+        settle(sent);
+        handAgain(broadcast, to);
+        endIfDone(broadcast);
+    }
+
+    /// A peer has a broadcast, or a confirmation: what has waited for that goes now.
+    void acknowledged(BroadcastSend send) {
+        if (send.following != null) {
+            confirm(send.key, send.following, send.peer);
+        }
+        Broadcast of = send.of;
+        if (send.again && of != null && active.get(of.key) == of) {
+            Optional<BroadcastSend> sent = of.waiting.getOrDefault(send.peer.rank(), Optional.empty());
+            if (sent.isPresent() && sent.get() == send) {
+                again(of, sent, send.peer);
+            }
+        }
     }
 
     private List<Integer> ranks(SealedBuffer body, int child, int origin) throws IOException {
@@ -548,13 +576,28 @@ final class Broadcasts {
     private void confirmAgain(BroadcastKey key, Peer to) {
         Broadcast.Outcome known = outcomes.get(key);
         if (known == null) {
-            known = new Broadcast.Outcome(seen.contains(key) ? 1 : AGAIN, List.of());
+            known = seen.isForgotten(key)
+                    ? notTaken()
+                    : new Broadcast.Outcome(seen.contains(key) ? 1 : AGAIN, List.of());
         }
         confirm(key, known, to);
     }
 
+    /// This node has not taken it, or does not know: those below it are the parent's.
+    private Broadcast.Outcome notTaken() {
+        return new Broadcast.Outcome(0, List.of(settings.rank()));
+    }
+
+    /// A parent has one confirmation of a broadcast on its way, and the newest waits for that one.
     private void confirm(BroadcastKey key, Broadcast.Outcome outcome, Peer to) {
-        start(BroadcastSend.done(key, outcome.reached(), bytesOf(outcome.failed()), to));
+        BroadcastSend before = to.confirmation(key);
+        if (before != null) {
+            before.following = outcome;
+            return;
+        }
+        BroadcastSend confirmation = BroadcastSend.done(key, outcome.reached(), bytesOf(outcome.failed()), to);
+        to.confirms(confirmation);
+        start(confirmation);
     }
 
     /// Beside the memory source: a confirmation gives memory back, so it must not wait for some.

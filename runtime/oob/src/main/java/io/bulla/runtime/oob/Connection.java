@@ -49,6 +49,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     private final boolean dialed;
     private final long begun;
     private final long helloNanos;
+    private final ControlQueue owed = new ControlQueue(this);
     private Future<?> deadline;
     private Stage stage = Stage.GREETING;
     private @Nullable Peer peer;
@@ -56,7 +57,6 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     private @Nullable Frame frame;
     private @Nullable Rendezvous rendezvous;
     private byte @Nullable [] offered;
-    private boolean ackDue;
     private boolean flushing;
     private boolean deaf;
     private boolean quiet;
@@ -189,7 +189,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
 
     void bye() {
         if (stage == Stage.OPEN) {
-            control(Frame.control(Frame.Kind.BYE, 0, nodeLoop.settings().rank(), 0));
+            control(Frame.Kind.BYE);
             flushNow();
         }
         end();
@@ -227,17 +227,19 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     /// Writes what is owed before anything else.
     ///
     /// @return true if there is something to flush
-    boolean writeAck() {
+    boolean writeOwed() {
         if (!channel.isWritable()) {
             return false;
         }
-        boolean noticed = peer().writeNotices(this);
-        if (!ackDue) {
-            return noticed;
+        // both, not one of them
+        return peer().writeNotices(this) | owed.write(peer());
+    }
+
+    /// Writes what is owed, as far as the channel takes it now.
+    void sayOwed() {
+        if (writeOwed()) {
+            flushNow();
         }
-        ackDue = false;
-        control(peer().acknowledgement());
-        return true;
     }
 
     @Override
@@ -261,16 +263,18 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         if (awake - heardAt > 3 * heartbeatNanos) {
             fail(new IOException("nothing received: millis=" + (awake - heardAt) / 1_000_000));
         } else if (now - lastWrite >= heartbeatNanos) {
-            ackDue = true;
-            if (writeAck()) {
-                flushNow();
-            }
+            owed.oweAck();
+            sayOwed();
         }
     }
 
-    /// Something is to be said to the peer: what was taken in, and what is granted.
-    void oweAck() {
-        ackDue = true;
+    /// What is to be said to the peer beside the lanes.
+    ControlQueue owed() {
+        return owed;
+    }
+
+    void control(Frame.Kind kind) {
+        control(Frame.control(kind, 0, nodeLoop.settings().rank(), 0));
     }
 
     void control(Frame control) {
@@ -325,6 +329,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         frame = read;
         if (!greeting && !(deaf && isOfLanes())) {
             peer().check(read);
+            deaf |= peer().owesTooMany(read);
         }
         return read.bodyBytes();
     }
@@ -378,7 +383,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         }
         try {
             if (read.kind() == Frame.Kind.DIRECT || read.kind() == Frame.Kind.BROADCAST) {
-                ackDue = true;
+                owed.oweAck();
                 if (read.local()) {
                     placed(read, body);
                 } else {
@@ -427,7 +432,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     /// Each message of a batch is a slice of it. All are cut before the first one is handed on: from then on another
     /// thread closes them, and the two would fight for the batch's count.
     private void unpack(SealedBuffer batch) throws IOException {
-        ackDue = true;
+        owed.oweAck();
         List<Frame> frames = framesOf(batch.iovec());
         SealedBuffer[] bodies = new SealedBuffer[frames.size()];
         int taken = 0;
@@ -436,6 +441,11 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             while (taken < bodies.length && stage == Stage.OPEN) {
                 Frame inner = frames.get(taken);
                 peer().check(inner);
+                if (peer().owesTooMany(inner)) {
+                    // it comes again, and what is behind it
+                    deaf = true;
+                    return;
+                }
                 peer().received(inner, bodies[taken++]);
             }
         } finally {
@@ -498,7 +508,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
                 }
             }
             case SKIP, CONFIRM, FINISHED -> {
-                ackDue = true;
+                owed.oweAck();
                 peer().received(read, body.share());
             }
             default -> throw new IllegalStateException("not a control frame: kind=" + read.kind());
@@ -538,9 +548,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         heardAt = nodeLoop.awake();
         if (stage == Stage.OPEN) {
             peer().heard(heardAt);
-            if (writeAck()) {
-                flushNow();
-            }
+            sayOwed();
         }
         context.fireChannelReadComplete();
     }

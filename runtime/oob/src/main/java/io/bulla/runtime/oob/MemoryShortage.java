@@ -33,20 +33,28 @@ final class MemoryShortage {
 
     /// A frame could not be taken in.
     void begins(Connection connection, Frame frame, RuntimeException why) {
-        session.dropParts();
         long awake = nodeLoop.awake();
         if (!lasts || session.held() > 0) {
             lasts = true;
             since = awake;
         } else if (frame.kind().isSequenced()
                 && awake - since >= nodeLoop.settings().peerTimeoutNanos()) {
-            connection.reject(frame, "no memory for it: " + why.getMessage());
+            connection.owed().reject(frame, "no memory for it: " + why.getMessage());
             lasts = false;
         }
-        nodeLoop.debug("no memory: peer=" + peer.rank() + " reason=" + why.getMessage());
-        connection.control(
-                Frame.control(Frame.Kind.RETRY, 0, nodeLoop.settings().rank(), 0));
-        connection.flushNow();
+        begins(connection, "no memory: peer=" + peer.rank() + " reason=" + why.getMessage());
+    }
+
+    /// A broadcast could not be taken in, since it would have to be confirmed.
+    void beginsForConfirmations(Connection connection, int owed) {
+        begins(connection, "confirmations are not acknowledged: peer=" + peer.rank() + " count=" + owed);
+    }
+
+    private void begins(Connection connection, String what) {
+        session.dropParts();
+        nodeLoop.debug(what);
+        connection.owed().oweRetry();
+        connection.sayOwed();
     }
 
     /// A message was taken in, here or by the peer.

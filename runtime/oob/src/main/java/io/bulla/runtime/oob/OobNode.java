@@ -654,6 +654,11 @@ public final class OobNode implements AutoCloseable {
                 });
     }
 
+    /// For tests.
+    NodeLoop loop() {
+        return nodeLoop;
+    }
+
     /// As if the process had been killed: peers hear nothing. For tests.
     void abort() {
         closing.set(true);

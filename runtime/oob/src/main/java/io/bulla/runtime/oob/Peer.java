@@ -10,6 +10,7 @@ import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -38,6 +39,7 @@ final class Peer {
 
     private static final long COURTESY_NANOS = 20_000_000;
     private static final int FRUITLESS = 8;
+    private static final int LEAST_CONFIRMATIONS = 256;
 
     private final NodeLoop nodeLoop;
     private final int rank;
@@ -80,6 +82,8 @@ final class Peer {
     private boolean dirty;
     // by topic
     private final Map<Integer, byte[]> notices = new TreeMap<>();
+    // what is confirmed to this peer, and not acknowledged by it
+    private final Map<BroadcastKey, BroadcastSend> confirmations = new HashMap<>();
 
     Peer(NodeLoop nodeLoop, int rank) {
         this.nodeLoop = nodeLoop;
@@ -103,6 +107,12 @@ final class Peer {
 
     Session session() {
         return session;
+    }
+
+    /// The one that carries the session, or `null`.
+    @Nullable
+    Connection connection() {
+        return connection;
     }
 
     LocalPeer local() {
@@ -239,8 +249,8 @@ final class Peer {
         Rendezvous.Host host = new Rendezvous.Host() {
             @Override
             public void say(Frame frame) {
-                fresh.control(frame);
-                fresh.flushNow();
+                fresh.owed().answer(frame);
+                fresh.sayOwed();
             }
 
             @Override
@@ -382,7 +392,7 @@ final class Peer {
         counters.connections++;
         nodeLoop.debug("connected: peer=" + rank + " dialed=" + fresh.isDialed());
         // what is granted
-        fresh.oweAck();
+        fresh.owed().oweAck();
         out.pump();
     }
 
@@ -408,6 +418,33 @@ final class Peer {
             throw new IOException("message without credit: lane=" + frame.lane() + " length=" + frame.total() + " held="
                     + credit.held());
         }
+    }
+
+    /// Before memory is taken for a frame's body: whether it is a broadcast for whose confirmation there is no room,
+    /// because the peer acknowledges none. It has to come again.
+    boolean owesTooMany(Frame frame) {
+        boolean tooMany = frame.kind() == Frame.Kind.BROADCAST
+                && session.control.size() >= confirmationsAtMost()
+                && session.reassembler(frame.lane()).isFirst(frame);
+        if (tooMany) {
+            shortage.beginsForConfirmations(Objects.requireNonNull(connection, "connection"), session.control.size());
+        }
+        return tooMany;
+    }
+
+    /// As many as this node itself may have on its way to a peer.
+    private long confirmationsAtMost() {
+        return Math.max(LEAST_CONFIRMATIONS, settings.peerMessages());
+    }
+
+    /// The confirmation of a broadcast that this peer has not acknowledged, or `null`.
+    @Nullable
+    BroadcastSend confirmation(BroadcastKey key) {
+        return confirmations.get(key);
+    }
+
+    void confirms(BroadcastSend confirmation) {
+        confirmations.put(confirmation.key, confirmation);
     }
 
     /// A frame of a lane, and ownership of its body.
@@ -622,6 +659,10 @@ final class Peer {
         FlightEvents.sent(settings.rank(), send, "acknowledged");
         nodeLoop.release(send);
         send.reached(Delivery.Status.ACKNOWLEDGED, now);
+        if (send instanceof BroadcastSend of) {
+            confirmations.remove(of.key, of);
+            nodeLoop.broadcasts().acknowledged(of);
+        }
     }
 
     /// The peer does not take a message that was begun.
@@ -652,6 +693,10 @@ final class Peer {
     void retry() {
         Connection on = Objects.requireNonNull(connection, "connection");
         Writer paused = Objects.requireNonNull(writer, "writer");
+        if (paused.isPaused()) {
+            // the one before is not over: a peer says so once, until it has the RESUME
+            return;
+        }
         session.rewind();
         if (rendezvous != null) {
             rendezvous.askAgain();
@@ -662,9 +707,9 @@ final class Peer {
 
     private void resume(Connection on, Writer paused) {
         if (connection == on) {
-            on.control(Frame.control(Frame.Kind.RESUME, 0, settings.rank(), 0));
+            on.owed().oweResume();
+            on.owed().oweAck();
             paused.pause(false);
-            on.oweAck();
             pump();
         }
     }
@@ -813,6 +858,7 @@ final class Peer {
         writer = null;
         fruitless = 0;
         notices.clear();
+        confirmations.clear();
         session.abandon(all, send -> failed(send, failure));
         session.end();
         counters.failures++;
@@ -842,7 +888,7 @@ final class Peer {
     void goOn() {
         session.goOn();
         if (connection != null) {
-            connection.oweAck();
+            connection.owed().oweAck();
         }
         pump();
     }
@@ -908,10 +954,8 @@ final class Peer {
     private void tellCredit() {
         telling.set(false);
         if (connection != null) {
-            connection.oweAck();
-            if (connection.writeAck()) {
-                connection.flushNow();
-            }
+            connection.owed().oweAck();
+            connection.sayOwed();
         }
     }
 

@@ -33,6 +33,13 @@ final class SeenBroadcasts {
         return numbers != null && numbers.contains(key.number());
     }
 
+    /// Whether it is not known any more if it was delivered.
+    boolean isForgotten(BroadcastKey key) {
+        Sessions sessions = origins.get(key.origin());
+        SeenNumbers numbers = sessions == null ? null : sessions.get(key.session());
+        return numbers != null && numbers.isForgotten(key.number());
+    }
+
     void add(BroadcastKey key) {
         origins.computeIfAbsent(key.origin(), origin -> new Sessions())
                 .computeIfAbsent(key.session(), session -> new SeenNumbers())

@@ -4,13 +4,23 @@ package io.bulla.runtime.oob;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A set of numbers that come mostly in order, as ranges: as large as there are holes.
+/// A set of numbers that come mostly in order, as ranges: as large as there are holes, up to a bound. Beyond it what is
+/// lowest is forgotten: it counts as here, since nobody knows whether it was.
 final class SeenNumbers {
+
+    /// The most ranges; of more, the lowest is forgotten.
+    static final int MOST = 4096;
 
     // first of a range to its last; ranges neither overlap nor touch
     private final TreeMap<Long, Long> ranges = new TreeMap<>();
 
+    // numbers up to this are forgotten
+    private long forgotten = Long.MIN_VALUE;
+
     boolean contains(long number) {
+        if (isForgotten(number)) {
+            return true;
+        }
         Map.Entry<Long, Long> range = ranges.floorEntry(number);
         return range != null && range.getValue() >= number;
     }
@@ -30,6 +40,13 @@ final class SeenNumbers {
             last = above;
         }
         ranges.put(first, last);
+        if (ranges.size() > MOST) {
+            forgotten = ranges.pollFirstEntry().getValue();
+        }
+    }
+
+    boolean isForgotten(long number) {
+        return number <= forgotten;
     }
 
     int ranges() {

@@ -56,6 +56,11 @@ final class Writer {
         paused = pause;
     }
 
+    /// Whether the lanes wait, at last for the RESUME to be written.
+    boolean isPaused() {
+        return paused || connection.owed().owesResume();
+    }
+
     /// Writes what there is, and flushes it.
     void pump() {
         // a flush may tell that the channel is writable again
@@ -65,8 +70,8 @@ final class Writer {
         pumping = true;
         try {
             for (int round = 0; round < ROUNDS; round++) {
-                boolean acked = connection.writeAck();
-                boolean wrote = !paused && writeSome();
+                boolean acked = connection.writeOwed();
+                boolean wrote = !isPaused() && writeSome();
                 if (!wrote && !acked && !asksForCredit()) {
                     return;
                 }
@@ -82,11 +87,11 @@ final class Writer {
 
     /// What cannot go for want of credit says so, once until something goes.
     private boolean asksForCredit() {
-        if (asked || paused || !session.isBlocked()) {
+        if (asked || isPaused() || !session.isBlocked()) {
             return false;
         }
         asked = true;
-        connection.oweAck();
+        connection.owed().oweAck();
         return true;
     }
 

@@ -293,6 +293,22 @@ class BroadcastTest {
     }
 
     @Test
+    void numbersWithManyHolesAreForgottenFromTheLowestOn() {
+        SeenNumbers seen = new SeenNumbers();
+        for (long number = 1; number < 200_000; number += 2) {
+            seen.add(number);
+            assertTrue(seen.contains(number));
+        }
+        assertTrue(seen.ranges() <= SeenNumbers.MOST, "ranges=" + seen.ranges());
+        // of what is forgotten nobody knows whether it was here
+        assertTrue(seen.isForgotten(1) && seen.isForgotten(2) && seen.contains(2));
+        assertTrue(seen.contains(199_999) && !seen.isForgotten(199_999));
+        assertFalse(seen.contains(199_998) || seen.isForgotten(199_998));
+        seen.add(5);
+        assertTrue(seen.ranges() <= SeenNumbers.MOST, "ranges=" + seen.ranges());
+    }
+
+    @Test
     void sessionsOfAnOriginThatAreUsedAreNotPushedOutByOthers() {
         SeenBroadcasts seen = new SeenBroadcasts();
         BroadcastKey real = new BroadcastKey(0, 99, 1);

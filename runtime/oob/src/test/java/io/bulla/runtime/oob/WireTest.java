@@ -327,6 +327,9 @@ class WireTest {
             assertEquals(1, confirmed.getInt(8));
             assertEquals(99, confirmed.getLong(40));
             assertEquals(7, confirmed.getLong(48));
+            // the next one is written when this one has come
+            say(header(Frame.acknowledgement(
+                    0, new long[] {0, 0, sequence + 1}, new long[] {Wire.WINDOW, Wire.WINDOW}, 0)));
         }
         assertEquals("1 from 0: 12", cluster.next());
     }
