@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 /// ```
 /// landing --last fragment--> whole --every child has confirmed or failed--> done: confirmed upwards, bytes let go
 ///    |
-///    +-- no parent sends the rest: given up; the children skip it
+///    +-- no parent sends the rest: given up; the children skip it. A parent that has finished a copy of another
+///        length is asked for that one again
 /// ```
 ///
 /// One event loop's.
@@ -45,9 +46,13 @@ final class Broadcast {
     /// Children that have not confirmed, with what is sent to them; nothing, if it gave way to others.
     final Map<Integer, Optional<BroadcastSend>> waiting = new HashMap<>();
     final Set<Integer> parents = new HashSet<>();
+    /// Parents that have finished it with another length, by the last frame of each: they wait for an answer.
+    final Map<Integer, Frame> differing = new HashMap<>();
+
     final BroadcastCharge charge = new BroadcastCharge();
     /// Awake time of the last byte that landed.
     long landedAt;
+    private long differsSince;
     private final Set<Integer> asked = new HashSet<>();
     private final SortedSet<Integer> failed = new TreeSet<>();
     private final List<SealedBuffer> parts = new ArrayList<>();
@@ -100,6 +105,26 @@ final class Broadcast {
         }
         landed = end;
         return true;
+    }
+
+    /// A parent has finished it with another length.
+    void differs(int parent, Frame last, long awake) {
+        if (differing.isEmpty()) {
+            differsSince = awake;
+        }
+        differing.put(parent, last);
+    }
+
+    /// Awake time from which on it may be given up, if it does not become whole: while a parent that has finished
+    /// waits,
+    /// no other wins time by a byte now and then.
+    long waitsSince() {
+        return differing.isEmpty() ? landedAt : Math.min(landedAt, differsSince);
+    }
+
+    /// Whether no parent sends the rest.
+    boolean isAbandoned() {
+        return result == null && !isWhole() && parents.isEmpty();
     }
 
     boolean isWhole() {

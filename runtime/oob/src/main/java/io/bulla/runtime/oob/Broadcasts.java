@@ -152,6 +152,18 @@ final class Broadcasts {
         boolean last = frame.offset() + frame.length() == frame.total();
         BroadcastKey key = new BroadcastKey(frame.origin(), frame.session(), frame.number());
         Broadcast broadcast = active.get(key);
+        if (broadcast != null && broadcast.total != frame.total()) {
+            if (frame.offset() > 0 || !broadcast.isAbandoned()) {
+                body.close();
+                if (last) {
+                    from.consumed(credit, Credit.charge(frame.total()));
+                    differs(broadcast, frame, from);
+                }
+                return;
+            }
+            drop(broadcast);
+            broadcast = null;
+        }
         if (broadcast == null) {
             if (seen.contains(key) || frame.offset() > 0) {
                 body.close();
@@ -161,19 +173,12 @@ final class Broadcasts {
                 }
                 return;
             }
-            SendOptions options =
-                    frame.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            broadcast = new Broadcast(key, frame.tag(), options, frame.signed(), frame.total(), null, nodeLoop.now());
-            active.put(key, broadcast);
+            broadcast = begin(key, frame);
         }
         if (last) {
             broadcast.charge.add(from, credit, Credit.charge(frame.total()), depthOfArrived(key.origin()));
         }
         broadcast.parents.add(from.rank());
-        if (broadcast.total != frame.total()) {
-            body.close();
-            return;
-        }
         if (broadcast.land(frame.offset(), body)) {
             broadcast.landedAt = nodeLoop.awake();
             handOn(broadcast);
@@ -181,6 +186,49 @@ final class Broadcasts {
             confirm(key, new Broadcast.Outcome(AGAIN, List.of()), from);
         }
         endIfDone(broadcast);
+    }
+
+    /// One that comes from a parent.
+    private Broadcast begin(BroadcastKey key, Frame frame) {
+        SendOptions options = frame.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
+        Broadcast broadcast =
+                new Broadcast(key, frame.tag(), options, frame.signed(), frame.total(), null, nodeLoop.now());
+        broadcast.landedAt = nodeLoop.awake();
+        active.put(key, broadcast);
+        return broadcast;
+    }
+
+    /// A parent has finished, and the copy that is here has another length: one of the two lies.
+    private void differs(Broadcast broadcast, Frame frame, Peer from) {
+        if (broadcast.isWhole() && !broadcast.checking) {
+            confirm(broadcast.key, notTaken(), from);
+        } else {
+            broadcast.differs(from.rank(), frame, nodeLoop.awake());
+        }
+    }
+
+    private void drop(Broadcast broadcast) {
+        active.remove(broadcast.key);
+        release(broadcast);
+    }
+
+    /// Nobody sends the rest of a copy. If a parent has finished one of another length, that one is next, and nobody
+    /// else's can come before it.
+    private void giveUp(Broadcast broadcast) {
+        nodeLoop.debug("broadcast is given up: origin=" + broadcast.key.origin() + " landed=" + broadcast.landed()
+                + " total=" + broadcast.total);
+        drop(broadcast);
+        if (broadcast.differing.isEmpty()) {
+            return;
+        }
+        Broadcast next =
+                begin(broadcast.key, broadcast.differing.values().iterator().next());
+        broadcast.differing.forEach((parent, frame) -> {
+            if (frame.total() == next.total) {
+                next.parents.add(parent);
+            }
+            confirm(next.key, new Broadcast.Outcome(AGAIN, List.of()), nodeLoop.peer(parent));
+        });
     }
 
     private void handOn(Broadcast broadcast) {
@@ -392,9 +440,21 @@ final class Broadcasts {
             from.consumed(credit, Credit.charge(landed));
             return;
         }
+        if (broadcast.total != begun.total()) {
+            from.consumed(credit, Credit.charge(landed));
+            return;
+        }
         // what has landed is kept, for the next who sends it
         broadcast.charge.add(from, credit, Credit.charge(landed), depthOfArrived(begun.origin()));
-        broadcast.parents.remove(from.rank());
+        leaves(broadcast, from.rank());
+    }
+
+    /// A parent sends no more of a broadcast.
+    private void leaves(Broadcast broadcast, int parent) {
+        broadcast.parents.remove(parent);
+        if (broadcast.isAbandoned() && !broadcast.differing.isEmpty()) {
+            giveUp(broadcast);
+        }
     }
 
     /// A child has confirmed: all below it have the broadcast.
@@ -479,7 +539,8 @@ final class Broadcasts {
     /// The verdict on a peer: its children are this node's now.
     void peerFailed(int rank) {
         for (Broadcast broadcast : List.copyOf(active.values())) {
-            broadcast.parents.remove(rank);
+            broadcast.differing.remove(rank);
+            leaves(broadcast, rank);
             pass(broadcast, rank);
         }
     }
@@ -517,11 +578,8 @@ final class Broadcasts {
     /// Gives up what is not whole and has not grown for long.
     void tick(long awake) {
         for (Broadcast broadcast : List.copyOf(active.values())) {
-            if (!broadcast.isWhole() && awake - broadcast.landedAt > 2 * settings.peerTimeoutNanos()) {
-                nodeLoop.debug("broadcast is given up: origin=" + broadcast.key.origin() + " landed="
-                        + broadcast.landed() + " total=" + broadcast.total);
-                active.remove(broadcast.key);
-                release(broadcast);
+            if (!broadcast.isWhole() && awake - broadcast.waitsSince() > 2 * settings.peerTimeoutNanos()) {
+                giveUp(broadcast);
             }
         }
     }
@@ -569,6 +627,13 @@ final class Broadcasts {
         }
         for (int parent : broadcast.parents) {
             confirm(broadcast.key, outcome, nodeLoop.peer(parent));
+        }
+        for (int parent : broadcast.differing.keySet()) {
+            // of one that was not its origin's, another may be
+            confirm(
+                    broadcast.key,
+                    broadcast.refused ? new Broadcast.Outcome(AGAIN, List.of()) : notTaken(),
+                    nodeLoop.peer(parent));
         }
     }
 

@@ -74,21 +74,27 @@ final class Member implements AutoCloseable {
 
     /// The first bytes of a broadcast, or all of it.
     Member broadcast(int origin, long session, long number, int length, int total, int lane) {
+        return broadcastFrom(origin, session, number, 0, length, total, lane);
+    }
+
+    /// Bytes of a broadcast.
+    Member broadcastFrom(int origin, long session, long number, int offset, int length, int total, int lane) {
+        long sequence = next[lane];
         Frame.write(
                 words,
                 Frame.Kind.BROADCAST,
                 0,
                 Cluster.TAG,
                 origin,
-                next[lane],
-                0,
+                sequence,
+                offset,
                 total,
                 session,
                 number,
                 length,
                 lane);
         words.writeZero(length);
-        next[lane] += length == total ? 1 : 0;
+        next[lane] += offset + length == total ? 1 : 0;
         return this;
     }
 
