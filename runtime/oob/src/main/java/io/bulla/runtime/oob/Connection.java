@@ -179,7 +179,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         byte[] words = text.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(words.length, Hello.MOST);
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
-        Frame.control(Frame.Kind.REFUSE, reason.ordinal(), nodeLoop.settings().rank(), length)
+        Frame.refusal(reason, nodeLoop.settings().rank(), nodeLoop.life(), length)
                 .writeTo(out);
         channel.write(out.writeBytes(words, 0, length));
         flushNow();
@@ -492,7 +492,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
                 offered = BulkOffer.read(body);
                 nodeLoop.acceptor().greeted(this, peer, hello);
             }
-            case REFUSE -> refused(Refusal.of(read.tag()), text(body));
+            case REFUSE -> refused(Refusal.of(read.tag()), read.session(), text(body));
             case ACK -> peer().acknowledged(read);
             case RETRY -> peer().retry();
             case RESUME -> deaf = false;
@@ -515,9 +515,9 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         }
     }
 
-    private void refused(Refusal reason, String text) {
+    private void refused(Refusal reason, long life, String text) {
         if (dialed) {
-            peer().refused(this, reason, text);
+            peer().refused(this, reason, life, text);
         }
         fail(new IOException("refused: reason=" + reason + " " + text));
     }

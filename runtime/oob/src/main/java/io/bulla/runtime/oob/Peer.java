@@ -287,6 +287,7 @@ final class Peer {
             fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + rank);
             return;
         }
+        String whyOver = lives.whyOver(hello.life());
         if (!lives.take(hello.life(), connection != null)) {
             fresh.refuse(Refusal.CLAIMED_TWICE, claimedTwice(fresh));
             return;
@@ -294,7 +295,7 @@ final class Peer {
         heard(nodeLoop.awake());
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
-            startSession();
+            startSession(whyOver);
             answer = session.greet(hello);
         }
         switch (answer) {
@@ -330,6 +331,7 @@ final class Peer {
             fresh.end();
             return;
         }
+        String whyOver = lives.whyOver(hello.life());
         if (!lives.take(hello.life(), connection != null)) {
             throw new IOException(claimedTwice(fresh));
         }
@@ -343,20 +345,21 @@ final class Peer {
             case LATE -> throw new IOException("hello is not a new one: number=" + hello.number());
             default -> {
                 // it answered a hello of the session that ends here; the next one is of the new one
-                startSession();
-                throw new IOException("peer was restarted: rank=" + rank);
+                startSession(whyOver);
+                throw new IOException("peer has another session: rank=" + rank + " reason=" + whyOver);
             }
         }
     }
 
-    void refused(Connection fresh, Refusal reason, String text) {
+    /// @param life of the process that refuses; 0 if it does not say
+    void refused(Connection fresh, Refusal reason, long life, String text) {
         if (!dialer.isAttempt(fresh)) {
             return;
         }
         switch (reason) {
             case SESSION_OVER -> {
                 heard(nodeLoop.awake());
-                startSession();
+                startSession(lives.whyOver(life));
             }
             case CLOSING -> giveUp("it is closing");
             default -> nodeLoop.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
@@ -837,9 +840,9 @@ final class Peer {
         }
     }
 
-    /// What was begun may have been handled by the peer's earlier self, and must not be handled twice.
-    private void startSession() {
-        PeerFailedException failure = new PeerFailedException(rank, "it was restarted", null);
+    /// What was begun may have been handled in the session that is over, and must not be handled twice.
+    private void startSession(String why) {
+        PeerFailedException failure = new PeerFailedException(rank, why, null);
         dialer.calm();
         Connection last = end(failure, false);
         if (last != null) {

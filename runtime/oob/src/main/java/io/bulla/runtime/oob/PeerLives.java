@@ -14,6 +14,16 @@ final class PeerLives {
     private final Deque<Long> former = new ArrayDeque<>();
     private long now;
 
+    /// Why a session is over that the other side does not know.
+    ///
+    /// @param life of the process that says so; 0 if it does not say
+    String whyOver(long life) {
+        if (life == 0 || now == 0) {
+            return "its session is over: it was restarted, or had given this node up";
+        }
+        return life == now ? "it had given this node up" : "it was restarted";
+    }
+
     /// A hello of a process.
     ///
     /// @param connected whether the one that is known is connected

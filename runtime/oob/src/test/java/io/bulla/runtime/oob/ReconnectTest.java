@@ -192,6 +192,19 @@ class ReconnectTest {
     }
 
     @Test
+    void peerThatHadGivenThisNodeUpIsNotSaidToBeRestarted() throws Exception {
+        cluster.start(2, setup -> setup.peerTimeout(Duration.ofMinutes(10)));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        cluster.node(1).lost(0, "the cable was pulled");
+        assertEquals("0: peer 1 failed: it had given this node up", Cluster.line(cluster.lost, "0: peer 1"));
+        Cluster.delivered(cluster.send(0, 1, 2, SHORT));
+        // and so when it is the other one that calls
+        cluster.node(0).lost(1, "the cable was pulled");
+        Cluster.delivered(cluster.send(0, 1, 3, SHORT));
+        assertEquals("1: peer 0 failed: it had given this node up", Cluster.line(cluster.lost, "1: peer 0 failed: it"));
+    }
+
+    @Test
     void whatMayHaveBeenHandledByADeadPeerIsNotSentToItsSuccessor() throws Exception {
         cluster.start(2, setup -> setup.peerTimeout(Duration.ofSeconds(8)));
         Cluster.delivered(cluster.send(0, 1, 1, SHORT));

@@ -58,7 +58,7 @@ import java.util.Optional;
 /// @param offset of this fragment in the message, in bytes; of an ACK, what is expected next in the bulk lane
 /// @param total length of the whole message in bytes, also of a SKIP; of an ACK, how far the small lane has credit
 /// @param session of the origin, if it is a broadcast; of an ACK, how far the bulk lane has credit; of a
-///     CLEAR, the key
+///     CLEAR, the key; of a REFUSE, the sender's life, as its hello would say, or 0
 /// @param number of the broadcast, among its origin's; of an ACK, what is expected next in the control
 ///     lane; of a CLEAR, where to write
 /// @param length of what follows this header, in bytes; of a local fragment, its own
@@ -188,6 +188,13 @@ public record Frame(
     /// Without a message: HELLO, REFUSE, BYE, ACK.
     public static Frame control(Kind kind, int tag, int origin, int length) {
         return new Frame(kind, tag, origin, Optional.empty(), false, 0, 0, 0, 0, 0, length, 0);
+    }
+
+    /// That a connection is not wanted.
+    ///
+    /// @param life number of the process that says so
+    public static Frame refusal(Refusal reason, int origin, long life, int length) {
+        return new Frame(Kind.REFUSE, reason.ordinal(), origin, Optional.empty(), false, 0, 0, 0, life, 0, length, 0);
     }
 
     /// @param next what is expected next, by lane
