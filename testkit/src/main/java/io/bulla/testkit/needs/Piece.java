@@ -29,6 +29,8 @@ public enum Piece {
     FILTERS("seccomp", "a kernel with seccomp filters"),
     /// A limit on locked memory that holds for the test's thread.
     LOCK_LIMIT("lock-limit", "ulimit -l 8192, and the capability to give up CAP_IPC_LOCK"),
+    /// Room for a few hundred open files.
+    DESCRIPTORS("descriptors", "ulimit -n 256", Piece::openFiles),
     /// CRIU, in a version that can dump a process on this kernel.
     CRIU("criu", "criu 4.2 or newer, as root; Debian 12 has 3.17.1, which cannot dump on Linux 6.13 or newer"),
     /// What the kernel says of a process.
@@ -47,6 +49,8 @@ public enum Piece {
     PYTHON_GRPC("python-grpc", "apt-get install python3-grpcio", () -> runs("python3", "-c", "import grpc")),
     /// More time than the test of every change has, or a machine made for it.
     LONG_CHECK("long-check", "the check that its documentation names");
+
+    private static final int MANY_FILES = 256;
 
     private final String title;
     private final String remedy;
@@ -97,6 +101,17 @@ public enum Piece {
 
     private static @Nullable String readable(String file) {
         return Files.isReadable(Path.of(file)) ? null : "cannot be read: file=" + file;
+    }
+
+    private static @Nullable String openFiles() throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/limits"))) {
+            if (line.startsWith("Max open files")) {
+                String soft = line.strip().split(" {2,}")[1];
+                boolean enough = soft.equals("unlimited") || Long.parseLong(soft) >= MANY_FILES;
+                return enough ? null : "limit=" + soft + " wanted=" + MANY_FILES;
+            }
+        }
+        return null;
     }
 
     private static @Nullable String sharedMemory() throws IOException {

@@ -151,6 +151,7 @@ class KilledBorrowerTest {
     }
 
     @Test
+    @Needs(Piece.DESCRIPTORS)
     void whatAKilledLenderLentStaysWhole() throws Exception {
         Process lends = start(Lends.class, folder.toString(), "50");
         Path path = Path.of(lends.inputReader().readLine());
