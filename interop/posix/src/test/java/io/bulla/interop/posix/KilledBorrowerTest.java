@@ -91,6 +91,7 @@ class KilledBorrowerTest {
                     }
                 }
             }
+            System.out.println("lent");
             System.in.read();
         }
     }
@@ -154,12 +155,14 @@ class KilledBorrowerTest {
     @Needs(Piece.DESCRIPTORS)
     void whatAKilledLenderLentStaysWhole() throws Exception {
         Process lends = start(Lends.class, folder.toString(), "50");
-        Path path = Path.of(lends.inputReader().readLine());
+        BufferedReader said = lends.inputReader();
+        Path path = Path.of(said.readLine());
         List<SealedBuffer> held = new ArrayList<>();
         try (SlabBorrower borrower = SlabBorrower.connect(path, 1, copies, 1 << 20)) {
             for (int i = 0; i < 30; i++) {
                 held.add(borrower.receive());
             }
+            assertEquals("lent", said.readLine());
             end(lends);
             assertTrue(Files.exists(path));
             // what was said before the end is heard after it
