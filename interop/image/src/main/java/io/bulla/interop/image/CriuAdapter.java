@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -39,6 +40,7 @@ public final class CriuAdapter {
     private static final String OUTPUT = "dump.out";
     // the folder, the process, and the command
     private static final String SCRIPT = """
+            umask 077
             folder=$1 process=$2
             shift 2
             (
@@ -95,7 +97,10 @@ public final class CriuAdapter {
     }
 
     private static Path prepared(Path folder) throws IOException {
-        Path images = Files.createDirectories(folder).toRealPath();
+        // pages of memory hold keys
+        Path images = Files.createDirectories(
+                        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")))
+                .toRealPath();
         try (Stream<Path> all = Files.list(images)) {
             if (all.findAny().isPresent()) {
                 throw new FileAlreadyExistsException(images.toString(), null, "folder of an image is not empty");

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -65,16 +66,24 @@ public final class CheckpointArchive {
         return manifest.summary();
     }
 
-    /// The newest checkpoint. One whose manifest is damaged, or was deleted meanwhile, is passed over.
+    /// The newest checkpoint. One that was deleted meanwhile is passed over; one whose manifest is damaged is not,
+    /// since
+    /// a job that went on from an older one in silence would do again what it has done.
     ///
     /// @return nothing if there is none
+    /// @throws CheckpointException if the manifest of the newest one is damaged; it names the older ones, which
+    ///     [#manifest] reads
     /// @throws IOException if the store cannot be read
     public Optional<CheckpointManifest> latest() throws IOException {
-        for (long epoch : store.epochs()) {
+        List<Long> epochs = store.epochs();
+        for (int i = 0; i < epochs.size(); i++) {
             try {
-                return Optional.of(manifest(epoch));
+                return Optional.of(manifest(epochs.get(i)));
             } catch (CheckpointException refused) {
-                if (refused.getCause() != null && !(refused.getCause() instanceof NoSuchFileException)) {
+                if (refused.getCause() == null) {
+                    throw refused.withOlder(epochs.subList(i + 1, epochs.size()));
+                }
+                if (!(refused.getCause() instanceof NoSuchFileException)) {
                     throw refused;
                 }
             }

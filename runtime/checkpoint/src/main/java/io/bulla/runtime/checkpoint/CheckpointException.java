@@ -7,6 +7,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /// A checkpoint that cannot be written, is not there, or is damaged. The message names the epoch and the file.
@@ -14,6 +15,8 @@ public final class CheckpointException extends IOException {
 
     @Serial
     private static final long serialVersionUID = 1L;
+
+    private static final int MOST_NAMED = 5;
 
     /// @param message of one line
     /// @param cause or `null`
@@ -24,6 +27,16 @@ public final class CheckpointException extends IOException {
     static CheckpointException damaged(long epoch, String file, String why) {
         return new CheckpointException(
                 "checkpoint is damaged: epoch=" + epoch + " file=" + file + " reason=" + why, null);
+    }
+
+    /// @param older epochs, the newest first
+    CheckpointException withOlder(List<Long> older) {
+        String which = older.isEmpty()
+                ? "; there is no older one"
+                : "; older ones: epochs=" + older.subList(0, Math.min(MOST_NAMED, older.size()));
+        CheckpointException named = new CheckpointException(getMessage() + which, getCause());
+        named.addSuppressed(this);
+        return named;
     }
 
     static CheckpointException failed(String what, long epoch, String file, IOException cause) {

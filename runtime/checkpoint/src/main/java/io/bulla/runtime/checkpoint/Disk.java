@@ -17,10 +17,10 @@ interface Disk {
         void force() throws IOException;
     }
 
-    /// It may exist.
+    /// It may exist. One that is made is open to its owner alone, where the file system knows owners.
     void createFolder(Path folder) throws IOException;
 
-    /// An empty file, also if there was one.
+    /// An empty file for its owner alone, also if there was one; a symbolic link is not followed.
     Output create(Path file) throws IOException;
 
     ReadableByteChannel open(Path file) throws IOException;
@@ -35,6 +35,11 @@ interface Disk {
     void delete(Path path) throws IOException;
 
     boolean exists(Path path);
+
+    /// Whether it is a symbolic link, wherever that leads.
+    default boolean isLink(Path path) {
+        return false;
+    }
 
     /// @return names of all files and folders in it
     List<String> list(Path folder) throws IOException;

@@ -21,11 +21,15 @@ import java.util.stream.Stream;
 /// Each file is written under another name, forced to the medium, renamed, and its folder forced. A folder without a
 /// `MANIFEST` is no checkpoint. So the system may crash at any step: what was a checkpoint still is one, and what was
 /// not is none.
+///
+/// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder are
+/// refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
 public final class FolderStore implements CheckpointStore {
 
     private static final String MANIFEST = FileNames.MANIFEST;
     private static final String PART = ".part";
     // as many digits as a long may have, so that an epoch has one name
+    private static final Pattern OWN = Pattern.compile("(MANIFEST|rank-[0-9]+[.]bulla)([.][-A-Za-z0-9]+)?([.]part)?");
     private static final Pattern FOLDER = Pattern.compile("checkpoint-([0-9]{12,19})");
 
     private final Path root;
@@ -49,6 +53,7 @@ public final class FolderStore implements CheckpointStore {
         Path folder = folder(epoch);
         String name = FileNames.rank(rank);
         try {
+            checkNoLink(folder);
             disk.createFolder(folder);
             // also if another process has made it, and was ended before this
             disk.forceFolder(root);
@@ -65,6 +70,7 @@ public final class FolderStore implements CheckpointStore {
     public void publish(long epoch, ByteBuffer manifest) throws IOException {
         Path file = folder(epoch).resolve(MANIFEST);
         try {
+            checkNoLink(folder(epoch));
             if (disk.exists(file)) {
                 throw new IOException("checkpoint exists already");
             }
@@ -144,10 +150,17 @@ public final class FolderStore implements CheckpointStore {
     public void delete(long epoch) throws IOException {
         Path folder = folder(epoch);
         try {
-            disk.delete(folder.resolve(MANIFEST));
+            checkNoLink(folder);
             if (!disk.exists(folder)) {
                 return;
             }
+            List<String> others = disk.list(folder).stream()
+                    .filter(name -> !OWN.matcher(name).matches())
+                    .toList();
+            if (!others.isEmpty()) {
+                throw new IOException("files of others in it: " + others);
+            }
+            disk.delete(folder.resolve(MANIFEST));
             disk.forceFolder(folder);
             for (String name : disk.list(folder)) {
                 disk.delete(folder.resolve(name));
@@ -158,6 +171,13 @@ public final class FolderStore implements CheckpointStore {
             // another process deletes it, too
         } catch (IOException failure) {
             throw CheckpointException.failed("cannot delete checkpoint", epoch, folderName(epoch), failure);
+        }
+    }
+
+    /// A user who may write to the root could lead what is written, or deleted, to somewhere else.
+    private void checkNoLink(Path folder) throws IOException {
+        if (disk.isLink(folder)) {
+            throw new IOException("folder is a symbolic link");
         }
     }
 

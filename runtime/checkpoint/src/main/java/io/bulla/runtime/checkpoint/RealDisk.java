@@ -6,10 +6,15 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /// The file system itself.
@@ -17,18 +22,31 @@ final class RealDisk implements Disk {
 
     @Override
     public void createFolder(Path folder) throws IOException {
-        Files.createDirectories(folder);
+        Files.createDirectories(folder, ownersAlone(folder, "rwx------"));
+    }
+
+    /// What a checkpoint holds is as secret as what the nodes say to each other.
+    private static FileAttribute<?>[] ownersAlone(Path path, String permissions) {
+        return path.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
+                }
+                : new FileAttribute<?>[0];
     }
 
     @Override
     public Output create(Path file) throws IOException {
-        return new OutputFile(FileChannel.open(
-                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING));
+        Set<OpenOption> fresh = Set.of(
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                LinkOption.NOFOLLOW_LINKS);
+        return new OutputFile(FileChannel.open(file, fresh, ownersAlone(file, "rw-------")));
     }
 
     @Override
     public ReadableByteChannel open(Path file) throws IOException {
-        return FileChannel.open(file, StandardOpenOption.READ);
+        return FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
     }
 
     @Override
@@ -51,6 +69,11 @@ final class RealDisk implements Disk {
     @Override
     public boolean exists(Path path) {
         return Files.exists(path);
+    }
+
+    @Override
+    public boolean isLink(Path path) {
+        return Files.isSymbolicLink(path);
     }
 
     @Override

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.checkpoint;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.MemorySource;
+import io.bulla.testkit.NoOpenHandles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/// What other users, and damage, may do to a folder of checkpoints.
+@ExtendWith(NoOpenHandles.class)
+class SharedFolderTest {
+
+    private static final String EPOCH_1 = "checkpoint-000000000001";
+    private static final String EPOCH_2 = "checkpoint-000000000002";
+
+    @TempDir
+    private Path parent;
+
+    private Path root;
+    private FolderStore store;
+    private CheckpointArchive archive;
+
+    @BeforeEach
+    void openStore() {
+        root = parent.resolve("checkpoints");
+        store = FolderStore.of(root);
+        archive = CheckpointArchive.of(store);
+    }
+
+    private void whole(MemorySource source, long epoch) throws IOException {
+        archive.publish(Images.write(archive, source, epoch));
+    }
+
+    private static void flipOneBit(Path file) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[bytes.length / 2] ^= 1;
+        Files.write(file, bytes);
+    }
+
+    @Test
+    void damagedNewestManifestIsRefusedAndTheOlderOnesAreNamed(MemorySource source) throws IOException {
+        whole(source, 1);
+        whole(source, 2);
+        Path manifest = root.resolve(EPOCH_2 + "/MANIFEST");
+        flipOneBit(manifest);
+        String message =
+                assertThrows(CheckpointException.class, archive::latest).getMessage();
+        assertTrue(message.startsWith("checkpoint is damaged: epoch=2 file=MANIFEST "), message);
+        assertTrue(message.endsWith("; older ones: epochs=[1]"), message);
+        assertEquals(1, archive.manifest(1).epoch());
+        Files.delete(manifest);
+        assertEquals(1, archive.latest().orElseThrow().epoch());
+        flipOneBit(root.resolve(EPOCH_1 + "/MANIFEST"));
+        assertTrue(assertThrows(CheckpointException.class, archive::latest)
+                .getMessage()
+                .endsWith("; there is no older one"));
+    }
+
+    @Test
+    void otherUsersMayReadNothing(MemorySource source) throws IOException {
+        whole(source, 1);
+        try (Stream<Path> all = Files.walk(root)) {
+            for (Path each : all.toList()) {
+                assertEquals(
+                        Files.isDirectory(each) ? "rwx------" : "rw-------",
+                        PosixFilePermissions.toString(Files.getPosixFilePermissions(each)),
+                        each::toString);
+            }
+        }
+    }
+
+    /// The name of a part is known beforehand.
+    @Test
+    void linkIsNotWrittenThrough(MemorySource source) throws IOException {
+        Path others = Files.writeString(parent.resolve("others"), "others");
+        Path folder = Files.createDirectories(root.resolve(EPOCH_1));
+        Files.createSymbolicLink(folder.resolve("rank-00000.bulla.part"), others);
+        Files.createSymbolicLink(folder.resolve("MANIFEST.part"), others);
+        try {
+            whole(source, 1);
+        } catch (CheckpointException refused) {
+            assertTrue(refused.getMessage().startsWith("cannot write checkpoint: epoch=1 file="), refused.getMessage());
+        }
+        assertEquals("others", Files.readString(others));
+    }
+
+    @Test
+    void folderThatIsALinkIsRefused(MemorySource source) throws IOException {
+        Path others = Files.createDirectory(parent.resolve("others"));
+        Path manifest = Files.writeString(others.resolve("MANIFEST"), "others");
+        Path rank = Files.writeString(others.resolve("rank-00000.bulla"), "others");
+        Files.createDirectory(root);
+        Files.createSymbolicLink(root.resolve(EPOCH_1), others);
+        String refused =
+                assertThrows(CheckpointException.class, () -> store.delete(1)).getMessage();
+        assertEquals(
+                "cannot delete checkpoint: epoch=1 file=" + EPOCH_1 + " reason=folder is a symbolic link", refused);
+        assertThrows(CheckpointException.class, () -> whole(source, 1));
+        assertEquals("others", Files.readString(manifest));
+        assertEquals("others", Files.readString(rank));
+    }
+
+    @Test
+    void folderWithFilesOfOthersIsNotDeleted(MemorySource source) throws IOException {
+        whole(source, 1);
+        Path note = Files.writeString(root.resolve(EPOCH_1 + "/note.txt"), "keep");
+        byte[] before = Files.readAllBytes(root.resolve(EPOCH_1 + "/rank-00000.bulla"));
+        assertEquals(
+                "cannot delete checkpoint: epoch=1 file=" + EPOCH_1 + " reason=files of others in it: [note.txt]",
+                assertThrows(CheckpointException.class, () -> store.delete(1)).getMessage());
+        assertArrayEquals(before, Files.readAllBytes(root.resolve(EPOCH_1 + "/rank-00000.bulla")));
+        assertEquals(List.of(1L), store.epochs());
+        Files.delete(note);
+        store.delete(1);
+        assertFalse(Files.exists(root.resolve(EPOCH_1)));
+    }
+}
