@@ -17,7 +17,12 @@ import org.jspecify.annotations.Nullable;
 ///                                  --else--> ended
 /// ```
 ///
-/// What a supplier fails to give back waits in `ending` and is tried again. It stays booked meanwhile.
+/// What a supplier fails to give back waits in `ending`, or in `unused` if it never was a slab's, and is tried again.
+/// It
+/// stays booked meanwhile. The failure is kept for whoever asked to give memory back: one who takes memory, and gives
+/// back what others left, is not told.
+///
+/// A supplier may call back into the source: what is in the middle of a call is in no list.
 final class EmptySlabs {
 
     private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {});
@@ -30,7 +35,35 @@ final class EmptySlabs {
     private final SlabList discarded = new SlabList();
     private final SlabList ending = new SlabList();
     private final SlabList retired = new SlabList();
+    private @Nullable Unused unused;
+    // the first one since all was tried again
+    private @Nullable Throwable failure;
     private long booked;
+
+    /// Memory that the supplier gave and does not take back, in a list.
+    private static final class Unused {
+        private final long bytes;
+        private SlabSupplier.@Nullable Memory memory;
+        private @Nullable Unused next;
+
+        Unused(long bytes) {
+            this.bytes = bytes;
+        }
+    }
+
+    /// Memory that said where it is: it is asked once.
+    private record Checked(SlabSupplier.Memory memory, MemorySegment segment) implements SlabSupplier.Memory {
+
+        @Override
+        public boolean discard() {
+            return memory.discard();
+        }
+
+        @Override
+        public void end() {
+            memory.end();
+        }
+    }
 
     EmptySlabs(SlabSupplier supplier, MemoryBudget budget, Runnable whenNoneIsBooked) {
         this.supplier = supplier;
@@ -78,34 +111,61 @@ final class EmptySlabs {
             FlightEvents.taken(bytes, true, booked);
             return known.memory;
         }
+        // its heap is there before the memory is
+        Unused left = new Unused(bytes);
         try {
-            SlabSupplier.Memory memory = checked(supplier.take(bytes), bytes);
+            left.memory = supplier.take(bytes);
+            SlabSupplier.Memory memory = checked(left.memory, bytes);
             FlightEvents.taken(bytes, false, booked);
             return memory;
-        } catch (Throwable failure) {
-            unbook(bytes);
-            throw failure;
+        } catch (Throwable failed) {
+            endUnused(left);
+            throw failed;
         }
     }
 
-    private SlabSupplier.Memory checked(SlabSupplier.Memory memory, long bytes) {
-        MemorySegment segment = memory.segment();
-        if (segment.byteSize() != bytes
+    private SlabSupplier.Memory checked(SlabSupplier.@Nullable Memory memory, long bytes) {
+        MemorySegment segment = memory == null ? null : memory.segment();
+        if (segment == null
+                || segment.byteSize() != bytes
                 || !segment.isNative()
                 || segment.isReadOnly()
                 || segment.address() % SlabSource.SLAB != 0
                 || !segment.isAccessibleBy(ANY_THREAD)) {
-            memory.end();
             throw new IllegalStateException("slab supplier gave the wrong memory: supplier="
                     + supplier.getClass().getName() + " wanted=" + bytes + " found=" + segment);
         }
-        return memory;
+        return new Checked(memory, segment);
     }
 
-    /// Ends memory that was taken and not used: gone at once, or with the budget's bytes kept if it cannot be.
+    /// Ends memory that was taken and not used: gone at once, or kept and booked until it can be ended.
     void endUnused(SlabSupplier.Memory memory, long bytes) {
-        memory.end();
-        unbookGiven(bytes, false);
+        Unused left = new Unused(bytes);
+        left.memory = memory;
+        endUnused(left);
+    }
+
+    private void endUnused(Unused left) {
+        SlabSupplier.Memory memory = left.memory;
+        boolean ended = memory == null;
+        try {
+            if (memory != null) {
+                memory.end();
+                ended = true;
+            }
+        } catch (IllegalStateException notNow) {
+            // a system call is in it
+        } catch (Throwable failed) {
+            keep(failed);
+        }
+        if (!ended) {
+            left.next = unused;
+            unused = left;
+        } else if (memory == null) {
+            unbook(left.bytes);
+        } else {
+            unbookGiven(left.bytes, false);
+        }
     }
 
     /// A slab that is at its end since `now`.
@@ -119,8 +179,33 @@ final class EmptySlabs {
         }
     }
 
+    /// Tries again what could not be given back, and gives back what is not for another buffer.
     void endQuarantined() {
+        failure = null;
         ending.drain(each -> giveBack(each, retired));
+        Unused left = unused;
+        unused = null;
+        while (left != null) {
+            Unused next = left.next;
+            endUnused(left);
+            left = next;
+        }
+    }
+
+    /// What giving back fails with still.
+    ///
+    /// @return null if nothing does, or it was told already
+    @Nullable
+    Throwable takeFailure() {
+        Throwable taken = failure;
+        failure = null;
+        return taken;
+    }
+
+    private void keep(Throwable failed) {
+        if (failure == null) {
+            failure = failed;
+        }
     }
 
     /// Lets go of slabs that are empty since `before`, for [#endOne].
@@ -153,13 +238,14 @@ final class EmptySlabs {
             }
         } catch (IllegalStateException notNow) {
             // a system call is in it
-        } finally {
-            if (then != null) {
-                then.put(slab);
-            }
-            if (then != ending) {
-                unbookGiven(slab.byteSize, slab.quarantined() > 0);
-            }
+        } catch (Throwable failed) {
+            keep(failed);
+        }
+        if (then != null) {
+            then.put(slab);
+        }
+        if (then != ending) {
+            unbookGiven(slab.byteSize, slab.quarantined() > 0);
         }
     }
 
@@ -173,7 +259,7 @@ final class EmptySlabs {
         return !retired.isEmpty() || !discarded.isEmpty();
     }
 
-    private static void endAddresses(SlabList withoutPages) {
+    private void endAddresses(SlabList withoutPages) {
         withoutPages.drain(each -> {
             boolean ended = false;
             try {
@@ -181,10 +267,11 @@ final class EmptySlabs {
                 ended = true;
             } catch (IllegalStateException notNow) {
                 // a system call is in it
-            } finally {
-                if (!ended) {
-                    withoutPages.put(each);
-                }
+            } catch (Throwable failed) {
+                keep(failed);
+            }
+            if (!ended) {
+                withoutPages.put(each);
             }
         });
     }

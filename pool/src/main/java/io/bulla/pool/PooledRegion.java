@@ -38,6 +38,13 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         return slot;
     }
 
+    /// The slot of a region that is written to.
+    Slot writable() {
+        checkHeld();
+        checkNotSealed();
+        return slot;
+    }
+
     /// For one that holds a handle: the slot of a sealed region does not change.
     Slab slab() {
         return slab;
@@ -67,6 +74,7 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
     /// Views are going to be given out.
     MemorySegment seal(long used) {
         checkHeld();
+        checkNotSealed();
         MemorySegment bytes = slot.memory.asSlice(0, used).asReadOnly();
         sealed = true;
         return bytes;
@@ -100,6 +108,12 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
     private void checkHeld() {
         if (released) {
             throw given();
+        }
+    }
+
+    private void checkNotSealed() {
+        if (sealed) {
+            throw new IllegalStateException("region already sealed: byteSize=" + slot.byteSize());
         }
     }
 

@@ -134,11 +134,16 @@ public final class Slab extends RefCount {
     /// @param holder lets go later
     /// @return false if a holder of the same owner is there, or the slab's life is over
     public boolean hold(Holder holder) {
+        Object owner = holder.owner();
         synchronized (this) {
-            if (holder(holder.owner()) != null) {
-                return false;
-            }
-            Holder[] before = held;
+            Holder[] before;
+            do {
+                before = held;
+                if (holder(owner) != null) {
+                    return false;
+                }
+                // a holder that was asked for its owner may have called back
+            } while (held != before);
             Holder[] after = Arrays.copyOf(before, before.length + 1);
             after[before.length] = holder;
             if (!retain(1)) {
@@ -151,13 +156,16 @@ public final class Slab extends RefCount {
 
     /// Ends a holder's hold, once.
     ///
-    /// @param holder that holds
+    /// @param holder that holds, compared by identity
     /// @throws IllegalStateException if it does not hold this slab, or not any more
     public void letGo(Holder holder) {
         synchronized (this) {
             Holder[] before = held;
-            int at = Arrays.asList(before).indexOf(holder);
-            if (at < 0) {
+            int at = 0;
+            while (at < before.length && before[at] != holder) {
+                at++;
+            }
+            if (at == before.length) {
                 throw new IllegalStateException("does not hold this slab: slab=" + id + " holder=" + holder);
             }
             Holder[] after = before.length == 1 ? NONE : new Holder[before.length - 1];

@@ -229,7 +229,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         if (!(region instanceof PooledRegion pooled)) {
             return plain == null ? null : plain.grow(region, byteSize);
         }
-        Slot old = pooled.slot();
+        Slot old = pooled.writable();
         if (old.byteSize() >= byteSize) {
             return pooled;
         }
@@ -237,6 +237,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             return null;
         }
         Slot larger = take(byteSize);
+        checkStill(pooled, old, larger);
         // release: as in allocate
         VarHandle.releaseFence();
         MemorySegment.copy(old.memory, 0, larger.memory, 0, old.byteSize());
@@ -244,6 +245,22 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         // no view of it was given out: it was not sealed
         giveBack(old);
         return pooled;
+    }
+
+    /// Taking memory may have called back, and the region been sealed, given back or grown: then it keeps what it has.
+    private void checkStill(PooledRegion region, Slot old, Slot larger) {
+        boolean still = false;
+        try {
+            if (region.writable() != old) {
+                throw new IllegalStateException(
+                        "region grew while it grows: byteSize=" + region.byteSize() + " wanted=" + larger.byteSize());
+            }
+            still = true;
+        } finally {
+            if (!still) {
+                giveBack(larger);
+            }
+        }
     }
 
     @Override

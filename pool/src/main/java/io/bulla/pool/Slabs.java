@@ -136,6 +136,8 @@ final class Slabs {
         sweeper.start();
         SlabSupplier.Memory memory = takeMemory(bytes);
         try {
+            // the supplier may have called back
+            checkOpen(bytes);
             Slab slab = new Slab(source, memory);
             open.add(slab);
             return slab;
@@ -160,6 +162,7 @@ final class Slabs {
 
     /// Ends as many idle slabs as it takes to book some bytes.
     private void makeRoom(long bytes) {
+        empty.endQuarantined();
         empty.letGoIdle(System.nanoTime());
         while (!empty.tryBook(bytes)) {
             if (!empty.endOne(closed)) {
@@ -253,13 +256,17 @@ final class Slabs {
             closed = true;
             carving.leave();
         }
-        collectAll();
-        endIdle(System.nanoTime());
-        synchronized (this) {
-            if (empty.booked() > 0) {
-                sweeper.start();
-            } else {
-                empty.endRetired();
+        try {
+            collectAll();
+            endIdle(System.nanoTime());
+        } finally {
+            synchronized (this) {
+                if (empty.booked() == 0) {
+                    empty.endRetired();
+                }
+                if (empty.booked() > 0 || empty.hasRetired()) {
+                    sweeper.start();
+                }
             }
         }
     }
@@ -375,6 +382,24 @@ final class Slabs {
         while (endOne()) {
             Thread.yield();
         }
+        throwFailure();
+    }
+
+    /// Tells what could not be given back, and is tried again.
+    private void throwFailure() {
+        Throwable failure;
+        synchronized (this) {
+            failure = empty.takeFailure();
+        }
+        if (failure != null) {
+            throw Slabs.<RuntimeException>unchecked(failure);
+        }
+    }
+
+    // what a supplier threw, which declares no checked exception
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     private synchronized boolean endOne() {
@@ -426,9 +451,12 @@ final class Slabs {
             }
         }
         endIdle(closed ? System.nanoTime() : System.nanoTime() - idleNanos);
+        boolean goesOn;
         synchronized (this) {
-            return goesOn();
+            goesOn = goesOn();
         }
+        throwFailure();
+        return goesOn;
     }
 
     private boolean goesOn() {

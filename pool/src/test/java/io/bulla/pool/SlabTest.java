@@ -4,6 +4,7 @@ package io.bulla.pool;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -174,6 +175,114 @@ class SlabTest {
         assertTrue(device.asked >= 2, () -> "asked=" + device.asked);
         slab.letGo(device);
         assertNotNull(slab.toString());
+    }
+
+    @Test
+    void ownerThatHoldsWhileItIsAskedHoldsOnce() {
+        Region region = memory.allocate(1000);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Object owner = new Object();
+        Runnable[] back = new Runnable[1];
+        class Owned implements Slab.Holder {
+            @Override
+            public Object owner() {
+                Runnable now = back[0];
+                back[0] = null;
+                if (now != null) {
+                    now.run();
+                }
+                return owner;
+            }
+
+            @Override
+            public void wanted() {}
+
+            @Override
+            public boolean equals(Object other) {
+                return other instanceof Owned;
+            }
+
+            @Override
+            public int hashCode() {
+                return 1;
+            }
+        }
+        Device first = new Device(slab, false);
+        slab.hold(first);
+        Owned one = new Owned();
+        Owned other = new Owned();
+        back[0] = () -> assertTrue(slab.hold(other));
+        assertFalse(slab.hold(one));
+        assertEquals(2, slab.holderCount());
+        // equal, and another one
+        assertThrows(IllegalStateException.class, () -> slab.letGo(one));
+        slab.letGo(other);
+        slab.letGo(first);
+        region.release();
+    }
+
+    @Test
+    void ownerThatIsAskedInTheMiddleOfAHoldHoldsOnce() {
+        Region region = memory.allocate(1000);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device late = new Device(slab, false);
+        Slab.Holder[] seen = new Slab.Holder[1];
+        Slab.Holder calling = new Slab.Holder() {
+            @Override
+            public Object owner() {
+                if (seen[0] != null) {
+                    seen[0] = null;
+                    assertTrue(slab.hold(late));
+                }
+                return this;
+            }
+
+            @Override
+            public void wanted() {}
+        };
+        Device first = new Device(slab, false);
+        assertTrue(slab.hold(first));
+        assertTrue(slab.hold(calling));
+        seen[0] = late;
+        assertFalse(slab.hold(late), "it holds since its owner was looked for");
+        assertEquals(3, slab.holderCount());
+        slab.letGo(late);
+        slab.letGo(first);
+        slab.letGo(calling);
+        region.release();
+    }
+
+    /// [Slabs] tells a slab that devices alone have kept for a while from one that was used in between.
+    @Test
+    void slabThatIsUsedAgainIsNotAloneSinceBefore() {
+        Region region = memory.allocate(SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        device.stays = true;
+        slab.hold(device);
+        region.release();
+        memory.trim();
+        assertNotEquals(0, slab.aloneSince);
+        Region again = memory.allocate(100);
+        assertTrue(slab.hold(1), "as a region does");
+        memory.trim();
+        assertEquals(0, slab.aloneSince);
+        slab.leave();
+        again.release();
+        slab.letGo(device);
+    }
+
+    @Test
+    void wholeSlabIsNotKeptForTheNextOneOfAClosedSource() {
+        Region region = memory.allocate(SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        device.stays = true;
+        slab.hold(device);
+        memory.close();
+        region.release();
+        assertEquals(1, slab.holders(), "the device alone");
+        slab.letGo(device);
     }
 
     @Test
