@@ -42,16 +42,21 @@ public final class HostileRegistrar implements Registrar {
         private final HostileRegistrar by;
         private final Slab slab;
         private final long key;
+        private final @Nullable Error keyThrows;
         private boolean retired;
 
-        Made(HostileRegistrar by, Slab slab, long key) {
+        Made(HostileRegistrar by, Slab slab, long key, @Nullable Error keyThrows) {
             this.by = by;
             this.slab = slab;
             this.key = key;
+            this.keyThrows = keyThrows;
         }
 
         @Override
         public long key() {
+            if (keyThrows != null) {
+                throw keyThrows;
+            }
             return key;
         }
     }
@@ -68,6 +73,8 @@ public final class HostileRegistrar implements Registrar {
     private long calls;
     private long refuseAt;
     private boolean sameKey;
+    private @Nullable Throwable afterMarking;
+    private @Nullable Error keyThrows;
     private boolean closed;
 
     /// A device.
@@ -102,6 +109,24 @@ public final class HostileRegistrar implements Registrar {
     /// @return this
     public synchronized HostileRegistrar sameKey() {
         sameKey = true;
+        return this;
+    }
+
+    /// Marks the next memory, and then throws in place of saying so: unchecked.
+    ///
+    /// @param failure what it throws
+    /// @return this
+    public synchronized HostileRegistrar throwsAfterMarking(Throwable failure) {
+        afterMarking = failure;
+        return this;
+    }
+
+    /// Makes the next mark one that does not tell its key.
+    ///
+    /// @param failure what the mark throws when it is asked
+    /// @return this
+    public synchronized HostileRegistrar keyThrows(Error failure) {
+        keyThrows = failure;
         return this;
     }
 
@@ -169,7 +194,14 @@ public final class HostileRegistrar implements Registrar {
         long key = sameKey && firstKey != null ? firstKey : wantedKey;
         firstKey = firstKey == null ? key : firstKey;
         open++;
-        return new Made(this, slab, key);
+        Throwable failure = afterMarking;
+        afterMarking = null;
+        if (failure != null) {
+            throw HostileRegistrar.<RuntimeException>unchecked(failure);
+        }
+        Made made = new Made(this, slab, key, keyThrows);
+        keyThrows = null;
+        return made;
     }
 
     @Override
@@ -178,7 +210,7 @@ public final class HostileRegistrar implements Registrar {
         synchronized (this) {
             Made made = (Made) mark;
             if (made.retired || made.by != this) {
-                complaints.add("retired twice, or never made: key=" + Long.toHexString(mark.key()));
+                complaints.add("retired twice, or never made: key=" + Long.toHexString(made.key));
             }
             if (made.slab.holderCount() == 0) {
                 complaints.add("slab not held until the memory is free: slab=" + made.slab.id());
@@ -205,6 +237,11 @@ public final class HostileRegistrar implements Registrar {
     @Override
     public synchronized void close() {
         closed = true;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
+        throw (T) failure;
     }
 
     private synchronized @Nullable Runnable nextLate() {

@@ -28,7 +28,8 @@ public interface Registrar extends AutoCloseable {
     /// @param peer who gets the key, or `null` for [Access#LOCAL]
     /// @param wantedKey the mark's key, unless the device chooses keys
     /// @return a mark that was not there before
-    /// @throws RegistrationRefusedException if the device makes no mark now; it knows nothing of the memory then
+    /// @throws RegistrationRefusedException if the device makes no mark now; it knows nothing of the memory then.
+    ///     With anything else that is thrown the memory counts as marked until the device has ended
     Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException;
 

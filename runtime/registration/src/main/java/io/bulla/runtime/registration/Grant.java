@@ -115,8 +115,9 @@ public final class Grant extends Marked {
                 + " " + phase() + "]";
     }
 
+    @Override
     boolean isQuarantined() {
-        return quarantined && !isGone();
+        return (quarantined || isLost()) && !isGone();
     }
 
     boolean overlaps(long from, long to) {
@@ -136,7 +137,7 @@ public final class Grant extends Marked {
 
     @Override
     String phase() {
-        return isGone() ? "fenced" : quarantined ? "quarantined" : mayBeUsed() ? "granted" : "ending";
+        return isGone() ? "fenced" : isQuarantined() ? "quarantined" : mayBeUsed() ? "granted" : "ending";
     }
 
     /// One that ends while it is being registered: no peer has its key yet.
@@ -147,9 +148,12 @@ public final class Grant extends Marked {
 
     @Override
     void whenFree() {
-        landing.fenced(this);
-        // last: what waits for it may use the memory
-        fence.complete(null);
+        try {
+            landing.fenced(this);
+        } finally {
+            // last: what waits for it may use the memory
+            fence.complete(null);
+        }
     }
 
     private Revocation end(Ending how, Duration patience) {

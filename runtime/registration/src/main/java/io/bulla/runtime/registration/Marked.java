@@ -16,11 +16,17 @@ abstract class Marked extends MarkState implements Slab.Holder {
     private final long offset;
     private final long length;
     private final long since;
-    // before it is shown by the state of the subclass
+    // before the device is asked: from then on only the device says that it does not know the memory
+    private boolean asked;
+    // before it is shown by the state of the subclass; none if the device threw, and may have made one
     private @Nullable Mark mark;
     // the mark's, which a use would have to wait for
     private long key;
     private boolean ownsKey;
+    // of KeysInUse, under the registrations' lock
+    @Nullable
+    Marked nextOfKey;
+
     // of Marks, under the registrations' lock
     @Nullable
     Marked previous;
@@ -73,13 +79,31 @@ abstract class Marked extends MarkState implements Slab.Holder {
         return mark != null;
     }
 
-    /// @param madeKey as the mark says
-    /// @param alone false if the device gave it the key of another mark
-    final void mark(Mark made, long madeKey, boolean alone) {
-        key = madeKey;
-        ownsKey = alone;
-        // last: after an exception of the device's there is a mark with its key, or none
-        mark = made;
+    /// @param is true before the device is asked, false when it has refused
+    final void asked(boolean is) {
+        asked = is;
+    }
+
+    /// Whether the device was asked, and has not refused.
+    final boolean mayBeMarked() {
+        return asked;
+    }
+
+    /// The device may know the memory, and gave no mark by which it could be told to let go: it ends with the
+    /// device. For reports.
+    final boolean isLost() {
+        return !mayBeUsed() && asked && mark == null;
+    }
+
+    /// @param given by the device, which can be told to let go of it from now on
+    final void mark(Mark given) {
+        mark = Objects.requireNonNull(given, "mark");
+    }
+
+    /// @param own what the mark says, and no other mark has
+    final void named(long own) {
+        key = own;
+        ownsKey = true;
     }
 
     /// @param listed with the trace; closed when the device has let go
@@ -104,6 +128,11 @@ abstract class Marked extends MarkState implements Slab.Holder {
 
     abstract @Nullable Peer peer();
 
+    /// Ended, and the device has not stopped.
+    boolean isQuarantined() {
+        return isLost() && !isGone();
+    }
+
     /// What a report says of it.
     abstract String phase();
 
@@ -125,7 +154,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
         return false;
     }
 
-    /// The device has made a mark that is not to be trusted: it is retired.
+    /// The device may have made a mark, which is not to be trusted: it is retired.
     final void abandon() {
         stop();
         shown();
@@ -148,8 +177,11 @@ abstract class Marked extends MarkState implements Slab.Holder {
         if (!free()) {
             return false;
         }
-        registrations.gone(this);
-        whenFree();
+        try {
+            registrations.gone(this);
+        } finally {
+            whenFree();
+        }
         return true;
     }
 }

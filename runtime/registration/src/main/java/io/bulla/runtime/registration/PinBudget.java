@@ -49,7 +49,9 @@ public final class PinBudget {
     ///
     /// @param bytes at least 0
     /// @return false if the limit forbids it; nothing is taken then
+    /// @throws IllegalArgumentException if `bytes` is negative
     public synchronized boolean tryTake(long bytes) {
+        checkSize(bytes);
         if (bytes > limit - used) {
             return false;
         }
@@ -61,8 +63,10 @@ public final class PinBudget {
     /// Gives bytes back.
     ///
     /// @param bytes that were taken
+    /// @throws IllegalArgumentException if `bytes` is negative
     /// @throws IllegalStateException if so many were not taken
     public synchronized void give(long bytes) {
+        checkSize(bytes);
         if (bytes > used) {
             throw new IllegalStateException("more given back than taken: bytes=" + bytes + " used=" + used);
         }
@@ -88,6 +92,12 @@ public final class PinBudget {
     /// @return bytes
     public long limit() {
         return limit;
+    }
+
+    private static void checkSize(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException("fewer than no bytes: bytes=" + bytes);
+        }
     }
 
     /// Used bytes, limit, and what the system said about its own.

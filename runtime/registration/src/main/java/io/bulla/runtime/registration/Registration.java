@@ -84,7 +84,7 @@ final class Registration extends Marked {
 
     @Override
     String phase() {
-        return super.toString() + " uses=" + uses();
+        return isQuarantined() ? "quarantined" : super.toString() + " uses=" + uses();
     }
 
     @Override

@@ -7,10 +7,10 @@ package io.bulla.runtime.registration;
 /// @param granted marks made since the start, for peers
 /// @param evicted idle ones taken back
 /// @param refused times that no mark was made
-/// @param surprises the device said twice, or unasked, that memory is free, or threw while it was retiring
+/// @param surprises the device said twice, or unasked, that memory is free, threw, or gave a key that is in use
 /// @param marks there now
 /// @param markedBytes there now
-/// @param quarantined grants that ended and whose device has not stopped
+/// @param quarantined grants that ended and whose device has not stopped, and marks that it may have made when it threw
 /// @param quarantinedBytes of them
 public record RegistrationFigures(
         long registered,

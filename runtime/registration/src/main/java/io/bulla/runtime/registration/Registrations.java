@@ -6,7 +6,6 @@ import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
@@ -14,10 +13,8 @@ import io.bulla.pool.device.Traits;
 import io.bulla.refcount.LeaseTrace;
 import java.time.Duration;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +50,7 @@ public final class Registrations implements AutoCloseable {
     private final Object lock = new Object();
     private final Marks all = new Marks();
     // of a device that makes them up; those of this process are given out once
-    private final Set<Long> keys = new HashSet<>();
+    private final KeysInUse keys = new KeysInUse();
     private int waiting;
     private long bytes;
     private long registered;
@@ -200,7 +197,7 @@ public final class Registrations implements AutoCloseable {
             long quarantined = 0;
             long quarantinedBytes = 0;
             for (Marked each : all.copy()) {
-                if (each instanceof Grant grant && grant.isQuarantined()) {
+                if (each.isQuarantined()) {
                     quarantined++;
                     quarantinedBytes += each.length();
                 }
@@ -267,7 +264,22 @@ public final class Registrations implements AutoCloseable {
         synchronized (lock) {
             ended = true;
         }
-        marked().forEach(Marked::deviceEnded);
+        endAll(marked());
+    }
+
+    /// All of them, whatever the memory of one throws.
+    private static void endAll(List<Marked> left) {
+        for (int i = 0; i < left.size(); i++) {
+            boolean over = false;
+            try {
+                left.get(i).deviceEnded();
+                over = true;
+            } finally {
+                if (!over) {
+                    endAll(left.subList(i + 1, left.size()));
+                }
+            }
+        }
     }
 
     @Override
@@ -286,10 +298,11 @@ public final class Registrations implements AutoCloseable {
         return fresh.shown() ? fresh.use() : null;
     }
 
-    /// Makes a mark, and books it. After an exception nothing of it stays.
+    /// Makes a mark, and books it. After an exception nothing of it stays, unless the device may know the memory: then
+    /// it counts as marked until the device says otherwise, or ends.
     void enter(Marked fresh, Access access) throws RegistrationRefusedException {
-        long length = fresh.length();
         boolean held = false;
+        boolean whole = false;
         try {
             admit(fresh, access);
             held = fresh.slab().hold(fresh);
@@ -300,43 +313,65 @@ public final class Registrations implements AutoCloseable {
                 fresh.pin(Pin.open(trace, traits.device(), fresh));
             }
             ask(fresh, access);
+            whole = true;
         } finally {
-            if (!fresh.isMarked()) {
+            if (!whole && fresh.mayBeMarked()) {
+                surprised();
+                fresh.abandon();
+            } else if (!whole) {
                 unpin(fresh);
-                remove(fresh, length);
-                if (held) {
-                    fresh.slab().letGo(fresh);
-                }
-                fresh.refused();
+                remove(fresh, fresh.length());
+                letGo(fresh, held);
             }
-        }
-        if (!fresh.ownsKey()) {
-            // its memory may be the other mark's: it counts as marked until the device says otherwise
-            surprised();
-            RegistrationRefusedException twice = refuse("device gave a key that is in use", fresh, null, true);
-            fresh.abandon();
-            throw twice;
         }
     }
 
+    private static void letGo(Marked fresh, boolean held) {
+        try {
+            if (held) {
+                fresh.slab().letGo(fresh);
+            }
+        } finally {
+            fresh.refused();
+        }
+    }
+
+    /// What can fail of ours comes before the device is asked.
     private void ask(Marked fresh, Access access) throws RegistrationRefusedException {
         long wanted = Keys.next();
         FlightEvents.Registered event = FlightEvents.registering();
-        Mark mark;
-        try {
-            mark = registrar.register(fresh.slab(), fresh.offset(), fresh.length(), access, fresh.peer(), wanted);
-        } catch (RegistrationRefusedException | RuntimeException said) {
-            throw refuse("device refused", fresh, said, true);
-        }
         synchronized (lock) {
-            long key = mark.key();
-            boolean alone = traits.choosesKeys() ? keys.add(key) : key == wanted;
-            granted += alone && access == Access.REMOTE_WRITE ? 1 : 0;
-            registered += alone && access == Access.LOCAL ? 1 : 0;
-            pause = alone ? SHORTEST_PAUSE : pause;
-            fresh.mark(mark, key, alone);
+            keys.reserve();
+        }
+        long key;
+        fresh.asked(true);
+        try {
+            fresh.mark(registrar.register(fresh.slab(), fresh.offset(), fresh.length(), access, fresh.peer(), wanted));
+            key = fresh.made().key();
+        } catch (RegistrationRefusedException said) {
+            fresh.asked(false);
+            throw refuse("device refused", fresh, said, true);
+        } catch (RuntimeException thrown) {
+            throw refuse("device threw, and may know the memory", fresh, thrown, true);
+        }
+        if (!taken(fresh, key, wanted, access)) {
+            // its memory may be the other mark's
+            throw refuse("device gave a key that is in use", fresh, null, true);
         }
         FlightEvents.registered(event, traits.device(), fresh);
+    }
+
+    private boolean taken(Marked fresh, long key, long wanted, Access access) {
+        synchronized (lock) {
+            if (traits.choosesKeys() ? !keys.add(fresh, key) : key != wanted) {
+                return false;
+            }
+            fresh.named(key);
+            granted += access == Access.REMOTE_WRITE ? 1 : 0;
+            registered += access == Access.LOCAL ? 1 : 0;
+            pause = SHORTEST_PAUSE;
+            return true;
+        }
     }
 
     /// Makes room for one more, by taking back idle ones; books it.
@@ -397,6 +432,10 @@ public final class Registrations implements AutoCloseable {
 
     /// Tells the device to stop, once for a mark.
     void retire(Marked old, Ending ending) {
+        if (!old.isMarked()) {
+            // lost: there is nothing to name it by, and the end of the device ends it
+            return;
+        }
         try {
             registrar.retire(old.made(), ending, old::memoryIsFree);
         } catch (Throwable failure) {
@@ -420,13 +459,13 @@ public final class Registrations implements AutoCloseable {
     void gone(Marked old) {
         synchronized (lock) {
             if (traits.choosesKeys() && old.ownsKey()) {
-                keys.remove(old.markKey());
+                keys.remove(old);
             }
             remove(old, old.length());
         }
-        old.slab().letGo(old);
         unpin(old);
         FlightEvents.free(traits.device(), old);
+        old.slab().letGo(old);
     }
 
     /// A user's trace may throw, which keeps no memory.

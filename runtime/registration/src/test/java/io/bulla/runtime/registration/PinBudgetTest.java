@@ -52,6 +52,17 @@ class PinBudgetTest {
     }
 
     @Test
+    void fewerThanNoBytesAreRefused() {
+        PinBudget budget = new PinBudget(10);
+        assertTrue(budget.tryTake(10));
+        IllegalArgumentException taken = assertThrows(IllegalArgumentException.class, () -> budget.tryTake(-50));
+        assertEquals("fewer than no bytes: bytes=-50", taken.getMessage());
+        assertThrows(IllegalArgumentException.class, () -> budget.give(-50));
+        assertEquals(10, budget.used());
+        assertFalse(budget.tryTake(1));
+    }
+
+    @Test
     void processHasOne() {
         assertTrue(PinBudget.ofProcess() == PinBudget.ofProcess());
         long limit = PinBudget.ofProcess().limit();
