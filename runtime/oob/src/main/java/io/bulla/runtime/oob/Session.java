@@ -129,6 +129,16 @@ final class Session {
         return Answer.GOES_ON;
     }
 
+    /// This side's number.
+    long mine() {
+        return mine;
+    }
+
+    /// The peer's number, or 0: none is known.
+    long theirs() {
+        return theirs;
+    }
+
     private long told(int lane) {
         return told != null ? told[lane] : reassemblers[lane].expected();
     }

@@ -90,6 +90,7 @@ final class Draw {
         more(gentle, on);
         directories(gentle);
         lend();
+        features(gentle);
         return new Schedule(seed, config, lines);
     }
 
@@ -143,6 +144,35 @@ final class Draw {
         config.put("hosts", oneIn(3) ? 2L : 1L);
         if (lends && config.get("tiny") == 0) {
             lines.replaceAll(line -> isMessage(line) && oneIn(3) ? line.with("bytes", between(LENDABLE, LONG)) : line);
+        }
+    }
+
+    /// What came last: notices, hints, and broadcasts beside a member that does not keep to the protocol.
+    private void features(boolean gentle) {
+        random = new SplittableRandom(World.mix(seed, 'f'));
+        for (long left = oneIn(3) ? between(1, 20) : 0; left > 0; left--) {
+            int from = random.nextInt(honest);
+            lines.add(Line.of(between(0, faults), "notice", from, other(from)).with("topic", between(0, 7)));
+        }
+        for (long left = !gentle && !hasCheckpoints() && oneIn(4) ? between(1, 6) : 0; left > 0; left--) {
+            int from = random.nextInt(honest);
+            lines.add(Line.of(between(0, faults), "hint", from, other(from)));
+        }
+        boolean leaves = honest < nodes && oneIn(2);
+        config.put("leaves", leaves ? 1L : 0L);
+        if (!leaves) {
+            return;
+        }
+        // it is there in time, and does more often what is about broadcasts
+        lines.replaceAll(line -> line.what().equals("intrude")
+                ? line.at(line.micros() / 4).with("how", oneIn(3) ? line.value("how") : between(9, 12))
+                : line);
+        long largest = config.get("tiny") != 0 ? 2000 : any(5000L, 20_000L, 40_000L);
+        for (long left = between(4, 16); left > 0; left--) {
+            lines.add(Line.of(between(faults / 4, faults), "cast", random.nextInt(honest))
+                    .with("id", ++id)
+                    .with("tag", random.nextInt(4))
+                    .with("bytes", oneIn(2) ? between(2000, Math.max(2000, largest)) : bytes(largest)));
         }
     }
 
@@ -312,7 +342,7 @@ final class Draw {
                         .with("by", any(1000L, 20_000L, 200_000L))
                         .with("for", duration());
             case LOST -> Line.of(0, "lost", host, other);
-            case INTRUDE -> Line.of(0, "intrude", nodes - 1, host).with("how", between(0, 20));
+            case INTRUDE -> Line.of(0, "intrude", nodes - 1, host).with("how", between(0, 25));
         };
     }
 }

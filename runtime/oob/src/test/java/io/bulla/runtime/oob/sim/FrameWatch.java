@@ -12,7 +12,12 @@ final class FrameWatch {
     private static final int FLAGS_AT = 61;
     private static final Frame.Kind[] KINDS = Frame.Kind.values();
 
+    private static final int RESUMES = 64;
+    private static final long RESUMES_NANOS = 300 * World.MILLI;
+
     private final Sights sights;
+    private final long[] resumed = new long[RESUMES];
+    private int resumes;
     private final ByteBuffer header = ByteBuffer.allocate(Frame.BYTES);
     private long body;
 
@@ -40,6 +45,20 @@ final class FrameWatch {
         }
     }
 
+    /// There is a pause before each, of 10 ms at least.
+    private void resumed() {
+        Simulation simulation = Simulation.current();
+        if (simulation == null) {
+            return;
+        }
+        long now = simulation.world.now();
+        long before = resumed[resumes % RESUMES];
+        resumed[resumes++ % RESUMES] = now;
+        if (resumes > RESUMES && now - before < RESUMES_NANOS) {
+            simulation.ledger.violation("begins again too often", "times=" + RESUMES + " nanos=" + (now - before));
+        }
+    }
+
     private void frame() {
         int kind = header.get(5);
         boolean local = header.get(FLAGS_AT) != 0
@@ -53,6 +72,18 @@ final class FrameWatch {
             case REFUSE -> sights.see("REFUSE " + Refusal.of(tag));
             case CONFIRM -> sights.see(tag < 0 ? "CONFIRM again" : body > 0 ? "CONFIRM with failed" : "CONFIRM");
             case ACK -> sights.see((tag & 1) == 0 ? "ACK" : "ACK that waits for credit");
+            case RESUME -> {
+                sights.see("RESUME");
+                resumed();
+            }
+            case BROADCAST -> {
+                sights.see(local ? "BROADCAST as a place" : "BROADCAST");
+                Simulation simulation = Simulation.current();
+                if (simulation != null && header.getLong(24) == 0) {
+                    simulation.overheard(new Intruder.Overheard(
+                            header.getInt(12), header.getLong(40), header.getLong(48), header.getLong(32)));
+                }
+            }
             default -> sights.see(KINDS[kind].name() + (local ? " as a place" : ""));
         }
     }

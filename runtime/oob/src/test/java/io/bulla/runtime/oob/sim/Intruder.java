@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
+import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.netty.buffer.ByteBuf;
@@ -35,8 +36,15 @@ final class Intruder implements Net.Endpoint {
         WITHOUT_CREDIT,
         FORGES_ORIGIN,
         ACKNOWLEDGES_WHAT_WAS_NOT_SENT,
-        CONFIRMS_WHAT_WAS_NOT_ASKED
+        CONFIRMS_WHAT_WAS_NOT_ASKED,
+        REPEATS_BROADCAST,
+        WANTS_IT_AGAIN,
+        FLOODS_RETRY,
+        LIES_ABOUT_LENGTH
     }
+
+    /// A broadcast that somebody has begun to hand on.
+    record Overheard(int origin, long session, long number, long total) {}
 
     private final Simulation simulation;
     private final int host;
@@ -44,6 +52,10 @@ final class Intruder implements Net.Endpoint {
     private final long session;
     private final Way way;
     private final SplittableRandom random;
+    private final ByteBuf heard = Unpooled.buffer();
+    private int victim;
+    private int confirmed;
+    private boolean lied;
     private Pipe out;
     private boolean over;
 
@@ -63,18 +75,54 @@ final class Intruder implements Net.Endpoint {
         boolean member = way != Way.SILENT && way != Way.GARBAGE;
         int times = way == Way.SILENT ? SILENT : 1;
         for (int i = 0; i < times; i++) {
-            new Intruder(
-                            simulation,
-                            member ? line.who(0) : simulation.size,
-                            line.who(0),
-                            World.mix(line.micros(), i),
-                            way)
-                    .connect(line.who(1));
+            Intruder intruder = new Intruder(
+                    simulation, member ? line.who(0) : simulation.size, line.who(0), World.mix(line.micros(), i), way);
+            simulation.intruders.add(intruder);
+            intruder.connect(line.who(1));
         }
     }
 
-    private void connect(int victim) {
-        simulation.net.connect(this, host, victim, this::speak, why -> over = true);
+    /// It goes, as a process does that ends.
+    void leave() {
+        if (!over && out != null) {
+            out.abort();
+        }
+        over = true;
+    }
+
+    /// Gives another length than the origin's to who is below it in the origin's tree, before anybody else does.
+    void overhears(Overheard broadcast) {
+        long wrong = broadcast.total + 2 * PIECE;
+        if (way != Way.LIES_ABOUT_LENGTH
+                || over
+                || lied
+                || out == null
+                || broadcast.origin == rank
+                || wrong > simulation.limit(victim)
+                || !isAbove(broadcast.origin)) {
+            return;
+        }
+        lied = true;
+        simulation.sights.see("lie about a length");
+        simulation.world.after(1, () -> {
+            ByteBuf words = Unpooled.buffer();
+            frame(words, Frame.Kind.BROADCAST, broadcast.origin, 0, wrong, broadcast.session, broadcast.number, 1);
+            write(words);
+        });
+    }
+
+    private boolean isAbove(int origin) {
+        Radix tree = new Radix(simulation.schedule.number("radix"));
+        int at = victim;
+        while (at != origin && at != rank) {
+            at = tree.parent(at, origin, simulation.size);
+        }
+        return at == rank;
+    }
+
+    private void connect(int to) {
+        victim = to;
+        simulation.net.connect(this, host, to, this::speak, why -> over = true);
     }
 
     @Override
@@ -95,7 +143,36 @@ final class Intruder implements Net.Endpoint {
     @Override
     public void bytes(ByteBuf bytes) {
         out.reverse.consumed(bytes.readableBytes());
+        if (way == Way.WANTS_IT_AGAIN) {
+            heard.discardReadBytes().writeBytes(bytes);
+            listen();
+        }
         bytes.release();
+    }
+
+    private void listen() {
+        while (heard.readableBytes() >= Frame.BYTES) {
+            int at = heard.readerIndex();
+            int kind = heard.getByte(at + 5);
+            int length = heard.getInt(at + 56);
+            boolean batch = kind == Frame.Kind.BATCH.ordinal();
+            if (!batch && heard.readableBytes() < Frame.BYTES + length) {
+                return;
+            }
+            if (kind == Frame.Kind.BROADCAST.ordinal() && heard.getLong(at + 24) == 0 && confirmed == 0) {
+                wantAgain(heard.getInt(at + 12), heard.getLong(at + 40), heard.getLong(at + 48));
+            }
+            heard.skipBytes(batch ? Frame.BYTES : Frame.BYTES + length);
+        }
+    }
+
+    private void wantAgain(int origin, long ofSession, long number) {
+        simulation.sights.see("broadcast wanted again by an intruder");
+        ByteBuf words = Unpooled.buffer();
+        for (int i = 0; i < REPEATS; i++) {
+            Frame.write(words, Frame.Kind.CONFIRM, 0, -1, origin, confirmed++, 0, 0, ofSession, number, 0, 2);
+        }
+        write(words);
     }
 
     @Override
@@ -171,6 +248,19 @@ final class Intruder implements Net.Endpoint {
                         .writeTo(words);
             case CONFIRMS_WHAT_WAS_NOT_ASKED ->
                 Frame.write(words, Frame.Kind.CONFIRM, 0, 1000, rank, 0, 0, 0, session, 5, 0, 2);
+            case REPEATS_BROADCAST -> {
+                for (int i = 0; i < REPEATS; i++) {
+                    Frame.write(words, Frame.Kind.BROADCAST, 0, FORGED, rank, i, 0, 0, session, 1, 0, 0);
+                }
+            }
+            case FLOODS_RETRY -> {
+                for (int i = 0; i < REPEATS; i++) {
+                    Frame.control(Frame.Kind.RETRY, 0, rank, 0).writeTo(words);
+                }
+            }
+            case WANTS_IT_AGAIN, LIES_ABOUT_LENGTH -> {
+                // when there is a broadcast
+            }
             default -> throw new IllegalStateException("says nothing: " + way);
         }
         write(words);

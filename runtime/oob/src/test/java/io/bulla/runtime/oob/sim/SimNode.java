@@ -16,6 +16,7 @@ import io.bulla.runtime.oob.SimulatedNode;
 import io.bulla.runtime.oob.Transport;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -52,6 +53,8 @@ final class SimNode implements SimProcess {
     private final SplittableRandom timing;
     private final Queue<Runnable> held = new ArrayDeque<>();
     private final Heard[] heard;
+    private final long[] hintedAt;
+    private final long[] connectedAt;
     private final SimDirectory directory;
     // what it lends and borrows, or null
     private final LocalMemory local;
@@ -102,6 +105,8 @@ final class SimNode implements SimProcess {
         this.local = simulation.memories.isEmpty() ? null : memories().member(this::poke);
         this.threads = Coroutines.scheduledBy(this::ready);
         this.loop = new SimLoop(world.thread, this);
+        this.hintedAt = new long[simulation.hosts];
+        this.connectedAt = new long[simulation.hosts];
         this.heard = new Heard[simulation.hosts];
         Arrays.fill(heard, new Heard(awake(), 0));
     }
@@ -219,6 +224,48 @@ final class SimNode implements SimProcess {
             simulation.ledger.violation("does not start", this + " " + failure);
         }
         node = started;
+        if (started != null && simulation.has("notice")) {
+            started.receiveNotices(task -> later(0, task), this::noticed);
+        }
+    }
+
+    /// Says which life of the peer's it has a session with, as far as the two agree.
+    void notice(int peer, int topic) {
+        long known = SimulatedNode.known(node, peer);
+        int to = -1;
+        int of = -1;
+        for (SimNode each : simulation.lives(peer)) {
+            if (known != 0 && each.node != null && SimulatedNode.session(each.node, rank) == known) {
+                to = each.life;
+                of = each.generation;
+            }
+        }
+        simulation.sights.see(to < 0 ? "notice to an unknown peer" : "notice");
+        node.notice(peer, topic, ByteBuffer.allocate(8).putInt(to).putInt(of).array());
+    }
+
+    private void noticed(int peer, int topic, byte[] text) {
+        ByteBuffer words = ByteBuffer.wrap(text);
+        int to = words.getInt();
+        int of = words.getInt();
+        simulation.sights.see("notice heard");
+        if (to >= 0 && (to != life || of != generation)) {
+            simulation.ledger.violation(
+                    "notice reaches a successor", "node=" + this + " peer=" + peer + " topic=" + topic + " of=" + to);
+        }
+    }
+
+    void hinted(int peer) {
+        hintedAt[peer] = world.now();
+    }
+
+    void connected(int peer) {
+        connectedAt[peer] = world.now();
+    }
+
+    /// Whether a hint came after the last connection had begun.
+    boolean wasHinted(int peer) {
+        return hintedAt[peer] > 0 && hintedAt[peer] >= connectedAt[peer];
     }
 
     private void startLater(BoundNode bound, Throwable failure, long nanos) {

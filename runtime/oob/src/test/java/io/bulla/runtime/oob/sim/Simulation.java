@@ -6,6 +6,7 @@ import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.SimulatedNode;
 import io.netty.resolver.DefaultAddressResolverGroup;
 import java.io.IOException;
 import java.time.Duration;
@@ -31,6 +32,7 @@ final class Simulation {
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
     private static final long CHATTER = 3;
+    private static final long HELD_NANOS = 50 * World.MILLI;
     /// Of a message, its answer and their acknowledgements.
     private static final long HEADERS = 512;
     private static final long BATCH = 32 << 10;
@@ -56,6 +58,7 @@ final class Simulation {
     final int size;
     final int hosts;
     final List<Integer> emptyTags = new ArrayList<>();
+    final List<Intruder> intruders = new ArrayList<>();
     /// Whose event loop runs now, or `null`.
     SimNode running;
     private final Map<Integer, List<SimNode>> lives = new HashMap<>();
@@ -200,6 +203,7 @@ final class Simulation {
         for (Line line : schedule.lines()) {
             world.at(line.micros() * 1000, () -> execute(line));
         }
+        checkHeld();
         stepUntil(() -> false, schedule.nanos("faults"));
         heal();
         settle("everything ends");
@@ -318,12 +322,48 @@ final class Simulation {
         mended = true;
         tell("mended");
         net.heal();
+        if (intruderLeaves()) {
+            sights.see("intruder leaves");
+            intruders.forEach(Intruder::leave);
+        }
         for (SimNode node : nodes()) {
             node.wake();
             node.resume();
             node.memory.refuse(false);
             node.slowDown(0);
             node.later(0, node::claim);
+        }
+    }
+
+    /// Broadcasts are beside it, which it holds as long as it is there.
+    private boolean intruderLeaves() {
+        return schedule.config().getOrDefault("leaves", 0L) != 0;
+    }
+
+    void overheard(Intruder.Overheard broadcast) {
+        if (!mended) {
+            intruders.forEach(intruder -> intruder.overhears(broadcast));
+        }
+    }
+
+    /// What a node keeps for a peer is as much as programs have sent, and confirmations up to a bound, whatever the
+    /// peer
+    /// says how often.
+    private void checkHeld() {
+        long sends = 2L * schedule.lines().size() + 8L * size + 64;
+        long confirmations = Math.max(256, schedule.config("queueMessages")) + schedule.config("window") / 1024 + sends;
+        for (SimNode node : nodes()) {
+            for (int peer = 0; peer < size; peer++) {
+                SimulatedNode.Held held = peer == node.rank() ? null : SimulatedNode.held(node.node(), peer);
+                if (held != null && (held.sends() > sends || held.confirmations() > confirmations)) {
+                    ledger.violation(
+                            "keeps what a peer repeats",
+                            "node=" + node + " peer=" + peer + " " + held + " most=" + sends + "," + confirmations);
+                }
+            }
+        }
+        if (!over) {
+            world.after(HELD_NANOS, this::checkHeld);
         }
     }
 
@@ -539,6 +579,24 @@ final class Simulation {
                         node -> node.later(0, () -> {
                             sights.see("lost(rank)");
                             node.node().lost(line.who(1), "told so");
+                        }));
+            case "notice" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            if (node.isRunning()) {
+                                node.notice(line.who(1), (int) line.value("topic"));
+                            }
+                        }));
+            case "hint" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            if (node.isRunning()) {
+                                sights.see("hint");
+                                node.hinted(line.who(1));
+                                node.node().suspect(line.who(1), Verdicts.HINT);
+                            }
                         }));
             case "kill" -> onNode(line, node -> kill(node, line.value("machine") != 0, line.nanos("restart")));
             case "close" ->
@@ -756,6 +814,10 @@ final class Simulation {
         String said = (line.startsWith("rank=") ? line.substring(line.indexOf(' ') + 1) : line);
         int to = Math.max(said.indexOf(':'), 0);
         sights.see("log " + (to == 0 ? said : said.substring(0, to)).replaceAll("[0-9]+", "N"));
+        if (running != null && said.startsWith("connected: peer=")) {
+            int space = said.indexOf(' ', 11);
+            running.connected(Integer.parseInt(said.substring("connected: peer=".length(), space)));
+        }
         if (end >= 0 && running != null && said.startsWith("peer ") && said.contains(" failed: ")) {
             Verdicts.check(this, running, said);
         }

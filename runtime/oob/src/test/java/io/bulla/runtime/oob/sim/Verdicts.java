@@ -9,6 +9,9 @@ final class Verdicts {
 
     private static final Pattern SAID = Pattern.compile("peer (\\d+) failed: (.*)");
 
+    /// What hints say.
+    static final String HINT = "hinted";
+
     private Verdicts() {}
 
     static void check(Simulation simulation, SimNode judge, String said) {
@@ -22,6 +25,9 @@ final class Verdicts {
         Schedule schedule = simulation.schedule;
         if (schedule.isGentle()) {
             simulation.ledger.violation("verdict although all went well", "judge=" + judge + " " + said);
+        }
+        if (why.startsWith(HINT) && !judge.wasHinted(peer)) {
+            simulation.ledger.violation("verdict by a hint from before a hello", "judge=" + judge + " " + said);
         }
         if (why.startsWith("no connection")) {
             if (judge.isSuspended()) {
