@@ -217,6 +217,25 @@ class LiveCutTest {
     }
 
     @Test
+    void sessionThatBeginsBehindACutGivesNoNumber() throws Exception {
+        start(3);
+        LiveCut live = cluster.node(0).liveCut(LONG);
+        done(live.ready());
+        cuts.add(done(live.take(() -> {})));
+        // never spoken to before
+        cluster.send(2, 0, 1, 100);
+        assertEquals("0 from 2: 1", cluster.next());
+        Send behind = cluster.send(0, 2, 2, 100);
+        assertEquals(-1L, done(onLoop(0, () -> ((PendingSend) behind).sequence)));
+        live.end();
+        assertEquals("2 from 0: 2", cluster.next());
+    }
+
+    private <T> CompletionStage<T> onLoop(int rank, java.util.function.Supplier<T> what) {
+        return CompletableFuture.supplyAsync(what, cluster.node(rank).loop().eventLoop());
+    }
+
+    @Test
     void cutIsTakenBeforeMessagesThatWait() throws Exception {
         start(2);
         CountDownLatch handles = new CountDownLatch(1);

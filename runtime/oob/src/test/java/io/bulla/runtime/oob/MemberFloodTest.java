@@ -163,4 +163,17 @@ class MemberFloodTest {
         assertTrue(unwritten() < 1 << 20, "unwritten=" + unwritten());
         assertEquals(1, device.landed.get());
     }
+
+    @Test
+    void memoryIsAskedForAgainAfterARetry() throws Exception {
+        MemoryBulk device = new MemoryBulk(net, cluster.source);
+        start(builder -> builder.fragment(16 << 10).bulk(device, 100 << 10), new byte[] {'m', 'e', 'm'});
+        try (SealedBuffer message = cluster.numbered(1, 200 << 10)) {
+            node.send(0, Cluster.TAG, message);
+        }
+        long asked = member.read(Frame.Kind.REQUEST).getLong(16);
+        member.control(Frame.Kind.RETRY).say();
+        member.read(Frame.Kind.RESUME);
+        assertEquals(asked, member.read(Frame.Kind.REQUEST).getLong(16));
+    }
 }

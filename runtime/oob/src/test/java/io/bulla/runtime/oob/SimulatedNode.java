@@ -2,6 +2,9 @@
 package io.bulla.runtime.oob;
 
 import java.io.IOException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.LongSupplier;
@@ -15,13 +18,21 @@ public final class SimulatedNode {
     ///
     /// @param sends messages and broadcasts on their way
     /// @param confirmations that were not acknowledged
-    public record Held(int sends, int confirmations) {}
+    /// @param doubled how many of those, that have a number, are of a broadcast of which another is one
+    public record Held(int sends, int confirmations, int doubled) {}
 
     /// On the loop.
     public static Held held(OobNode node, int peer) {
         Session session = node.loop().peer(peer).session();
         int confirmations = session.control.size();
-        return new Held(session.queued() - confirmations, confirmations);
+        Set<BroadcastKey> keys = new HashSet<>();
+        int doubled = 0;
+        for (SendList list : List.of(session.control.unacked, session.control.begun)) {
+            for (PendingSend send = list.first(); send != null; send = send.next) {
+                doubled += send instanceof BroadcastSend of && keys.add(of.key) ? 0 : 1;
+            }
+        }
+        return new Held(session.queued() - confirmations, confirmations, doubled);
     }
 
     /// Number of a node's session with a peer.

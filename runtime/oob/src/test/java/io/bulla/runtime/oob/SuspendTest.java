@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.wire.Hello;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -15,6 +18,7 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -156,6 +160,47 @@ class SuspendTest {
         try (ServerSocket free = new ServerSocket()) {
             free.bind(address);
         }
+    }
+
+    @Test
+    void helloThatIsReadWhileTheNodeIsSuspendedHasNoAnswer() throws Exception {
+        suspend(0);
+        EmbeddedChannel channel = new EmbeddedChannel();
+        CompletableFuture.runAsync(
+                        () -> {
+                            NodeLoop loop = cluster.node(0).loop();
+                            Connection connection = new Connection(loop, channel, null, 1_000_000_000);
+                            channel.pipeline().addLast(connection);
+                            // of a session that has never been
+                            Hello hello = new Session(loop.settings()).hello(1);
+                            try {
+                                loop.acceptor().greeted(connection, null, of(hello, 1));
+                            } catch (IOException refused) {
+                                throw new UncheckedIOException(refused);
+                            }
+                        },
+                        cluster.node(0).loop().eventLoop())
+                .get(10, TimeUnit.SECONDS);
+        assertNull(channel.readOutbound());
+        assertTrue(!channel.isOpen());
+    }
+
+    private static Hello of(Hello hello, int rank) {
+        return new Hello(
+                hello.oldest(),
+                hello.newest(),
+                rank,
+                hello.nodes(),
+                hello.number(),
+                hello.session(),
+                0,
+                0,
+                0,
+                0,
+                1,
+                hello.window(),
+                hello.limit(),
+                hello.features());
     }
 
     @Test

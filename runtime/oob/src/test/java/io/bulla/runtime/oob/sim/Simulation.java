@@ -355,7 +355,8 @@ final class Simulation {
         for (SimNode node : nodes()) {
             for (int peer = 0; peer < size; peer++) {
                 SimulatedNode.Held held = peer == node.rank() ? null : SimulatedNode.held(node.node(), peer);
-                if (held != null && (held.sends() > sends || held.confirmations() > confirmations)) {
+                if (held != null
+                        && (held.sends() > sends || held.confirmations() > confirmations || held.doubled() > 0)) {
                     ledger.violation(
                             "keeps what a peer repeats",
                             "node=" + node + " peer=" + peer + " " + held + " most=" + sends + "," + confirmations);
