@@ -147,7 +147,7 @@ final class Draw {
         }
     }
 
-    /// What came last: notices, hints, and broadcasts beside a member that does not keep to the protocol.
+    /// What came last: notices, hints, live cuts, and broadcasts beside a member that does not keep to the protocol.
     private void features(boolean gentle) {
         random = new SplittableRandom(World.mix(seed, 'f'));
         for (long left = oneIn(3) ? between(1, 20) : 0; left > 0; left--) {
@@ -157,6 +157,9 @@ final class Draw {
         for (long left = !gentle && !hasCheckpoints() && oneIn(4) ? between(1, 6) : 0; left > 0; left--) {
             int from = random.nextInt(honest);
             lines.add(Line.of(between(0, faults), "hint", from, other(from)));
+        }
+        for (long left = !hasCheckpoints() && oneIn(4) ? between(1, 4) : 0; left > 0; left--) {
+            lines.add(Line.of(between(0, faults), "livecut", host()).with("for", between(1000, 300_000)));
         }
         boolean leaves = honest < nodes && oneIn(2);
         config.put("leaves", leaves ? 1L : 0L);

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.sim;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.BoundNode;
+import io.bulla.runtime.oob.LiveCut;
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
@@ -253,6 +254,24 @@ final class SimNode implements SimProcess {
             simulation.ledger.violation(
                     "notice reaches a successor", "node=" + this + " peer=" + peer + " topic=" + topic + " of=" + to);
         }
+    }
+
+    /// Takes a cut while it goes on, and ends it after a while; whoever else goes on knows nothing of it.
+    void liveCut(long nanos) {
+        LiveCut live = node.liveCut(Duration.ofNanos(nanos + World.SECOND));
+        live.ready().whenComplete((ready, notReady) -> {
+            simulation.sights.see(notReady == null ? "live cut is ready" : "live cut is over before it is ready");
+            if (notReady != null) {
+                return;
+            }
+            live.take(() -> {}).whenComplete((cut, notTaken) -> {
+                simulation.sights.see(notTaken == null ? "live cut is taken" : "live cut is over before it is taken");
+                if (notTaken == null) {
+                    cut.close();
+                }
+            });
+        });
+        later(nanos, live::end);
     }
 
     void hinted(int peer) {

@@ -416,6 +416,10 @@ final class Simulation {
                     ledger.violation("more than one connection of two nodes", "node=" + node + " peer=" + peer);
                 }
             }
+            // strangers, who say nothing or no hello
+            if (net.connections(node.rank(), size) > 0) {
+                ledger.violation("a stranger stays connected", "node=" + node);
+            }
             if (node.node().unclaimedBytes() != 0) {
                 ledger.violation(
                         "unclaimed", "node=" + node + " bytes=" + node.node().unclaimedBytes());
@@ -587,6 +591,14 @@ final class Simulation {
                         node -> node.later(0, () -> {
                             if (node.isRunning()) {
                                 node.notice(line.who(1), (int) line.value("topic"));
+                            }
+                        }));
+            case "livecut" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            if (node.isRunning() && !node.isSuspended()) {
+                                node.liveCut(line.nanos("for"));
                             }
                         }));
             case "hint" ->
