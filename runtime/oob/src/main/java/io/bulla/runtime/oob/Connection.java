@@ -438,6 +438,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         int taken = 0;
         try {
             cut(batch, frames, bodies);
+            compact(batch, frames, bodies, Frame.Kind.DIRECT);
+            compact(batch, frames, bodies, Frame.Kind.BROADCAST);
             while (taken < bodies.length && stage == Stage.OPEN) {
                 Frame inner = frames.get(taken);
                 peer().check(inner);
@@ -462,6 +464,38 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             bodies[i] = batch.slice(at + Frame.BYTES, length);
             at += Frame.BYTES + length;
         }
+    }
+
+    /// What is less than half of its batch gets memory of its own: direct messages wait for handlers, and broadcasts for
+    /// the nodes below, long after their neighbours are gone or were dropped at once.
+    private void compact(SealedBuffer batch, List<Frame> frames, SealedBuffer[] bodies, Frame.Kind kind) {
+        long left = batch.byteSize() / 2;
+        boolean any = false;
+        for (Frame frame : frames) {
+            if (frame.kind() == kind && peer().isNew(frame)) {
+                left -= Frame.BYTES + frame.length();
+                any = true;
+            }
+        }
+        if (!any || left <= 0) {
+            return;
+        }
+        for (int i = 0; i < bodies.length; i++) {
+            if (frames.get(i).kind() == kind && peer().isNew(frames.get(i))) {
+                bodies[i] = ownOf(bodies[i]);
+            }
+        }
+    }
+
+    private SealedBuffer ownOf(SealedBuffer slice) {
+        SealedBuffer own;
+        try {
+            own = tagged(slice.copy(nodeLoop.settings().source()));
+        } catch (RuntimeException noMemory) {
+            return slice;
+        }
+        nodeLoop.close(slice);
+        return own;
     }
 
     private List<Frame> framesOf(IoVec batch) throws IOException {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.wire.Frame;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -33,6 +34,7 @@ final class Handlers {
 
     private final int rank;
     private final long keep;
+    private final MemorySource source;
     private final HandlerExecutor handlerExecutor;
     // all under the lock
     private final Map<Integer, Tag> tags = new HashMap<>();
@@ -40,10 +42,12 @@ final class Handlers {
     private long overLimit;
     private boolean closed;
 
-    /// @param keep bytes of messages without a receiver, each counted with its header
-    Handlers(int rank, long keep, HandlerExecutor handlerExecutor) {
+    /// @param keep bytes that messages without a receiver may pin, each counted with its header
+    /// @param source of copies of those that would pin more than they are
+    Handlers(int rank, long keep, MemorySource source, HandlerExecutor handlerExecutor) {
         this.rank = rank;
         this.keep = keep;
+        this.source = source;
         this.handlerExecutor = handlerExecutor;
     }
 
@@ -95,7 +99,7 @@ final class Handlers {
                 : Optional.of(of.kept.peek().message.shared());
     }
 
-    /// Bytes of messages without a receiver, with their headers.
+    /// Bytes that messages without a receiver pin, with their headers.
     synchronized long unclaimed() {
         return keptBytes;
     }
@@ -116,6 +120,10 @@ final class Handlers {
             }
             if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
                 return;
+            }
+            if (receiver == incoming) {
+                // the source is the user's: not under the lock
+                incoming.compact(source);
             }
         }
     }
@@ -148,7 +156,8 @@ final class Handlers {
         return ((CompletableFuture<Message>) once).complete(incoming.message);
     }
 
-    /// A handler; or a future, which then is no longer asked; or this, which has kept the message.
+    /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it is
+    /// kept; or this, which has kept it.
     private synchronized Object receiver(Incoming incoming) {
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
@@ -159,13 +168,16 @@ final class Handlers {
                 return tag.handler;
             }
         }
+        if (!incoming.isCompact()) {
+            return incoming;
+        }
         keep(incoming);
         return this;
     }
 
     private void keep(Incoming incoming) {
         Message message = incoming.message;
-        keptBytes += Frame.BYTES + incoming.bytes;
+        keptBytes += Frame.BYTES + incoming.pinned();
         tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
         if (keptBytes <= keep) {
             incoming.leave();
@@ -182,7 +194,7 @@ final class Handlers {
         Tag of = tags.get(tag);
         Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
         if (kept != null) {
-            keptBytes -= Frame.BYTES + kept.bytes;
+            keptBytes -= Frame.BYTES + kept.pinned();
         }
         return kept;
     }

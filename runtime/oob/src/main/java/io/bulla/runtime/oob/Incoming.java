@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.limits.Credit;
 import org.jspecify.annotations.Nullable;
 
 /// A message on its way to its handler; owns the node's handle on it, and what it is charged to its sender.
 final class Incoming extends HandlerExecutor.Item {
 
-    final Message message;
+    /// The least part of the memory that a message pins which it has to be, to be kept for long as it is.
+    private static final double MIN_USE = 0.5;
+
     final long bytes;
+    // the handlers' thread's until it is kept; then it stays
+    Message message;
+    // once it is known: bytes that stay taken as long as the message; else negative
+    private long pinned = -1;
     private final Handlers handlers;
     // all null once it does not count any more
     private @Nullable Peer peer;
@@ -53,6 +61,36 @@ final class Incoming extends HandlerExecutor.Item {
         } else {
             drop();
         }
+    }
+
+    /// Whether it is known what keeping it costs.
+    boolean isCompact() {
+        return pinned >= 0;
+    }
+
+    /// Bytes that it keeps taken, its own or those of the batch that it came in.
+    long pinned() {
+        return pinned;
+    }
+
+    /// It will be kept, perhaps for long: a small message gets memory of its own in place of a batch's. If there is
+    /// none, it counts as what it pins.
+    void compact(MemorySource source) {
+        SealedBuffer landed = message.buffer();
+        pinned = Math.max(bytes, landed.pinnedBytes());
+        if (bytes >= MIN_USE * pinned) {
+            return;
+        }
+        Peer from = peer;
+        SealedBuffer own;
+        try (SealedBuffer copy = landed.copy(source)) {
+            own = copy.move(from == null ? null : from.tags.from());
+        } catch (Throwable noMemory) {
+            return;
+        }
+        message = message.with(own);
+        pinned = Math.max(bytes, own.pinnedBytes());
+        landed.close();
     }
 
     /// Whether no handler will have it: it is not its origin's.

@@ -77,7 +77,7 @@ final class NodeLoop {
         this.loop = loop;
         this.handlerExecutor = new HandlerExecutor(
                 "bulla-handler", settings.rank(), settings.surroundings().threads());
-        this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), handlerExecutor);
+        this.handlers = new Handlers(settings.rank(), settings.unclaimedLimit(), settings.source(), handlerExecutor);
         settings.handlers().forEach(handlers::receive);
         this.quota = SendQuota.ofAll(settings.allMessages(), settings.allBytes());
         this.life = settings.surroundings().name();

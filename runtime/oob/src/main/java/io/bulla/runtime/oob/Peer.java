@@ -450,6 +450,11 @@ final class Peer {
         confirmations.put(confirmation.key, confirmation);
     }
 
+    /// Whether a frame of a lane is of a message that has not arrived yet.
+    boolean isNew(Frame frame) {
+        return frame.sequence() >= session.reassembler(frame.lane()).expected();
+    }
+
     /// A frame of a lane, and ownership of its body.
     void received(Frame frame, SealedBuffer body) throws IOException {
         Reassembler reassembler = session.reassembler(frame.lane());
