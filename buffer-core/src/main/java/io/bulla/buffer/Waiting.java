@@ -28,8 +28,10 @@ final class Waiting<T extends Waiting.Item<T>> {
     void put(T item) {
         @Nullable T before;
         do {
+            // volatile: a guess that the step below confirms
             before = top.get();
             item.next(before);
+            // volatile: what was done with the item before is seen by its taker
         } while (!top.compareAndSet(before, item));
     }
 
@@ -38,11 +40,14 @@ final class Waiting<T extends Waiting.Item<T>> {
     T poll() {
         @Nullable T first;
         do {
+            // volatile: a guess that the step below confirms
             first = top.get();
             if (first == null) {
                 return null;
             }
-            // if another thread takes it in between, it is on top never again, and the step below fails
+            // volatile: what was done with the item before it was put is seen; if another thread takes it in between,
+            // it
+            // is on top never again, and the step fails
         } while (!top.compareAndSet(first, first.next()));
         first.next(null);
         return first;
@@ -53,6 +58,7 @@ final class Waiting<T extends Waiting.Item<T>> {
     /// @return null if there is none
     @Nullable
     T takeAll() {
+        // volatile: as in poll, of all items
         return top.getAndSet(null);
     }
 }

@@ -466,7 +466,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         }
     }
 
-    /// What is less than half of its batch gets memory of its own: direct messages wait for handlers, and broadcasts for
+    /// What is less than half of its batch gets memory of its own: direct messages wait for handlers, and broadcasts
+    /// for
     /// the nodes below, long after their neighbours are gone or were dropped at once.
     private void compact(SealedBuffer batch, List<Frame> frames, SealedBuffer[] bodies, Frame.Kind kind) {
         long left = batch.byteSize() / 2;

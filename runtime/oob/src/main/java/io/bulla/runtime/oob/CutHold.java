@@ -4,7 +4,6 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -176,10 +175,7 @@ final class CutHold implements LiveCut, Hold {
             try {
                 peer.goOn();
             } catch (Throwable failure) {
-                NodeLog.LOG.log(
-                        Level.ERROR,
-                        "cut is over: rank=" + nodeLoop.settings().rank() + " peer=" + peer.rank(),
-                        failure);
+                NodeLog.failed("cut is over", nodeLoop.settings().rank(), "peer", peer.rank(), failure);
             }
         }
         nodeLoop.beginBroadcasts();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,14 +18,17 @@ import org.jspecify.annotations.Nullable;
 /// of the library; and what waits for it. A second one checks what the loop has no time for ([OriginCheck]).
 final class HandlerExecutor {
 
-    private static final Logger LOG = NodeLog.LOG;
-
     /// Something to be run, or dropped if the node closes first.
     abstract static class Item {
 
         private @Nullable Item next;
 
         abstract void run();
+
+        /// Whether it has come so far that it must not be run again, though it failed.
+        boolean isBegun() {
+            return true;
+        }
 
         void drop() {
             // nothing held
@@ -48,10 +49,11 @@ final class HandlerExecutor {
     };
     private final String name;
     private final int rank;
-    // taken and not run yet: the handlers' thread's, and the loop's while that waits for it
+    // taken and not run yet: the handlers' thread's, and the loop's while that waits for it; at last the ending one's
     private @Nullable Item rest;
     // to be run before what waits
     private final AtomicReference<@Nullable Item> first = new AtomicReference<>();
+    private final Runnable running = this::runAll;
     private final ExecutorService executor;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     // volatile: no order but its own; who reads it late runs one item more
@@ -74,6 +76,7 @@ final class HandlerExecutor {
                         task -> named(threads.newThread(task))) {
                     @Override
                     protected void terminated() {
+                        dropRest();
                         dropAll();
                         ended.complete(null);
                     }
@@ -112,14 +115,14 @@ final class HandlerExecutor {
     }
 
     /// Runs something of the user's in its turn.
-    void tell(String what, Runnable listener) {
+    void tell(Runnable listener) {
         put(new Item() {
             @Override
             void run() {
                 try {
                     listener.run();
                 } catch (Throwable failure) {
-                    LOG.log(Level.ERROR, what + " failed: rank=" + rank, failure);
+                    NodeLog.failed("listener failed", rank, failure);
                 }
             }
         });
@@ -153,18 +156,27 @@ final class HandlerExecutor {
         // before the try, which may set it again
         asleep = false;
         try {
-            executor.execute(this::runAll);
+            executor.execute(running);
         } catch (RejectedExecutionException isClosed) {
             dropAll();
         } catch (Throwable noThread) {
             asleep = true;
-            LOG.log(Level.ERROR, "no thread for the handlers, tried again: rank=" + rank, noThread);
+            NodeLog.failed("no thread for the handlers, tried again", rank, noThread);
         }
     }
 
     private void runAll() {
         runner = Thread.currentThread();
-        for (rest = items.takeAll(); rest != null; ) {
+        if (rest != null && !runRest()) {
+            return;
+        }
+        rest = items.takeAll();
+        runRest();
+    }
+
+    /// @return false if what is left is to be tried again later
+    private boolean runRest() {
+        while (rest != null) {
             Item before = takeFirst();
             if (before != null) {
                 finish(before, closed);
@@ -173,6 +185,23 @@ final class HandlerExecutor {
             rest = item.next;
             item.next = null;
             finish(item, closed);
+            if (!closed && !item.isBegun()) {
+                // nobody has it: it stays the first one, until there is memory
+                item.next = rest;
+                rest = item;
+                asleep = true;
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// When the thread has ended.
+    private void dropRest() {
+        for (Item item = rest; item != null; item = rest) {
+            rest = item.next;
+            item.next = null;
+            finish(item, true);
         }
     }
 
@@ -215,7 +244,7 @@ final class HandlerExecutor {
                 item.run();
             }
         } catch (Throwable failure) {
-            LOG.log(Level.ERROR, "handler failed: rank=" + rank, failure);
+            NodeLog.failed("handler failed", rank, failure);
         }
     }
 }

@@ -2,7 +2,6 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
-import io.bulla.runtime.oob.wire.Frame;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -151,6 +150,7 @@ final class Handlers {
 
     @SuppressWarnings("unchecked") // receivers that are futures are those of receiveOnce
     private static boolean take(CompletableFuture<?> once, Incoming incoming) {
+        incoming.begin();
         // before the future's dependents run
         incoming.leave();
         return ((CompletableFuture<Message>) once).complete(incoming.message);
@@ -177,8 +177,10 @@ final class Handlers {
 
     private void keep(Incoming incoming) {
         Message message = incoming.message;
-        keptBytes += Frame.BYTES + incoming.pinned();
+        // what may fail first: it is then tried again
         tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
+        incoming.begin();
+        keptBytes += incoming.charge();
         if (keptBytes <= keep) {
             incoming.leave();
         } else if (Long.bitCount(++overLimit) == 1) {
@@ -194,16 +196,17 @@ final class Handlers {
         Tag of = tags.get(tag);
         Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
         if (kept != null) {
-            keptBytes -= Frame.BYTES + kept.pinned();
+            keptBytes -= kept.charge();
         }
         return kept;
     }
 
     private void handle(MessageHandler handler, Incoming incoming) {
+        incoming.begin();
         try {
             handler.received(incoming.message);
         } catch (Throwable failure) {
-            LOG.log(Level.ERROR, "handler failed: rank=" + rank + " tag=" + incoming.message.tag(), failure);
+            NodeLog.failed("handler failed", rank, "tag", incoming.message.tag(), failure);
         } finally {
             drop(incoming);
         }
@@ -214,7 +217,7 @@ final class Handlers {
         try {
             incoming.drop();
         } catch (Throwable failure) {
-            LOG.log(Level.ERROR, "release failed: rank=" + rank + " tag=" + incoming.message.tag(), failure);
+            NodeLog.failed("release failed", rank, "tag", incoming.message.tag(), failure);
         }
     }
 }

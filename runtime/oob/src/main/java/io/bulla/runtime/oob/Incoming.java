@@ -17,6 +17,8 @@ final class Incoming extends HandlerExecutor.Item {
     Message message;
     // once it is known: bytes that stay taken as long as the message; else negative
     private long pinned = -1;
+    // a receiver has it, or it is kept
+    private boolean begun;
     private final Handlers handlers;
     // all null once it does not count any more
     private @Nullable Peer peer;
@@ -53,12 +55,22 @@ final class Incoming extends HandlerExecutor.Item {
         this.check = check;
     }
 
+    void begin() {
+        begun = true;
+    }
+
+    @Override
+    boolean isBegun() {
+        return begun;
+    }
+
     /// Waits for the check, which waits for no handler.
     @Override
     void run() {
         if (check == null || check.isGenuine()) {
             handlers.deliver(this);
         } else {
+            begin();
             drop();
         }
     }
@@ -68,17 +80,17 @@ final class Incoming extends HandlerExecutor.Item {
         return pinned >= 0;
     }
 
-    /// Bytes that it keeps taken, its own or those of the batch that it came in.
-    long pinned() {
-        return pinned;
+    /// What it counts while it is kept: its bytes and a header's, or, if that is more, the memory that it pins.
+    long charge() {
+        return Math.max(Credit.charge(bytes), pinned);
     }
 
     /// It will be kept, perhaps for long: a small message gets memory of its own in place of a batch's. If there is
     /// none, it counts as what it pins.
     void compact(MemorySource source) {
         SealedBuffer landed = message.buffer();
-        pinned = Math.max(bytes, landed.pinnedBytes());
-        if (bytes >= MIN_USE * pinned) {
+        pinned = landed.pinnedBytes();
+        if (pinned <= Credit.charge(bytes) || bytes >= MIN_USE * pinned) {
             return;
         }
         Peer from = peer;
@@ -89,7 +101,7 @@ final class Incoming extends HandlerExecutor.Item {
             return;
         }
         message = message.with(own);
-        pinned = Math.max(bytes, own.pinnedBytes());
+        pinned = own.pinnedBytes();
         landed.close();
     }
 

@@ -195,7 +195,7 @@ final class NodeLoop {
                 peer.resume();
             } catch (Throwable failure) {
                 // its next send looks for it
-                LOG.log(Level.ERROR, "resume failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
+                NodeLog.failed("resume failed", settings.rank(), "peer", peer.rank(), failure);
             }
         }
     }
@@ -270,7 +270,12 @@ final class NodeLoop {
     /// Queues a send, which has its quota. Any thread.
     void submit(PendingSend send) {
         if (intake.put(send)) {
-            onLoop(drain);
+            try {
+                onLoop(drain);
+            } catch (Throwable noMemory) {
+                // it is queued: the next tick drains
+                NodeLog.failed("loop was not woken", settings.rank(), noMemory);
+            }
         }
     }
 
@@ -318,7 +323,13 @@ final class NodeLoop {
             return;
         }
         for (int i = 0; i < dirty.size(); i++) {
-            dirty.get(i).pump();
+            try {
+                dirty.get(i).pump();
+            } catch (Throwable failure) {
+                // those behind it go on; it does with its next send or acknowledgement
+                NodeLog.failed(
+                        "writing failed", settings.rank(), "peer", dirty.get(i).rank(), failure);
+            }
         }
         dirty.clear();
     }
@@ -348,7 +359,11 @@ final class NodeLoop {
                 enqueue(send);
             }
         } catch (Throwable failure) {
-            end(send, failure);
+            try {
+                end(send, failure);
+            } catch (Throwable again) {
+                NodeLog.failed("send was not ended", settings.rank(), again);
+            }
         }
     }
 
@@ -373,7 +388,7 @@ final class NodeLoop {
 
     /// Ends one send that cannot go on, wherever it is.
     void end(PendingSend send, Throwable failure) {
-        LOG.log(Level.ERROR, "send failed: rank=" + settings.rank() + " tag=" + send.tag, failure);
+        NodeLog.failed("send failed", settings.rank(), "tag", send.tag, failure);
         endOwn(send, failure);
         send.fail(failure);
         send.peer.forget(send);
@@ -420,7 +435,7 @@ final class NodeLoop {
         try {
             handle.close();
         } catch (Throwable failure) {
-            LOG.log(Level.ERROR, "release failed: rank=" + settings.rank(), failure);
+            NodeLog.failed("release failed", settings.rank(), failure);
         }
     }
 
@@ -459,7 +474,7 @@ final class NodeLoop {
                     + failure.getMessage());
         }
         if (!closed) {
-            handlerExecutor.tell("listener", () -> settings.lost().accept(peer.rank(), failure));
+            handlerExecutor.tell(() -> settings.lost().accept(peer.rank(), failure));
             broadcasts.peerFailed(peer.rank());
         }
     }
@@ -493,8 +508,15 @@ final class NodeLoop {
     private void tick() {
         long now = now();
         advance(now);
-        handlerExecutor.tick();
-        broadcasts.origins().tick();
+        try {
+            // what was put while there was no memory to wake those who take it
+            handlerExecutor.tick();
+            broadcasts.origins().tick();
+            drain();
+        } catch (Throwable failure) {
+            // the next tick comes only if this one returns
+            NodeLog.failed("tick failed", settings.rank(), failure);
+        }
         if (isSuspended()) {
             return;
         }
@@ -502,14 +524,13 @@ final class NodeLoop {
             try {
                 peer.tick(now, awake);
             } catch (Throwable failure) {
-                // the next tick comes only if this one returns
-                LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank() + " peer=" + peer.rank(), failure);
+                NodeLog.failed("tick failed", settings.rank(), "peer", peer.rank(), failure);
             }
         }
         try {
             broadcasts.tick(awake);
         } catch (Throwable failure) {
-            LOG.log(Level.ERROR, "tick failed: rank=" + settings.rank(), failure);
+            NodeLog.failed("tick failed", settings.rank(), failure);
         }
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -70,7 +69,10 @@ final class Notices {
     }
 
     private void log(From from, Throwable failure) {
-        NodeLog.LOG.log(
-                Level.ERROR, "notice failed: rank=" + rank + " peer=" + from.peer + " topic=" + from.topic, failure);
+        try {
+            NodeLog.failed("notice failed: rank=" + rank + " peer=" + from.peer + " topic=" + from.topic, failure);
+        } catch (Throwable noMemory) {
+            NodeLog.failed("notice failed", failure);
+        }
     }
 }

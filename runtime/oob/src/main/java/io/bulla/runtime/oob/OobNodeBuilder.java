@@ -11,7 +11,6 @@ import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -449,7 +448,7 @@ public final class OobNodeBuilder {
         if (loops != null) {
             return bound(address, loops, null);
         }
-        EventLoopGroup own = new MultiThreadIoEventLoopGroup(1, transport.restingLoops());
+        EventLoopGroup own = new SteadyLoops(transport.restingLoops());
         return bound(address, own, own);
     }
 

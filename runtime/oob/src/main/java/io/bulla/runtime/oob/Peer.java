@@ -955,7 +955,15 @@ final class Peer {
 
     private void tellSoon() {
         if (telling.compareAndSet(false, true)) {
-            nodeLoop.onLoop(this::tellCredit);
+            boolean told = false;
+            try {
+                nodeLoop.onLoop(this::tellCredit);
+                told = true;
+            } finally {
+                if (!told) {
+                    telling.set(false);
+                }
+            }
         }
     }
 

@@ -282,7 +282,7 @@ final class Rendezvous implements AutoCloseable {
         try {
             line.close();
         } catch (RuntimeException failure) {
-            NodeLog.LOG.log(Level.ERROR, "line was not closed: rank=" + rank, failure);
+            NodeLog.failed("line was not closed", rank, failure);
         } finally {
             idle();
         }
@@ -298,7 +298,7 @@ final class Rendezvous implements AutoCloseable {
                 handle.close();
             } catch (RuntimeException failure) {
                 // of a user's listener
-                NodeLog.LOG.log(Level.ERROR, "release failed: rank=" + rank, failure);
+                NodeLog.failed("release failed", rank, failure);
             }
         }
     }

@@ -53,9 +53,12 @@ class PinnedMemoryTest {
                 sender.send(1, KEPT, empty);
             }
         }
-        return cluster.add(1, 2, setup -> setup.memory(source)
-                .unclaimedLimit(unclaimedLimit)
-                .receive(Cluster.TAG, message -> handled.incrementAndGet()));
+        return cluster.add(
+                1,
+                2,
+                setup -> setup.memory(source)
+                        .unclaimedLimit(unclaimedLimit)
+                        .receive(Cluster.TAG, message -> handled.incrementAndGet()));
     }
 
     private void awaitHandled(OobNode node) throws Exception {
