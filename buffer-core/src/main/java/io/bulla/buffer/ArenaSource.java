@@ -6,6 +6,7 @@ import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -265,7 +266,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// @throws InterruptedException if the thread is interrupted while it waits; the source is closed
     public void close(Duration patience) throws InterruptedException {
         close();
-        if (!closer.awaitNone(patience.toNanos())) {
+        if (!closer.awaitNone(TimeUnit.NANOSECONDS.convert(patience))) {
             String holders = trace == null ? "not traced" : trace.summary();
             throw new IllegalStateException("memory source closed with open handles: chunks=" + openChunks()
                     + " waited=" + patience.toMillis() + "ms held by [" + holders + "]");

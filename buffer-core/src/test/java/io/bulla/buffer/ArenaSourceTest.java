@@ -69,6 +69,15 @@ class ArenaSourceTest {
     }
 
     @Test
+    void patienceOfCenturiesIsOneWithoutEnd() throws InterruptedException {
+        ArenaSource source = ArenaSource.create(budget, null);
+        Bytes.sealed(source, 1000).close();
+        source.close(Duration.ofDays(109_500));
+        source.close(Duration.ofSeconds(Long.MAX_VALUE));
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void sendInFlightIsNotDisturbedByTheEndOfItsSource() throws Exception {
         ArenaSource source = ArenaSource.create(budget, LeaseLedger.full());
         SealedBuffer sent = Bytes.sealed(source, 2 << 20, "send");

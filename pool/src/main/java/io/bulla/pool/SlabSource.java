@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A source that uses memory again, and still never shows a reader another buffer's bytes.
@@ -94,7 +95,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Magazine(null, magazineBytes);
         }
-        this.slabs = new Slabs(this, options.supplier, budget, depots, stripes, options.idle.toNanos());
+        this.slabs =
+                new Slabs(this, options.supplier, budget, depots, stripes, TimeUnit.NANOSECONDS.convert(options.idle));
         this.plain = options.reuse
                 ? null
                 : ArenaSource.builder().budget(budget).trace(trace).build();
@@ -329,7 +331,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         close();
         if (plain != null) {
             plain.close(patience);
-        } else if (!slabs.awaitNone(patience.toNanos())) {
+        } else if (!slabs.awaitNone(TimeUnit.NANOSECONDS.convert(patience))) {
             String holders = trace == null ? "not traced" : trace.summary();
             throw new IllegalStateException("memory source closed with open handles: slabs=" + slabs.open() + " waited="
                     + patience.toMillis() + "ms held by [" + holders + "]");

@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -376,7 +377,7 @@ public final class FabricLink implements AutoCloseable {
                     landing,
                     landing.grant(peer),
                     byteSize,
-                    System.nanoTime() + limits.patience().toNanos());
+                    System.nanoTime() + TimeUnit.NANOSECONDS.convert(limits.patience()));
             whole = true;
             return room;
         } catch (RegistrationRefusedException | MemoryLimitException | OutOfMemoryError none) {

@@ -3,6 +3,7 @@ package io.bulla.interop.fabric;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /// What was asked of a fabric, until it has said how it ended. The local memory stays the fabric's until then.
@@ -38,7 +39,7 @@ public abstract sealed class FabricOperation permits FabricWrite, FabricSend, Fa
     /// @throws TimeoutException if the time is over. The fabric may still use the local memory: closing the
     ///     endpoint ends that
     public final void await(Duration patience) throws FabricException, TimeoutException {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         while (!isDone()) {
             if (System.nanoTime() - end > 0) {
                 throw new TimeoutException("no answer: " + this + " waitedMs=" + patience.toMillis());

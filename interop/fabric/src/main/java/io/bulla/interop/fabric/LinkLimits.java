@@ -2,6 +2,7 @@
 package io.bulla.interop.fabric;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /// What one end of a [FabricLink] lets the other do.
 ///
@@ -18,7 +19,7 @@ public record LinkLimits(long mostBytes, int mostAtOnce, Duration patience) {
     ///
     /// @throws IllegalArgumentException if one of them is less than 1
     public LinkLimits {
-        if (mostBytes < 1 || mostAtOnce < 1 || patience.toNanos() < 1) {
+        if (mostBytes < 1 || mostAtOnce < 1 || TimeUnit.NANOSECONDS.convert(patience) < 1) {
             throw new IllegalArgumentException("limits less than 1: mostBytes=" + mostBytes + " mostAtOnce="
                     + mostAtOnce + " patience=" + patience);
         }

@@ -3,6 +3,7 @@ package io.bulla.interop.fabric;
 
 import io.bulla.buffer.SealedBuffer;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public final class LinkSend {
     /// @throws FabricException if the peer has no room for it, or the link has failed, with the reason
     /// @throws TimeoutException if the time is over; it goes on, until the link is closed
     public void await(Duration patience) throws FabricException, TimeoutException {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         while (!isDone()) {
             if (System.nanoTime() - end > 0) {
                 throw new TimeoutException("no answer: " + this + " waitedMs=" + patience.toMillis());

@@ -10,6 +10,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -55,7 +56,7 @@ public final class Broadcast implements AutoCloseable {
 
     private Broadcast(BroadcastStream.Bound bound, Duration patience, FirstMessages first) {
         this.bound = bound;
-        this.patience = patience.toNanos();
+        this.patience = TimeUnit.NANOSECONDS.convert(patience);
         this.first = first;
     }
 

@@ -112,7 +112,7 @@ public final class Standstill {
     }
 
     private void stop() throws StandstillException {
-        long end = System.nanoTime() + options.patience().toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.patience());
         List<OobNode> asked = new ArrayList<>(nodes.size());
         try {
             suspend(end, asked);
@@ -143,7 +143,7 @@ public final class Standstill {
     }
 
     private void goOn(List<OobNode> suspended, Trouble trouble) {
-        long end = System.nanoTime() + options.patience().toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.patience());
         List<CompletionStage<InetSocketAddress>> resuming = new ArrayList<>(suspended.size());
         for (OobNode node : suspended) {
             resuming.add(resume(node));

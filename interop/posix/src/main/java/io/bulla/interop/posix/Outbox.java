@@ -3,6 +3,7 @@ package io.bulla.interop.posix;
 
 import io.bulla.buffer.SealedBuffer;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /// Sends sealed buffers to many sockets at once, from one thread that never waits for a single peer.
 ///
@@ -95,7 +96,7 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// @return false if the time is over
     /// @throws PosixException if the system refuses
     default boolean finish(Duration time) throws PosixException {
-        long end = System.nanoTime() + time.toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
         while (unfinished() > 0) {
             long left = end - System.nanoTime();
             if (left <= 0) {

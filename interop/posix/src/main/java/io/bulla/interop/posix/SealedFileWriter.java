@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -380,7 +381,7 @@ public final class SealedFileWriter implements AutoCloseable {
     }
 
     private long deadline() {
-        return System.nanoTime() + patience.toNanos();
+        return System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
     }
 
     private interface Step {

@@ -140,7 +140,7 @@ public final class SlabLender implements AutoCloseable {
     /// @return `null` if the time is over
     /// @throws InterruptedException if the thread is interrupted
     public @Nullable SlabPeer accept(Duration patience) throws InterruptedException {
-        return greeted.poll(patience.toNanos(), TimeUnit.NANOSECONDS);
+        return greeted.poll(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
     }
 
     /// What the lender is doing: a snapshot.

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -141,7 +142,7 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @return false if the time is over
     /// @throws PosixException if the system refuses
     public boolean finish(Duration time) throws PosixException {
-        long end = System.nanoTime() + time.toNanos();
+        long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
         while (!isFinished()) {
             if (reap() > 0) {
                 continue;

@@ -121,11 +121,14 @@ public final class CheckpointArchive {
     /// @return the image, whose handles are the caller's to close
     /// @throws CheckpointException if the file is missing, damaged or over a limit; no handle is left then
     /// @throws IOException if it cannot be read; no handle is left then
-    /// @throws IndexOutOfBoundsException if there is no such rank
+    /// @throws IllegalArgumentException if there is no such rank
     /// @throws io.bulla.buffer.MemoryLimitException if the budget refuses; no handle is left then
     public RankImage read(CheckpointManifest manifest, int rank, MemorySource source, RestoreLimits limits)
             throws IOException {
-        RankEntry entry = manifest.ranks().get(Objects.checkIndex(rank, manifest.nodes()));
+        if (rank < 0 || rank >= manifest.nodes()) {
+            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + manifest.nodes());
+        }
+        RankEntry entry = manifest.ranks().get(rank);
         try (ReadableByteChannel in = store.rank(manifest.epoch(), rank)) {
             return new RankReader(manifest, entry, new RankChannel(in), source, limits).read();
         }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /// Checkpoints of a job whose nodes go on meanwhile. Every node has one of these, over the same files; any of them
 /// may ask for a checkpoint, one at a time.
@@ -99,7 +100,7 @@ public final class Checkpoints implements AutoCloseable {
         CheckpointTicket ticket = new CheckpointTicket(why ->
                 agent.run(() -> coordinator.abort(Objects.requireNonNull(self[0], "ticket"), why)));
         self[0] = ticket;
-        if (!agent.run(() -> coordinator.take(ticket, deadline.toNanos()))) {
+        if (!agent.run(() -> coordinator.take(ticket, TimeUnit.NANOSECONDS.convert(deadline)))) {
             ticket.aborted("checkpoints are closed: rank=" + node.rank(), null);
         }
         return ticket;

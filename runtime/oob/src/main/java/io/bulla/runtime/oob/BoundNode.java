@@ -5,7 +5,6 @@ import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -49,11 +48,11 @@ public final class BoundNode implements AutoCloseable {
     /// @param directory as of [OobNodeBuilder#directory]
     /// @return a running node
     /// @throws IOException if the security is another rank's; the port stays bound
-    /// @throws IndexOutOfBoundsException if the rank is not one of the job's; the port stays bound
-    /// @throws IllegalArgumentException if a bound is outside; the port stays bound
+    /// @throws IllegalArgumentException if the rank is not one of the job's, or a bound is outside; the port
+    ///     stays bound
     /// @throws IllegalStateException if this was started or closed already
     public OobNode start(int rank, int size, PeerDirectory directory) throws IOException {
-        Objects.checkIndex(rank, size);
+        Ranks.check(rank, size);
         Settings settings = builder.settings(rank, size, directory);
         settings.security().checkRank(rank);
         return begin(settings);

@@ -115,17 +115,16 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
 
     /// Checks the ranks.
     ///
-    /// @throws IndexOutOfBoundsException if a rank is not one of the job's
-    /// @throws IllegalArgumentException if a peer is the node itself, or out of order, or a broadcast is not the
-    ///     node's own
+    /// @throws IllegalArgumentException if a rank is not one of the job's, a peer is the node itself, or
+    ///     out of order, or a broadcast is not the node's own
     public NodeCut {
-        Objects.checkIndex(rank, size);
+        Ranks.check(rank, size);
         peers = List.copyOf(peers);
         arrived = List.copyOf(arrived);
         broadcasts = List.copyOf(broadcasts);
         int last = -1;
         for (OfPeer of : peers) {
-            if (Objects.checkIndex(of.peer, size) == rank || of.peer <= last) {
+            if (Ranks.check(of.peer, size) == rank || of.peer <= last) {
                 throw new IllegalArgumentException(
                         "peer out of place: peer=" + of.peer + " after=" + last + " rank=" + rank);
             }

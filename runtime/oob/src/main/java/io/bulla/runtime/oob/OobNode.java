@@ -228,8 +228,7 @@ public final class OobNode implements AutoCloseable {
     /// @return completes when the peer has acknowledged; fails at once with a [QueueFullException] if there is
     ///     no room
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IndexOutOfBoundsException if there is no such peer
-    /// @throws IllegalArgumentException if the message is over the limit
+    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer) {
         return send(peer, tag, buffer, SendOptions.DEFAULT);
     }
@@ -242,8 +241,7 @@ public final class OobNode implements AutoCloseable {
     /// @param items stays the caller's
     /// @return completes when the peer has acknowledged
     /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
-    /// @throws IndexOutOfBoundsException if there is no such peer
-    /// @throws IllegalArgumentException if the message is over the limit
+    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, WireFormat format, SealedBuffer items) {
         return send(peer, tag, items, SendOptions.DEFAULT.packed(format));
     }
@@ -256,8 +254,7 @@ public final class OobNode implements AutoCloseable {
     /// @param options when it is complete, until when, and how the bytes are packed
     /// @return completes as the options say; fails at once with a [QueueFullException] if there is no room
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IndexOutOfBoundsException if there is no such peer
-    /// @throws IllegalArgumentException if the message is over the limit
+    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
         String full = send.peer.quota.tryTake(send.bytes);
@@ -280,8 +277,7 @@ public final class OobNode implements AutoCloseable {
     /// @param options when it is complete, until when, and how the bytes are packed
     /// @return nothing if there is no room: nothing was queued then
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IndexOutOfBoundsException if there is no such peer
-    /// @throws IllegalArgumentException if the message is over the limit
+    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Optional<Send> trySend(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
         if (send.peer.quota.tryTake(send.bytes) != null) {
@@ -310,8 +306,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalStateException if it is called on the event loop, or by a handler to its own node: who makes
     ///     room cannot wait for it
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IndexOutOfBoundsException if there is no such peer
-    /// @throws IllegalArgumentException if the message is over the limit
+    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send sendBlocking(int peer, int tag, SealedBuffer buffer, SendOptions options)
             throws InterruptedException, TimeoutException {
         roomWait.checkCaller(peer);
@@ -334,14 +329,14 @@ public final class OobNode implements AutoCloseable {
     /// @param peer rank of the receiver
     /// @return completes when both the peer's queue and all queues together are at most half full, or the node is
     ///     closed; on the node's event loop, so what depends on it must not block
-    /// @throws IndexOutOfBoundsException if there is no such peer
+    /// @throws IllegalArgumentException if there is no such peer
     public CompletionStage<Void> room(int peer) {
-        return nodeLoop.peer(Objects.checkIndex(peer, settings.size())).quota.await(0);
+        return nodeLoop.peer(Ranks.check(peer, settings.size())).quota.await(0);
     }
 
     private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         Objects.requireNonNull(options, "options");
-        Peer to = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        Peer to = nodeLoop.peer(Ranks.check(peer, settings.size()));
         checkSize(buffer);
         SealedBuffer handle = buffer.share(to.tags.to());
         return new PendingSend(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
@@ -491,10 +486,10 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @param peer its rank
     /// @param reason for the failures of what is on its way to it, and for the listener
-    /// @throws IndexOutOfBoundsException if there is no such peer
+    /// @throws IllegalArgumentException if there is no such peer
     public void lost(int peer, String reason) {
         Objects.requireNonNull(reason, "reason");
-        Peer gone = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        Peer gone = nodeLoop.peer(Ranks.check(peer, settings.size()));
         nodeLoop.onLoop(() -> {
             if (!nodeLoop.isClosed() && peer != settings.rank()) {
                 gone.giveUp(reason);
@@ -508,10 +503,10 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @param peer its rank
     /// @param reason for the failures of what is on its way to it, and for the listener
-    /// @throws IndexOutOfBoundsException if there is no such peer
+    /// @throws IllegalArgumentException if there is no such peer
     public void suspect(int peer, String reason) {
         Objects.requireNonNull(reason, "reason");
-        Peer doubted = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        Peer doubted = nodeLoop.peer(Ranks.check(peer, settings.size()));
         nodeLoop.onLoop(() -> {
             if (!nodeLoop.isClosed() && peer != settings.rank()) {
                 doubted.suspect(reason);
@@ -585,11 +580,11 @@ public final class OobNode implements AutoCloseable {
     /// @param peer rank of another node
     /// @param topic 0 to 7
     /// @param text at most 256 bytes
-    /// @throws IndexOutOfBoundsException if there is no such peer or topic
-    /// @throws IllegalArgumentException if the peer is this node, or the text too long
+    /// @throws IndexOutOfBoundsException if there is no such topic
+    /// @throws IllegalArgumentException if there is no such peer, it is this node, or the text is too long
     public void notice(int peer, int topic, byte[] text) {
         Objects.checkIndex(topic, Frame.TOPICS);
-        Peer to = nodeLoop.peer(Objects.checkIndex(peer, settings.size()));
+        Peer to = nodeLoop.peer(Ranks.check(peer, settings.size()));
         if (peer == settings.rank() || text.length > Frame.MAX_NOTICE) {
             throw new IllegalArgumentException("not a notice: peer=" + peer + " rank=" + settings.rank() + " length="
                     + text.length + " limit=" + Frame.MAX_NOTICE);

@@ -67,7 +67,7 @@ public final class OobNodeBuilder {
     private Surroundings surroundings = Surroundings.MACHINE;
 
     OobNodeBuilder(int rank, int size) {
-        Objects.checkIndex(rank, size);
+        Ranks.check(rank, size);
         this.rank = rank;
         this.size = size;
     }

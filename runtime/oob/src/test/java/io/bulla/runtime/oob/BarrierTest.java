@@ -38,7 +38,7 @@ class BarrierTest {
             assertThrows(NullPointerException.class, () -> node.send(1, 5, message, null));
             assertThrows(NullPointerException.class, () -> node.trySend(1, 5, message, null));
             assertThrows(NullPointerException.class, () -> new SendOptions(null, null, null));
-            assertThrows(IndexOutOfBoundsException.class, () -> node.send(2, 5, message));
+            assertThrows(IllegalArgumentException.class, () -> node.send(2, 5, message));
         }
     }
 

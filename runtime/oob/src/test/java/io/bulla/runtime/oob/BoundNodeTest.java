@@ -106,7 +106,7 @@ class BoundNodeTest {
     @Test
     void startIsOnceAndWhatIsWrongLeavesThePortBound() throws Exception {
         BoundNode bound = builder().bind();
-        assertThrows(IndexOutOfBoundsException.class, () -> bound.start(2, 2, peer -> null));
+        assertThrows(IllegalArgumentException.class, () -> bound.start(2, 2, peer -> null));
         assertThrows(NullPointerException.class, () -> bound.start(1, 2, null));
         cluster.nodes.add(bound.start(1, 2, peer -> null));
         assertThrows(IllegalStateException.class, () -> bound.start(1, 2, peer -> null));

@@ -86,7 +86,7 @@ class HintTest {
 
     @Test
     void ranksAreChecked() {
-        assertThrows(IndexOutOfBoundsException.class, () -> cluster.node(0).suspect(2, REASON));
+        assertThrows(IllegalArgumentException.class, () -> cluster.node(0).suspect(2, REASON));
         cluster.node(0).suspect(0, REASON);
     }
 }

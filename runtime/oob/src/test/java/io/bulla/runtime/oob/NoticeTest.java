@@ -94,7 +94,7 @@ class NoticeTest {
     @Test
     void whatIsNoNoticeIsRefused() {
         OobNode node = cluster.node(0);
-        assertThrows(IndexOutOfBoundsException.class, () -> node.notice(2, 0, new byte[0]));
+        assertThrows(IllegalArgumentException.class, () -> node.notice(2, 0, new byte[0]));
         assertThrows(IndexOutOfBoundsException.class, () -> node.notice(1, Frame.TOPICS, new byte[0]));
         assertThrows(IllegalArgumentException.class, () -> node.notice(0, 0, new byte[0]));
         assertEquals(

@@ -27,7 +27,7 @@ class PeersFileTest {
         assertEquals(3, peers.size());
         assertEquals(new InetSocketAddress("127.0.0.2", 7001), peers.addressOf(1));
         assertEquals(new InetSocketAddress("::1", 7002), peers.addressOf(2));
-        assertThrows(IndexOutOfBoundsException.class, () -> peers.addressOf(3));
+        assertThrows(IllegalArgumentException.class, () -> peers.addressOf(3));
     }
 
     @Test

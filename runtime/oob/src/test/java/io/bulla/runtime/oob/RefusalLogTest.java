@@ -10,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -81,14 +82,37 @@ class RefusalLogTest {
     }
 
     @Test
+    void addressesAndRanksAreNoKind() {
+        time.freezeTime();
+        for (int i = 0; i < 3000; i++) {
+            log.refused(
+                    HERE,
+                    "rank " + i % 7 + " is claimed by two processes: 10.0.0.1:7001 and 10.0.0." + i % 250 + ":" + i);
+            log.refused(THERE, "cannot be reached from /192.0.2.9:" + i);
+        }
+        assertEquals(2, lines().size());
+        passSecond();
+        assertEquals(2, lines().size());
+    }
+
+    private static String letters(int number) {
+        return Integer.toString(number)
+                .chars()
+                .mapToObj(digit -> "abcdefghij".substring(digit - '0', digit - '0' + 1))
+                .collect(Collectors.joining());
+    }
+
+    @Test
     void kindsAndLinesHaveBounds() {
         time.freezeTime();
         for (int i = 0; i < 1000; i++) {
-            log.refused(HERE, "made up " + i);
+            log.refused(HERE, "made up " + letters(i));
         }
         assertEquals(33, lines().size());
         passSecond();
-        assertEquals(List.of("refused connections: rank=3 count=967 last=/192.0.2.1:7 reason=made up 999"), lines());
+        assertEquals(
+                List.of("refused connections: rank=3 count=967 last=/192.0.2.1:7 reason=made up " + letters(999)),
+                lines());
         log.refused(HERE, "tls: two\r\nlines " + "x".repeat(10_000));
         String line = lines().getFirst();
         assertTrue(line.contains("reason=tls: two??lines xxx") && line.length() < 400, line);

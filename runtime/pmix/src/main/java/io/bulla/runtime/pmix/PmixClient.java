@@ -156,9 +156,12 @@ public final class PmixClient implements AutoCloseable {
     ///
     /// @param rank 0 to [#size()] - 1
     /// @return the job's name space, and the rank
-    /// @throws IndexOutOfBoundsException if there is no such rank
+    /// @throws IllegalArgumentException if there is no such rank
     public Proc procOf(int rank) {
-        return new Proc(proc().namespace(), Objects.checkIndex(rank, size));
+        if (rank < 0 || rank >= size) {
+            throw new IllegalArgumentException("rank is not one of the job's: rank=" + rank + " size=" + size);
+        }
+        return new Proc(proc().namespace(), rank);
     }
 
     /// The job itself: what to ask for keys that are of no single process, and who fences when all do.
@@ -179,7 +182,7 @@ public final class PmixClient implements AutoCloseable {
     ///
     /// @param rank 0 to [#size()] - 1
     /// @return its name, if the server said it when this process joined
-    /// @throws IndexOutOfBoundsException if there is no such rank
+    /// @throws IllegalArgumentException if there is no such rank
     public Optional<String> hostOf(int rank) {
         PmixValue host = exchange.known(procOf(rank), HOST);
         return host == null || !(host.value().data() instanceof String name) ? Optional.empty() : Optional.of(name);

@@ -592,7 +592,7 @@ final class Session {
 
     static long nanos(Duration time) {
         try {
-            return Math.max(0, time.toNanos());
+            return Math.max(0, TimeUnit.NANOSECONDS.convert(time));
         } catch (ArithmeticException centuries) {
             return Long.MAX_VALUE;
         }

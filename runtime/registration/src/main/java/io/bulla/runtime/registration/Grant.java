@@ -170,7 +170,7 @@ public final class Grant extends Marked {
         }
         String why = "device has not stopped: fence=" + registrations().traits().fence();
         try {
-            fence.get(Math.max(0, patience.toNanos()), TimeUnit.NANOSECONDS);
+            fence.get(Math.max(0, TimeUnit.NANOSECONDS.convert(patience)), TimeUnit.NANOSECONDS);
             return new Clean();
         } catch (TimeoutException notYet) {
             // below

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// Memory that peers write to, until all of them have ended and it is sealed.
@@ -151,7 +152,7 @@ public final class Landing implements AutoCloseable {
     ///     when the device has stopped; the exception carries other memory
     /// @throws IllegalStateException if the landing is over
     public void reclaim(Duration patience) throws BufferUnusableException {
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         List<Grant> left;
         synchronized (this) {
             checkOpen();

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -149,7 +150,7 @@ public final class Registrations implements AutoCloseable {
     /// @param patience how long to wait until the device has stopped, for all grants together
     /// @return what became of each grant that was not fenced yet
     public List<Revocation> revoke(Peer peer, Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         List<Grant> grants = marked().stream()
                 .filter(Grant.class::isInstance)
                 .map(Grant.class::cast)
@@ -530,7 +531,7 @@ public final class Registrations implements AutoCloseable {
     }
 
     private boolean awaitNone(Duration patience) throws InterruptedException {
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         synchronized (lock) {
             while (all.size() > 0) {
                 long left = deadline - System.nanoTime();

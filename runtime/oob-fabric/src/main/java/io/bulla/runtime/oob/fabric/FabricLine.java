@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -152,7 +153,7 @@ final class FabricLine implements BulkLine {
             throw new IOException("line is not connected: " + this);
         }
         CompletableFuture<Void> result = new CompletableFuture<>();
-        long deadline = System.nanoTime() + bulk.patience().toNanos();
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(bulk.patience());
         FabricWrite write = endpoint.write(where, key, target, buffer);
         bulk.progress().begins(write, buffer.byteSize(), deadline, result);
         return result;

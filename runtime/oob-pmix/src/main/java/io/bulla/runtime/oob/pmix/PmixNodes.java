@@ -84,9 +84,16 @@ public final class PmixNodes {
     ///
     /// @param rank among the nodes
     /// @return name space and rank, as the launcher counts
-    /// @throws IndexOutOfBoundsException if there is no such node
+    /// @throws IllegalArgumentException if there is no such node
     public Proc procOf(int rank) {
-        return members.get(rank).proc();
+        return member(rank).proc();
+    }
+
+    private Member member(int rank) {
+        if (rank < 0 || rank >= members.size()) {
+            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + members.size());
+        }
+        return members.get(rank);
     }
 
     /// Tells a program when the launcher says that a node's process is gone. It is a hint, and comes only from
@@ -108,9 +115,9 @@ public final class PmixNodes {
     /// @return true if what it has published is not what it had when the nodes met
     /// @throws IOException if the server cannot say, or what was published is not to be read
     /// @throws InterruptedException if the wait is interrupted
-    /// @throws IndexOutOfBoundsException if there is no such node
+    /// @throws IllegalArgumentException if there is no such node
     public boolean lookAgain(int rank) throws IOException, InterruptedException {
-        Member former = members.get(rank);
+        Member former = member(rank);
         client.forget(former.proc());
         Optional<Member> now = JobMembers.memberOf(client, former.proc(), rank);
         boolean another = now.isPresent() && now.get().life() != former.life();

@@ -8,6 +8,8 @@ import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// Says which connections were refused, and why, without being a way to fill a disk: of each kind the first at
@@ -26,6 +28,7 @@ public final class RefusalLog {
     private static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
     private static final long QUIET_MILLIS = 1_000;
     private static final int KINDS = 32;
+    private static final Pattern VALUE = Pattern.compile("[:=/0-9]");
     private static final String OTHERS = "others";
     private static final int LONGEST = 300;
 
@@ -62,11 +65,11 @@ public final class RefusalLog {
         }
     }
 
-    /// What stands before the first value, and before the colon that announces it.
+    /// What stands before the first value, and before the colon that announces it: ranks, addresses and ports are no
+    /// kinds.
     private String kindOf(String why) {
-        int value = why.indexOf('=');
-        int colon = value < 0 ? -1 : why.lastIndexOf(':', value);
-        String kind = colon < 0 ? why : why.substring(0, colon);
+        Matcher value = VALUE.matcher(why);
+        String kind = value.find() ? why.substring(0, value.start()) : why;
         return kinds.containsKey(kind) || kinds.size() < KINDS ? kind : OTHERS;
     }
 

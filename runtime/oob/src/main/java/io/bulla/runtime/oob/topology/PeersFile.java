@@ -136,10 +136,13 @@ public final class PeersFile implements PeerDirectory {
     ///
     /// @param rank from 0 on
     /// @return an address
-    /// @throws IndexOutOfBoundsException if there is no such rank
+    /// @throws IllegalArgumentException if there is no such rank
     @Override
     public InetSocketAddress addressOf(int rank) {
-        return addresses[Objects.checkIndex(rank, addresses.length)];
+        if (rank < 0 || rank >= addresses.length) {
+            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + addresses.length);
+        }
+        return addresses[rank];
     }
 
     /// The text that says the same, by rank, with numeric addresses.
