@@ -34,7 +34,8 @@ record Report(
     /// What several processes have used.
     ///
     /// @param socketBytes that all have given to sockets
-    /// @param memory by which all have grown, as the kernel counts it, while each had the message
+    /// @param memory by which all have grown, as the kernel counts it, while each had the message; negative if they
+    ///     gave more back
     record Host(long socketBytes, long memory) {}
 
     /// One level of the tree.
@@ -74,7 +75,7 @@ record Report(
                     "sockets: socket-bytes=%d memory-of-all=%d messages=%.2f%n",
                     host.socketBytes(),
                     host.memory(),
-                    (double) host.memory() / bytes);
+                    Math.max(0.0, (double) host.memory() / bytes));
         }
         out.printf(
                 Locale.ROOT,

@@ -359,11 +359,7 @@ final class NodeLoop {
                 enqueue(send);
             }
         } catch (Throwable failure) {
-            try {
-                end(send, failure);
-            } catch (Throwable again) {
-                NodeLog.failed("send was not ended", settings.rank(), again);
-            }
+            end(send, failure);
         }
     }
 
@@ -388,6 +384,15 @@ final class NodeLoop {
 
     /// Ends one send that cannot go on, wherever it is.
     void end(PendingSend send, Throwable failure) {
+        try {
+            endOne(send, failure);
+        } catch (Throwable again) {
+            // those behind it go on
+            NodeLog.failed("send was not ended", settings.rank(), "tag", send.tag, again);
+        }
+    }
+
+    private void endOne(PendingSend send, Throwable failure) {
         NodeLog.failed("send failed", settings.rank(), "tag", send.tag, failure);
         endOwn(send, failure);
         send.fail(failure);
