@@ -29,6 +29,8 @@ public enum Piece {
     FILTERS("seccomp", "a kernel with seccomp filters"),
     /// A limit on locked memory that holds for the test's thread.
     LOCK_LIMIT("lock-limit", "ulimit -l 8192, and the capability to give up CAP_IPC_LOCK"),
+    /// Memory that a kernel or a device may keep from being moved, a few dozen MiB of it.
+    LOCKED_MEMORY("locked-memory", "ulimit -l unlimited, or CAP_IPC_LOCK"),
     /// Room for a few hundred open files.
     DESCRIPTORS("descriptors", "ulimit -n 256", Piece::openFiles),
     /// CRIU, in a version that can dump a process on this kernel.

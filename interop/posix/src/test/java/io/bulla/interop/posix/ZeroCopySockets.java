@@ -20,7 +20,9 @@ final class ZeroCopySockets implements Probe {
         try (PosixSocket client = pair[0];
                 PosixSocket peer = pair[1];
                 ZeroCopySocket socket = ZeroCopySocket.over(client)) {
-            socket.send(BufferBuilder.create(ArenaSource.create()).put(new byte[BYTES]).seal());
+            socket.send(BufferBuilder.create(ArenaSource.create())
+                    .put(new byte[BYTES])
+                    .seal());
             boolean finished = socket.finish(PATIENCE);
             return finished && peer.isOpen() && socket.plainCalls() == 0
                     ? null

@@ -66,7 +66,7 @@ class PinBudgetTest {
     void processHasOne() {
         assertTrue(PinBudget.ofProcess() == PinBudget.ofProcess());
         long limit = PinBudget.ofProcess().limit();
-        Piece.LOCK_LIMIT.orSkip(limit == 0 ? "nothing may be locked" : null);
+        Piece.LOCKED_MEMORY.orSkip(limit == 0 ? "nothing may be locked" : null);
         assertTrue(limit > 0);
     }
 }
