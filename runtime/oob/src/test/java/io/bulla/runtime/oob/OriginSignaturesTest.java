@@ -302,6 +302,7 @@ class OriginSignaturesTest {
         private final SocketChannel up;
         private final SocketChannel down;
         private int sequence;
+        private int confirmations;
 
         Relay() throws IOException {
             BroadcastSignatures required = BroadcastSignatures.REQUIRE;
@@ -343,6 +344,9 @@ class OriginSignaturesTest {
             for (ByteBuffer ranks = Wire.read(down, header.getInt(56)).rewind(); ranks.hasRemaining(); ) {
                 said.add(ranks.getInt());
             }
+            // the next one of this broadcast is written when this one has come
+            long[] credit = {Wire.WINDOW, Wire.WINDOW};
+            down.write(Wire.header(Frame.acknowledgement(1, new long[] {0, 0, ++confirmations}, credit, 0)));
             return said;
         }
 
