@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.file.NoSuchFileException;
 import java.security.MessageDigest;
 import java.util.List;
@@ -62,8 +63,23 @@ public final class CheckpointArchive {
     /// @return the checkpoint in figures
     /// @throws IOException if it cannot be kept, or exists already
     public CheckpointSummary publish(CheckpointManifest manifest) throws IOException {
+        checkThere(manifest);
         store.publish(manifest.epoch(), manifest.toBytes());
+        // another job that shares the folder, against what is written there, may have deleted them meanwhile
+        checkThere(manifest);
         return manifest.summary();
+    }
+
+    /// That each file is there, with its size where the store says it.
+    private void checkThere(CheckpointManifest manifest) throws IOException {
+        for (RankEntry entry : manifest.ranks()) {
+            try (ReadableByteChannel in = store.rank(manifest.epoch(), entry.rank())) {
+                if (in instanceof SeekableByteChannel sized && sized.size() != entry.bytes()) {
+                    throw CheckpointException.damaged(
+                            manifest.epoch(), entry.file(), "bytes=" + sized.size() + " expected=" + entry.bytes());
+                }
+            }
+        }
     }
 
     /// The newest checkpoint. One that was deleted meanwhile is passed over; one whose manifest is damaged is not,

@@ -4,6 +4,7 @@ package io.bulla.runtime.checkpoint;
 import java.io.IOException;
 import java.io.Serial;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -48,6 +49,7 @@ public final class CheckpointException extends IOException {
         return switch (cause) {
             case AccessDeniedException denied -> "access denied";
             case NoSuchFileException missing -> "no such file";
+            case FileAlreadyExistsException there -> "file exists already";
             case NotDirectoryException file -> "not a folder";
             case FileSystemException system when system.getReason() != null -> system.getReason();
             default -> cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();

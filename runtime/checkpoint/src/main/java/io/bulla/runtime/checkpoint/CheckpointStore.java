@@ -19,11 +19,14 @@ public interface CheckpointStore {
 
         /// Ends the file.
         ///
-        /// @throws IOException if it cannot be kept; it is not there then, or not known to be
+        /// @throws IOException if it cannot be kept, or the rank has a file of this epoch; whether it is
+        ///     there is not known then
         void publish() throws IOException;
     }
 
-    /// Begins a rank's file, in place of one that was left by an attempt without a manifest.
+    /// Begins a rank's file. If one was left by an attempt without a manifest, it cannot be published: [#delete]
+    /// removes
+    /// what was left, and [#nextEpoch] is past it.
     ///
     /// @param epoch number of the checkpoint, at least 0
     /// @param rank at least 0

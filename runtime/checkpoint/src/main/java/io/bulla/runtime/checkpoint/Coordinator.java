@@ -246,7 +246,10 @@ final class Coordinator {
         long before =
                 epochs.stream().filter(epoch -> epoch < newest).findFirst().orElse(0L);
         for (long epoch = newest - 1; epoch > before && epoch > newest - 1000; epoch--) {
-            store.delete(epoch);
+            // by another job in the same folder
+            if (!store.epochs().contains(epoch)) {
+                store.delete(epoch);
+            }
         }
     }
 

@@ -20,12 +20,19 @@ interface Disk {
     /// It may exist. One that is made is open to its owner alone, where the file system knows owners.
     void createFolder(Path folder) throws IOException;
 
-    /// An empty file for its owner alone, also if there was one; a symbolic link is not followed.
+    /// A word for the name of a file that is written, which no other process and no other call gets.
+    String attempt();
+
+    /// An empty file for its owner alone.
+    ///
+    /// @throws java.nio.file.FileAlreadyExistsException if something of that name is there, be it a symbolic link
     Output create(Path file) throws IOException;
 
     ReadableByteChannel open(Path file) throws IOException;
 
-    /// In one step, in place of what was there.
+    /// In one step, and in place of nothing.
+    ///
+    /// @throws java.nio.file.FileAlreadyExistsException if something of that name is there
     void rename(Path from, Path to) throws IOException;
 
     /// Names of the folder are on the medium when this returns.

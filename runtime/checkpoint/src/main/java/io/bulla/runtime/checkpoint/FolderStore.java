@@ -22,6 +22,10 @@ import java.util.stream.Stream;
 /// `MANIFEST` is no checkpoint. So the system may crash at any step: what was a checkpoint still is one, and what was
 /// not is none.
 ///
+/// A folder is for one job. Should two have it, none of them replaces or deletes a file that the other one has
+/// published:
+/// the second to publish a file of an epoch fails by name.
+///
 /// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder are
 /// refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
 public final class FolderStore implements CheckpointStore {
@@ -60,7 +64,7 @@ public final class FolderStore implements CheckpointStore {
             if (disk.exists(folder.resolve(MANIFEST))) {
                 throw new IOException("checkpoint exists already");
             }
-            return new FolderRankFile(disk, epoch, folder.resolve(name), disk.create(folder.resolve(name + PART)));
+            return FolderRankFile.create(disk, epoch, folder.resolve(name));
         } catch (IOException failure) {
             throw CheckpointException.failed("cannot write checkpoint", epoch, name, failure);
         }
@@ -74,8 +78,7 @@ public final class FolderStore implements CheckpointStore {
             if (disk.exists(file)) {
                 throw new IOException("checkpoint exists already");
             }
-            try (FolderRankFile part = new FolderRankFile(
-                    disk, epoch, file, disk.create(folder(epoch).resolve(MANIFEST + PART)))) {
+            try (FolderRankFile part = FolderRankFile.create(disk, epoch, file)) {
                 while (manifest.hasRemaining()) {
                     part.write(manifest);
                 }
@@ -101,7 +104,11 @@ public final class FolderStore implements CheckpointStore {
         if (!disk.exists(root)) {
             return 1;
         }
-        return folders().mapToLong(Long::longValue).max().orElse(0) + 1;
+        long newest = folders().mapToLong(Long::longValue).max().orElse(0);
+        if (newest == Long.MAX_VALUE) {
+            throw new CheckpointException("no epoch is left: folder=" + root + " newest=" + newest, null);
+        }
+        return newest + 1;
     }
 
     private Stream<Long> folders() throws IOException {
@@ -198,20 +205,28 @@ public final class FolderStore implements CheckpointStore {
         return root.toString();
     }
 
-    /// A file under another name until it is published.
+    /// A file under another name until it is published. The name is this attempt's alone, so that another job in the
+    /// same folder, which has chosen the same epoch, writes to another file.
     private static final class FolderRankFile implements RankFile {
 
         private final Disk disk;
         private final long epoch;
         private final Path file;
+        private final Path part;
         private final Disk.Output out;
         private boolean published;
 
-        FolderRankFile(Disk disk, long epoch, Path file, Disk.Output out) {
+        private FolderRankFile(Disk disk, long epoch, Path file, Path part, Disk.Output out) {
             this.disk = disk;
             this.epoch = epoch;
             this.file = file;
+            this.part = part;
             this.out = out;
+        }
+
+        static FolderRankFile create(Disk disk, long epoch, Path file) throws IOException {
+            Path part = file.resolveSibling(file.getFileName() + "." + disk.attempt() + PART);
+            return new FolderRankFile(disk, epoch, file, part, disk.create(part));
         }
 
         @Override
@@ -219,16 +234,12 @@ public final class FolderStore implements CheckpointStore {
             try {
                 out.force();
                 out.close();
-                disk.rename(part(), file);
+                disk.rename(part, file);
                 published = true;
                 disk.forceFolder(folder());
             } catch (IOException failure) {
                 throw failed(failure);
             }
-        }
-
-        private Path part() {
-            return file.resolveSibling(name() + PART);
         }
 
         private Path folder() {
@@ -274,7 +285,7 @@ public final class FolderStore implements CheckpointStore {
             } finally {
                 if (!published) {
                     published = true;
-                    disk.delete(part());
+                    disk.delete(part);
                 }
             }
         }

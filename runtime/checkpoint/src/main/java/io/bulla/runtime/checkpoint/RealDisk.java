@@ -9,16 +9,22 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 /// The file system itself.
 final class RealDisk implements Disk {
+
+    /// Of this process, on any machine that sees the folder.
+    private static final String PROCESS = UUID.randomUUID().toString();
+
+    private static final AtomicLong ATTEMPTS = new AtomicLong();
 
     @Override
     public void createFolder(Path folder) throws IOException {
@@ -36,11 +42,7 @@ final class RealDisk implements Disk {
 
     @Override
     public Output create(Path file) throws IOException {
-        Set<OpenOption> fresh = Set.of(
-                StandardOpenOption.CREATE,
-                StandardOpenOption.WRITE,
-                StandardOpenOption.TRUNCATE_EXISTING,
-                LinkOption.NOFOLLOW_LINKS);
+        Set<OpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         return new OutputFile(FileChannel.open(file, fresh, ownersAlone(file, "rw-------")));
     }
 
@@ -50,8 +52,22 @@ final class RealDisk implements Disk {
     }
 
     @Override
+    public String attempt() {
+        return PROCESS + "-" + ATTEMPTS.incrementAndGet();
+    }
+
+    /// A second name, which the system refuses if it is taken; then the first one goes. `rename` would replace what is
+    /// there.
+    @Override
     public void rename(Path from, Path to) throws IOException {
-        Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        try {
+            Files.createLink(to, from);
+        } catch (UnsupportedOperationException noLinks) {
+            // fails if the name is taken, but looks before it moves
+            Files.move(from, to);
+            return;
+        }
+        Files.delete(from);
     }
 
     @Override

@@ -139,6 +139,7 @@ class FolderStoreTest {
             if (latest.epoch() == 1) {
                 List<String> left = disk.exists(folder()) ? disk.list(folder()) : List.of();
                 assertTrue(left.stream().noneMatch(name -> name.endsWith(".part")), () -> left.toString());
+                store().delete(2);
                 whole(source, 2);
             }
         }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -40,6 +41,7 @@ final class ForgetfulDisk implements Disk {
 
     private final Folder top = new Folder();
     final Set<String> ignored = new TreeSet<>();
+    private int attempts;
     private long steps;
     private long crashAt = Long.MAX_VALUE;
     private long failAt = Long.MAX_VALUE;
@@ -151,13 +153,17 @@ final class ForgetfulDisk implements Disk {
     }
 
     @Override
+    public String attempt() {
+        return "attempt-" + ++attempts;
+    }
+
+    @Override
     public Output create(Path file) throws IOException {
         step();
-        Data data = new Data();
-        if (find(file) instanceof Data there) {
-            data = there;
-            data.live = new byte[0];
+        if (find(file) != null) {
+            throw new FileAlreadyExistsException(file.toString());
         }
+        Data data = new Data();
         folder(file.getParent()).live.put(name(file), data);
         return new MemoryOutput(data);
     }
@@ -170,6 +176,9 @@ final class ForgetfulDisk implements Disk {
     @Override
     public void rename(Path from, Path to) throws IOException {
         step();
+        if (find(to) != null) {
+            throw new FileAlreadyExistsException(to.toString());
+        }
         Folder folder = folder(from.getParent());
         folder.live.put(name(to), data(from));
         folder.live.remove(name(from));

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.testkit.NoOpenHandles;
 import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -71,6 +72,14 @@ class SharedFolderTest {
     }
 
     @Test
+    void lastEpochHasNoNextOne() throws IOException {
+        Files.createDirectories(root.resolve("checkpoint-" + Long.MAX_VALUE));
+        assertEquals(
+                "no epoch is left: folder=" + root + " newest=" + Long.MAX_VALUE,
+                assertThrows(CheckpointException.class, store::nextEpoch).getMessage());
+    }
+
+    @Test
     void otherUsersMayReadNothing(MemorySource source) throws IOException {
         whole(source, 1);
         try (Stream<Path> all = Files.walk(root)) {
@@ -83,19 +92,48 @@ class SharedFolderTest {
         }
     }
 
-    /// The name of a part is known beforehand.
+    /// A name that is known beforehand; those of parts are not.
     @Test
     void linkIsNotWrittenThrough(MemorySource source) throws IOException {
         Path others = Files.writeString(parent.resolve("others"), "others");
         Path folder = Files.createDirectories(root.resolve(EPOCH_1));
         Files.createSymbolicLink(folder.resolve("rank-00000.bulla.part"), others);
-        Files.createSymbolicLink(folder.resolve("MANIFEST.part"), others);
-        try {
-            whole(source, 1);
-        } catch (CheckpointException refused) {
-            assertTrue(refused.getMessage().startsWith("cannot write checkpoint: epoch=1 file="), refused.getMessage());
-        }
+        Files.createSymbolicLink(folder.resolve("rank-00000.bulla"), others);
+        assertEquals(
+                "cannot write checkpoint: epoch=1 file=rank-00000.bulla reason=file exists already",
+                assertThrows(CheckpointException.class, () -> whole(source, 1)).getMessage());
         assertEquals("others", Files.readString(others));
+        assertThrows(
+                FileAlreadyExistsException.class, () -> new RealDisk().create(folder.resolve("rank-00000.bulla.part")));
+        assertEquals("others", Files.readString(others));
+    }
+
+    /// Each step of one, with all of the other's between.
+    @Test
+    void secondJobInTheFolderDestroysNothingThatWasPublished(MemorySource source) throws IOException {
+        CheckpointArchive other = CheckpointArchive.of(FolderStore.of(root));
+        CheckpointManifest ours = Images.write(archive, source, 1);
+        assertEquals(
+                "cannot write checkpoint: epoch=1 file=rank-00000.bulla reason=file exists already",
+                assertThrows(CheckpointException.class, () -> Images.write(other, source, 1))
+                        .getMessage());
+        archive.publish(ours);
+        assertThrows(CheckpointException.class, () -> Images.write(other, source, 1));
+        archive.verify(archive.latest().orElseThrow());
+        Images.check(archive, source, archive.latest().orElseThrow());
+        try (Stream<Path> files = Files.list(root.resolve(EPOCH_1))) {
+            assertEquals(
+                    List.of("MANIFEST", "rank-00000.bulla", "rank-00001.bulla"),
+                    files.map(each -> each.getFileName().toString()).sorted().toList());
+        }
+    }
+
+    @Test
+    void checkpointWhoseFilesAnotherJobDeletedIsNotSaidToBePublished(MemorySource source) throws IOException {
+        CheckpointManifest ours = Images.write(archive, source, 1);
+        FolderStore.of(root).delete(1);
+        assertThrows(CheckpointException.class, () -> archive.publish(ours));
+        assertTrue(archive.latest().isEmpty());
     }
 
     @Test

@@ -56,6 +56,11 @@ final class SlowDisk implements Disk {
     }
 
     @Override
+    public String attempt() {
+        return disk.attempt();
+    }
+
+    @Override
     public Output create(Path file) throws IOException {
         step();
         return new SlowOutput(disk.create(file));

@@ -144,6 +144,11 @@ class TroubledMediumTest {
         }
 
         @Override
+        public String attempt() {
+            return disk.attempt();
+        }
+
+        @Override
         public Output create(Path file) throws IOException {
             checkReadOnly(file);
             Output out = disk.create(file);
