@@ -29,7 +29,8 @@ public final class SimulatedNode {
         int doubled = 0;
         for (SendList list : List.of(session.control.unacked, session.control.begun)) {
             for (PendingSend send = list.first(); send != null; send = send.next) {
-                doubled += send instanceof BroadcastSend of && keys.add(of.key) ? 0 : 1;
+                // notices are there, too
+                doubled += send instanceof BroadcastSend of && !keys.add(of.key) ? 1 : 0;
             }
         }
         return new Held(session.queued() - confirmations, confirmations, doubled);

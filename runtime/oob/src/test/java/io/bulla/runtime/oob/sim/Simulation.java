@@ -32,6 +32,7 @@ final class Simulation {
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
     private static final long CHATTER = 3;
+    private static final int LATE_STRANGERS = 4;
     private static final long HELD_NANOS = 50 * World.MILLI;
     /// Of a message, its answer and their acknowledgements.
     private static final long HEADERS = 512;
@@ -213,9 +214,17 @@ final class Simulation {
         settle("everybody can talk");
         // connections that are refused end, and those that never say hello
         stepUntil(() -> false, world.now() + schedule.nanos("hello") + World.SECOND);
+        // one that knocked while the machine was off may have come in meanwhile, and has its deadline before it
+        for (int i = 0; i < LATE_STRANGERS; i++) {
+            stepUntil(this::noStranger, world.now() + schedule.nanos("hello") + World.SECOND);
+        }
         checkRoom();
         checkChatter();
         closeAll();
+    }
+
+    private boolean noStranger() {
+        return nodes().stream().allMatch(node -> net.connections(node.rank(), size) == 0);
     }
 
     private void begin(int rank) throws IOException {
@@ -346,12 +355,12 @@ final class Simulation {
         }
     }
 
-    /// What a node keeps for a peer is as much as programs have sent, and confirmations up to a bound, whatever the
-    /// peer
-    /// says how often.
+    /// What a node keeps for a peer is as much as programs have sent, what members were granted to broadcast, which
+    /// is a KiB or more for each, and confirmations up to a bound, whatever the peer says how often.
     private void checkHeld() {
-        long sends = 2L * schedule.lines().size() + 8L * size + 64;
-        long confirmations = Math.max(256, schedule.config("queueMessages")) + schedule.config("window") / 1024 + sends;
+        long granted = schedule.config("window") / 1024;
+        long sends = 2L * schedule.lines().size() + 8L * size + 64 + granted;
+        long confirmations = Math.max(256, schedule.config("queueMessages")) + sends;
         for (SimNode node : nodes()) {
             for (int peer = 0; peer < size; peer++) {
                 SimulatedNode.Held held = peer == node.rank() ? null : SimulatedNode.held(node.node(), peer);
