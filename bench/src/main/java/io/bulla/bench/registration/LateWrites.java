@@ -67,7 +67,7 @@ final class LateWrites {
                     writer.line();
                     domain.retire(first, Ending.COMPLETE, () -> {});
                     bytes.fill((byte) 'n');
-                    domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, NEXT, OLD_KEY);
+                    domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
                     writer.goOn();
                     writer.line();
                     OtherProcess.progress(domain, LATE);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
-import static io.bulla.interop.fabric.Libfabric.word;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -18,11 +17,13 @@ import io.bulla.pool.device.Traits;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// A provider of libfabric, opened: peers write into its grants.
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Closing the registration ends new access only: bytes of a write that has begun go on arriving, also those of
 /// a dead process. So a peer whose grant is revoked loses its endpoint, and needs another one to be served again.
+/// A peer's key is good at that endpoint only, whoever writes by it and wherever: each peer has a domain of libfabric's
+/// of its own.
 ///
 /// Any thread may call it. The fabric makes progress in calls of [#progress()] only.
 public final class FabricDomain implements Registrar {
@@ -42,41 +45,12 @@ public final class FabricDomain implements Registrar {
     static final long REMOTE_DATA = 1L << 17;
 
     private static final long REMOTE_WRITE = 0x2000;
-    private static final long TRANSMIT_AND_RECEIVE = 0x800 | 0x400;
     private static final int ECANCELED = 125;
-    private static final int CQ_FORMAT_DATA = 3;
-    private static final int AV_TABLE = 2;
     private static final int COMPLETIONS = 16;
     // 0 context  8 flags  16 length  24 buffer  32 data
     private static final int COMPLETION_BYTES = 40;
     private static final int ERROR_BYTES = 80;
-
-    private static final class Region implements Mark {
-
-        private final FabricDomain domain;
-        private final long object;
-        private final long key;
-        private final @Nullable Peer peer;
-        // in the domain's list
-        private int at;
-
-        Region(FabricDomain domain, long object, @Nullable Peer peer) {
-            this.domain = domain;
-            this.object = object;
-            this.key = word(object + 32);
-            this.peer = peer;
-        }
-
-        @Override
-        public long key() {
-            return key;
-        }
-
-        @Override
-        public String toString() {
-            return "Region[key=" + Long.toHexString(key) + " peer=" + peer + "]";
-        }
-    }
+    private static final PeerDomain[] NOBODY = {};
 
     private final FabricInfo info;
     private final Traits traits;
@@ -85,17 +59,21 @@ public final class FabricDomain implements Registrar {
     private final MemorySegment completions = arena.allocate(COMPLETIONS * COMPLETION_BYTES, 8);
     private final MemorySegment error = arena.allocate(ERROR_BYTES, 8);
     private final MemorySegment out = arena.allocate(8, 8);
-    private final List<Long> opened = new ArrayList<>();
-    private final Map<Peer, FabricEndpoint> endpoints = new HashMap<>();
+    private final long fabric;
+    private final Map<Peer, PeerDomain> peers = new HashMap<>();
+    // the same, for the loop of progress: replaced, never changed
+    private PeerDomain[] served = NOBODY;
+    // that the fabric did not close when it was asked
+    private final List<PeerDomain> leftOver = new ArrayList<>();
     private final Map<Long, Piece> underWay = new HashMap<>();
     // by the key that a peer writes by: whom to tell that the write has landed
     private final Map<Long, FabricEndpoint> expected = new HashMap<>();
     // in no order: each knows its place
-    private final List<Region> regions = new ArrayList<>();
-    private final long domain;
-    private final long addresses;
-    private final long queue;
+    private final ArrayList<Region> regions = new ArrayList<>();
     private long nextPiece = 1;
+    // how many calls of progress are in each other: what ends may call back
+    private int inProgress;
+    private boolean closing;
     private boolean closed;
 
     private FabricDomain(FabricInfo info) throws FabricException {
@@ -112,17 +90,11 @@ public final class FabricDomain implements Registrar {
         boolean whole = false;
         try {
             FabricCalls.openFabric(info.fabricAttributes(), out);
-            long fabric = kept();
-            FabricCalls.open("fi_domain", fabric, 56, 8, info.address(), out);
-            domain = kept();
-            FabricCalls.open("fi_av_open", domain, 8, avAttributes(), out);
-            addresses = kept();
-            FabricCalls.open("fi_cq_open", domain, 16, cqAttributes(), out);
-            queue = kept();
+            fabric = out.get(JAVA_LONG, 0);
             whole = true;
         } finally {
             if (!whole) {
-                closeAll();
+                arena.close();
             }
         }
     }
@@ -165,26 +137,12 @@ public final class FabricDomain implements Registrar {
     /// @throws FabricException if the fabric refuses
     public synchronized FabricEndpoint endpoint(Peer peer) throws FabricException {
         checkOpen();
-        FabricEndpoint known = endpoints.get(peer);
-        if (known != null) {
-            return known;
-        }
-        FabricCalls.open("fi_endpoint", domain, 96, 24, info.address(), out);
-        long endpoint = kept();
-        boolean enabled = false;
+        PeerDomain of = domainOf(peer);
         try {
-            FabricCalls.bind(endpoint, queue, TRANSMIT_AND_RECEIVE);
-            FabricCalls.bind(endpoint, addresses, 0);
-            FabricCalls.enable(endpoint);
-            FabricEndpoint fresh = new FabricEndpoint(this, endpoint, FabricCalls.nameOf(endpoint));
-            endpoints.put(peer, fresh);
-            enabled = true;
-            return fresh;
+            FabricEndpoint known = of.endpoint();
+            return known == null ? of.open(this, out) : known;
         } finally {
-            if (!enabled) {
-                opened.remove(endpoint);
-                FabricCalls.close(endpoint);
-            }
+            closeIfUnused(of);
         }
     }
 
@@ -192,21 +150,21 @@ public final class FabricDomain implements Registrar {
     public synchronized Mark register(
             Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
+        if (peer == null) {
+            throw new RegistrationRefusedException("memory is registered for a peer only: access=" + access);
+        }
         try {
             checkOpen();
-            FabricCalls.register(domain, slab.address() + offset, length, REMOTE_WRITE, wantedKey, out);
-            long object = out.get(JAVA_LONG, 0);
-            boolean known = false;
+            PeerDomain of = domainOf(peer);
             try {
-                Region region = new Region(this, object, peer);
-                region.at = regions.size();
+                Region region = new Region(this, of, peer);
+                regions.ensureCapacity(regions.size() + 1);
+                region.open(slab.address() + offset, length, wantedKey, out);
+                region.place(regions.size());
                 regions.add(region);
-                known = true;
                 return region;
             } finally {
-                if (!known) {
-                    FabricCalls.close(object);
-                }
+                closeIfUnused(of);
             }
         } catch (FabricException refused) {
             throw new RegistrationRefusedException(String.valueOf(refused.getMessage()), refused);
@@ -217,24 +175,27 @@ public final class FabricDomain implements Registrar {
     /// provider that was not tried says nothing before it is closed.
     @Override
     public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        Thrown thrown = new Thrown();
         synchronized (this) {
             Region region = of(mark);
-            if (closed) {
+            if (region.isClosed()) {
+                // closed with the domain, whose end says so
                 return;
             }
-            closeObject("fi_close(mr)", region.object);
-            forget(region);
+            close(region);
             if (ending == Ending.REVOKED) {
                 if (traits.fence() == Fence.NONE) {
                     return;
                 }
-                FabricEndpoint serving = region.peer == null ? null : endpoints.get(region.peer);
+                FabricEndpoint serving = region.of().endpoint();
                 if (serving != null && traits.fence() == Fence.ENDPOINT) {
-                    close(serving);
+                    close(serving, thrown);
                 }
             }
+            closeIfUnused(region.of());
         }
-        memoryIsFree.run();
+        thrown.after(memoryIsFree::run);
+        thrown.rethrow();
     }
 
     /// Lets the fabric work, and takes up what it has done. Never waits.
@@ -243,12 +204,43 @@ public final class FabricDomain implements Registrar {
     /// @throws FabricException if the fabric refuses
     public synchronized int progress() throws FabricException {
         checkOpen();
-        for (FabricEndpoint each : endpoints.values()) {
-            beginWaiting(each);
+        int ended = 0;
+        FabricException refused = null;
+        Thrown thrown = new Thrown();
+        MemorySegment into = inProgress == 0 ? completions : Arena.ofAuto().allocate(completions.byteSize(), 8);
+        inProgress++;
+        try {
+            // all of them, whatever one of them does
+            for (PeerDomain each : served) {
+                try {
+                    ended += progress(each, into, thrown);
+                } catch (FabricException failed) {
+                    refused = refused == null ? failed : refused;
+                }
+            }
+        } finally {
+            inProgress--;
         }
-        long read = FabricCalls.read(queue, completions, COMPLETIONS);
+        thrown.rethrow();
+        if (refused != null) {
+            throw refused;
+        }
+        return ended;
+    }
+
+    private int progress(PeerDomain of, MemorySegment into, Thrown thrown) throws FabricException {
+        FabricEndpoint endpoint = of.endpoint();
+        if (endpoint == null) {
+            // none, or closed by what another one's operation called
+            return 0;
+        }
+        beginWaiting(endpoint, thrown);
+        if (endpoint.isClosed()) {
+            return 0;
+        }
+        long read = FabricCalls.read(of.queue(), into, COMPLETIONS);
         if (read == -Libfabric.EAVAIL) {
-            return readError();
+            return readError(of, thrown);
         }
         if (read == -Libfabric.EAGAIN) {
             return 0;
@@ -256,21 +248,22 @@ public final class FabricDomain implements Registrar {
         if (read < 0) {
             throw Libfabric.failed("fi_cq_read", read, "");
         }
-        for (long at = 0; at < read * COMPLETION_BYTES; at += COMPLETION_BYTES) {
-            if ((completions.get(JAVA_LONG, at + 8) & (REMOTE_WRITE | REMOTE_DATA)) == (REMOTE_WRITE | REMOTE_DATA)) {
-                landed(completions.get(JAVA_LONG, at + 32));
+        // a domain that was closed by what an operation called has ended the rest
+        for (long at = 0; at < read * COMPLETION_BYTES && !closed; at += COMPLETION_BYTES) {
+            if ((into.get(JAVA_LONG, at + 8) & (REMOTE_WRITE | REMOTE_DATA)) == (REMOTE_WRITE | REMOTE_DATA)) {
+                landed(of, into.get(JAVA_LONG, at + 32));
             } else {
-                ended(completions.get(JAVA_LONG, at), 0, completions.get(JAVA_LONG, at + 16));
+                ended(into.get(JAVA_LONG, at), 0, into.get(JAVA_LONG, at + 16), thrown);
             }
         }
         return (int) read;
     }
 
-    /// A peer's write that says so itself is in this process's memory. One by a key that is not expected, or not
-    /// any more, is none of an endpoint's.
-    private void landed(long key) {
+    /// A peer's write that says so itself is in this process's memory. One by a key that is not expected of this peer,
+    /// or not any more, is none of an endpoint's.
+    private void landed(PeerDomain of, long key) {
         FabricEndpoint by = expected.get(key);
-        if (by != null) {
+        if (by != null && by.of() == of) {
             by.landed().add(key);
             expected.remove(key);
         }
@@ -298,19 +291,32 @@ public final class FabricDomain implements Registrar {
     /// Ends every endpoint, registration and object of it. Again does nothing.
     @Override
     public synchronized void close() {
-        if (closed) {
-            return;
+        Thrown thrown = new Thrown();
+        closing = true;
+        for (PeerDomain each : served) {
+            FabricEndpoint endpoint = each.endpoint();
+            if (endpoint != null) {
+                close(endpoint, thrown);
+            }
         }
-        for (FabricEndpoint each : List.copyOf(endpoints.values())) {
-            close(each);
+        // what an operation called may have closed it, too
+        if (!closed) {
+            while (!regions.isEmpty()) {
+                close(regions.getLast());
+            }
+            for (PeerDomain each : served) {
+                closeIfUnused(each);
+            }
+            while (!leftOver.isEmpty()) {
+                leftOver.getLast().close();
+                leftOver.removeLast();
+            }
+            PeerDomain.closeObject("fi_close(fabric)", fabric);
+            closed = true;
+            arena.close();
+            info.close();
         }
-        while (!regions.isEmpty()) {
-            closeObject("fi_close(mr)", regions.getLast().object);
-            regions.removeLast();
-        }
-        closed = true;
-        closeAll();
-        info.close();
+        thrown.rethrow();
     }
 
     @Override
@@ -318,9 +324,9 @@ public final class FabricDomain implements Registrar {
         return "FabricDomain[" + info.provider() + "]";
     }
 
-    synchronized long insert(byte... name) throws FabricException {
-        checkOpen();
-        return FabricCalls.insert(addresses, name);
+    synchronized long insert(FabricEndpoint from, byte... name) throws FabricException {
+        checkOpen(from);
+        return from.of().insert(name);
     }
 
     int mostRegions() {
@@ -332,10 +338,7 @@ public final class FabricDomain implements Registrar {
         boolean taken = false;
         FabricEndpoint from = operation.from();
         try {
-            checkOpen();
-            if (from.isClosed()) {
-                throw new FabricException("fi_write", 0, "endpoint is closed");
-            }
+            checkOpen(from);
             for (int i = 0; i < pieces; i++) {
                 from.waiting().add(new Piece(operation, i));
             }
@@ -345,12 +348,14 @@ public final class FabricDomain implements Registrar {
                 operation.over(0);
             }
         }
-        beginWaiting(from);
+        Thrown thrown = new Thrown();
+        beginWaiting(from, thrown);
+        thrown.rethrow();
         return operation;
     }
 
     /// Those that the fabric did not take, in order: a connection is being made, or its queue is full.
-    private void beginWaiting(FabricEndpoint endpoint) {
+    private void beginWaiting(FabricEndpoint endpoint, Thrown thrown) {
         Queue<Piece> waiting = endpoint.waiting();
         for (Piece next = waiting.peek(); next != null; next = waiting.peek()) {
             int refused = begin(next);
@@ -359,7 +364,8 @@ public final class FabricDomain implements Registrar {
             }
             waiting.remove();
             if (refused != 0) {
-                next.of().ended(refused, 0);
+                FabricOperation over = next.of();
+                thrown.after(() -> over.ended(refused, 0));
             }
         }
     }
@@ -385,94 +391,109 @@ public final class FabricDomain implements Registrar {
     }
 
     synchronized void close(FabricEndpoint endpoint) {
+        Thrown thrown = new Thrown();
+        close(endpoint, thrown);
+        thrown.rethrow();
+    }
+
+    /// @param thrown what the holders of its operations' memory threw
+    private void close(FabricEndpoint endpoint, Thrown thrown) {
         if (endpoint.isClosed()) {
             return;
         }
-        closeObject("fi_close(endpoint)", endpoint.address);
-        opened.remove(endpoint.address);
-        endpoints.values().remove(endpoint);
+        // what it has under way gets no answer any more
+        List<Piece> left = new ArrayList<>(endpoint.waiting().size() + underWay.size());
+        endpoint.of().closeEndpoint(endpoint);
         endpoint.closed();
         expected.values().removeIf(by -> by == endpoint);
-        // what it had under way gets no answer any more
-        List<Piece> left = new ArrayList<>(endpoint.waiting());
+        left.addAll(endpoint.waiting());
         endpoint.waiting().clear();
         underWay.values().removeIf(piece -> piece.of().from() == endpoint && left.add(piece));
-        left.forEach(piece -> piece.of().ended(ECANCELED, 0));
+        closeIfUnused(endpoint.of());
+        for (Piece each : left) {
+            thrown.after(() -> each.of().ended(ECANCELED, 0));
+        }
     }
 
-    private int readError() throws FabricException {
+    private int readError(PeerDomain of, Thrown thrown) throws FabricException {
         error.fill((byte) 0);
-        if (FabricCalls.readError(queue, error) < 1) {
+        if (FabricCalls.readError(of.queue(), error) < 1) {
             return 0;
         }
-        ended(error.get(JAVA_LONG, 0), error.get(JAVA_INT, 56), 0);
+        ended(error.get(JAVA_LONG, 0), error.get(JAVA_INT, 56), 0, thrown);
         return 1;
     }
 
-    private void ended(long id, int with, long bytes) {
+    private void ended(long id, int with, long bytes, Thrown thrown) {
         Piece piece = underWay.remove(id);
         if (piece != null) {
-            piece.of().ended(with, bytes);
+            thrown.after(() -> piece.of().ended(with, bytes));
         }
     }
 
-    private MemorySegment avAttributes() {
-        MemorySegment attributes = arena.allocate(48, 8);
-        attributes.set(JAVA_INT, 0, AV_TABLE);
-        return attributes;
-    }
-
-    private MemorySegment cqAttributes() {
-        MemorySegment attributes = arena.allocate(40, 8);
-        attributes.set(JAVA_INT, 16, CQ_FORMAT_DATA);
-        return attributes;
-    }
-
-    private long kept() {
-        long object = out.get(JAVA_LONG, 0);
-        opened.add(object);
-        return object;
-    }
-
-    /// What is left, the last first.
-    private void closeAll() {
-        for (int i = opened.size() - 1; i >= 0; i--) {
-            closeObject("fi_close", opened.remove(i));
+    private PeerDomain domainOf(Peer peer) throws FabricException {
+        PeerDomain known = peers.get(peer);
+        if (known != null) {
+            return known;
         }
-        arena.close();
-    }
-
-    private static void closeObject(String call, long object) {
+        PeerDomain[] more = Arrays.copyOf(served, served.length + 1);
+        PeerDomain fresh = new PeerDomain(info, fabric, out);
+        boolean kept = false;
         try {
-            int result = FabricCalls.close(object);
-            if (result != 0) {
-                throw new IllegalStateException(call + ": error=" + -result + " " + Libfabric.meaning(-result));
+            peers.put(peer, fresh);
+            kept = true;
+        } finally {
+            if (!kept) {
+                fresh.close();
             }
-        } catch (FabricException refused) {
-            throw new IllegalStateException(refused);
+        }
+        more[served.length] = fresh;
+        served = more;
+        return fresh;
+    }
+
+    /// A peer that is over leaves nothing behind. What the fabric does not close now is closed with this.
+    private void closeIfUnused(PeerDomain of) {
+        if (of.isUnused() && peers.values().remove(of)) {
+            served = Stream.of(served).filter(each -> each != of).toArray(PeerDomain[]::new);
+            leftOver.add(of);
+            try {
+                of.close();
+                leftOver.remove(of);
+            } catch (IllegalStateException later) {
+                // it has no endpoint and no registration: no peer reaches anything by it
+            }
         }
     }
 
-    /// The last one takes its place.
-    private void forget(Region old) {
+    /// Closes its object; the last one of the list takes its place.
+    private void close(Region old) {
+        old.close();
         Region last = regions.removeLast();
         if (last != old) {
-            regions.set(old.at, last);
-            last.at = old.at;
+            regions.set(old.place(), last);
+            last.place(old.place());
         }
     }
 
     private Region of(Mark mark) {
-        if (mark instanceof Region region && region.domain == this) {
+        if (mark instanceof Region region && region.domain() == this) {
             return region;
         }
         throw new IllegalArgumentException("mark of another device: " + mark);
     }
 
     private void checkOpen() throws FabricException {
-        if (closed) {
+        if (closing) {
             throw new FabricException(
                     "fabric", 0, "domain is closed: provider=" + info.provider().name());
+        }
+    }
+
+    private void checkOpen(FabricEndpoint from) throws FabricException {
+        checkOpen();
+        if (from.isClosed()) {
+            throw new FabricException("fi_write", 0, "endpoint is closed");
         }
     }
 }

@@ -11,6 +11,7 @@ import java.util.Queue;
 public final class FabricEndpoint implements AutoCloseable {
 
     private final FabricDomain domain;
+    private final PeerDomain of;
     final long address;
     private final byte[] name;
     // under the domain's monitor, as all below
@@ -21,8 +22,9 @@ public final class FabricEndpoint implements AutoCloseable {
     /// A part of an operation that the fabric is given at once.
     record Piece(FabricOperation of, int index) {}
 
-    FabricEndpoint(FabricDomain domain, long address, byte... name) {
+    FabricEndpoint(FabricDomain domain, PeerDomain of, long address, byte... name) {
         this.domain = domain;
+        this.of = of;
         this.address = address;
         this.name = name;
     }
@@ -40,7 +42,7 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @return a number to write to
     /// @throws FabricException if the fabric refuses
     public long connect(byte... peersName) throws FabricException {
-        return domain.insert(peersName);
+        return domain.insert(this, peersName);
     }
 
     /// Writes into a peer's memory. It is over when the fabric says so: not yet when this returns.
@@ -108,6 +110,11 @@ public final class FabricEndpoint implements AutoCloseable {
 
     FabricDomain domain() {
         return domain;
+    }
+
+    /// What its peer has.
+    PeerDomain of() {
+        return of;
     }
 
     /// What the fabric does not take yet, in order.

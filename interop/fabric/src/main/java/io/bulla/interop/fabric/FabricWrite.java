@@ -16,15 +16,22 @@ public final class FabricWrite extends FabricOperation {
     private final long key;
     private final long target;
     private final boolean tells;
+    private final long number;
 
     /// @param tells whether the peer is told the key when all is in its memory; of one piece then
     FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes, boolean tells) {
+        this(from, peer, key, target, bytes, tells, key);
+    }
+
+    /// @param number that the peer is told
+    FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes, boolean tells, long number) {
         super(from, "fi_write", bytes.pieces());
         this.bytes = bytes;
         this.peer = peer;
         this.key = key;
         this.target = target;
         this.tells = tells;
+        this.number = number;
     }
 
     boolean tells() {
@@ -43,7 +50,7 @@ public final class FabricWrite extends FabricOperation {
         message.set(JAVA_LONG, 32, remote.address());
         message.set(JAVA_LONG, 40, 1);
         message.set(JAVA_LONG, 48, id);
-        message.set(JAVA_LONG, 56, key);
+        message.set(JAVA_LONG, 56, number);
         long tell = tells ? FabricDomain.REMOTE_DATA : 0;
         return FabricCalls.write(from().address, message, FabricDomain.COMPLETION | DELIVERY_COMPLETE | tell);
     }

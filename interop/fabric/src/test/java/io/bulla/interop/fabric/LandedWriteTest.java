@@ -55,9 +55,10 @@ class LandedWriteTest {
                 random.nextBytes(bytes);
                 try (Landing landing = scene.registrations.landing(scene.memory, bytes.length);
                         SealedBuffer buffer = scene.buffer(bytes)) {
-                    Grant grant = landing.grant(BARE);
+                    Grant grant = landing.grant(OTHER);
                     scene.linksDomain.expect(grant.key(), scene.watched());
-                    FabricWrite write = scene.bare.write(scene.to, grant.key(), scene.target(grant), buffer, true);
+                    FabricWrite write =
+                            scene.bare.write(scene.toWatched, grant.key(), scene.target(grant), buffer, true);
                     assertTrue(write.tells());
                     assertEquals(grant.key(), scene.nextLanded(scene.linksDomain, scene.watched()));
                     assertInstanceOf(Revocation.Clean.class, grant.complete(PATIENCE));
@@ -166,6 +167,31 @@ class LandedWriteTest {
         }
     }
 
+    /// A number is worth something from the peer that has the grant, and at its endpoint.
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    void keyOfAnotherPeerTellsNothing(String provider) throws Exception {
+        try (Scene scene = new Scene(provider);
+                Landing other = scene.registrations.landing(scene.memory, 1000);
+                Landing landing = scene.registrations.landing(scene.memory, 1000);
+                SealedBuffer buffer = scene.buffer(new byte[1000])) {
+            scene.connect();
+            Grant expected = landing.grant(OTHER);
+            scene.linksDomain.expect(expected.key(), scene.watched());
+            Grant own = other.grant(BARE);
+            // its own memory, with the other one's number
+            FabricWrite lie = new FabricWrite(
+                    scene.bare, scene.to, own.key(), scene.target(own), Gather.of(buffer, 1), true, expected.key());
+            scene.baresDomain.begin(lie, 1);
+            scene.until(lie::isDone);
+            lie.await(PATIENCE);
+            FabricWrite good = scene.bare.write(scene.toWatched, expected.key(), scene.target(expected), buffer, true);
+            assertEquals(expected.key(), scene.nextLanded(scene.linksDomain, scene.watched()));
+            scene.until(good::isDone);
+            assertNull(scene.linksDomain.nextLanded(scene.watched()));
+        }
+    }
+
     /// A link, and what speaks to it from another domain of this process.
     private static final class Scene implements FabricLink.Listener, AutoCloseable {
 
@@ -184,6 +210,7 @@ class LandedWriteTest {
         private FabricReceive next;
         String failure;
         long to;
+        long toWatched;
 
         Scene(String provider) throws Exception {
             Providers.need(provider);
@@ -200,6 +227,7 @@ class LandedWriteTest {
         void connect() throws FabricException {
             link.connect(bare.name());
             to = bare.connect(link.name());
+            toWatched = bare.connect(watched().name());
         }
 
         /// One that the link does not look at.

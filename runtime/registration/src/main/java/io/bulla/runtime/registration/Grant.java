@@ -86,6 +86,9 @@ public final class Grant extends Marked {
     /// Ends it whatever the peer does: it may be dead, late or hostile. The key is void when this returns. To be
     /// called before a listener hears that the peer has failed.
     ///
+    /// How wide a *clean* is, is the device's promise ([io.bulla.pool.device.Fence]). Of a fabric's domain it
+    /// covers every write by this key, whoever has it, and by whatever endpoint of this process it comes.
+    ///
     /// @param patience how long to wait until the device has stopped; with zero only what is so at once is clean
     /// @return clean, or what is left. An interrupt ends the waiting, and stays set
     public Revocation revoke(Duration patience) {
