@@ -53,6 +53,7 @@ final class RealDisk implements Disk {
 
     @Override
     public String attempt() {
+        // the atomic step alone: no two get the same number
         return PROCESS + "-" + ATTEMPTS.incrementAndGet();
     }
 

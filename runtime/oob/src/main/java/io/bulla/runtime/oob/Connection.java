@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// One channel to a peer, and whom it was found to belong to.
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// In GREETING nothing but a hello or a refusal is read, which are small. All on the channel's event loop,
 /// which is the node's.
-final class Connection extends ChannelDuplexHandler implements FrameFormat, LocalLink.Owner {
+final class Connection extends ChannelDuplexHandler implements FrameFormat, LocalLink.Owner, ControlQueue.Out {
 
     private enum Stage {
         GREETING,
@@ -50,6 +51,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     private final long begun;
     private final long helloNanos;
     private final ControlQueue owed = new ControlQueue(this);
+    private final Supplier<Frame> acknowledgement = () -> peer().acknowledgement();
     private Future<?> deadline;
     private Stage stage = Stage.GREETING;
     private @Nullable Peer peer;
@@ -232,7 +234,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             return false;
         }
         // both, not one of them
-        return peer().writeNotices(this) | owed.write(peer());
+        return peer().writeNotices(this) | owed.write(acknowledgement);
     }
 
     /// Writes what is owed, as far as the channel takes it now.
@@ -273,11 +275,13 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         return owed;
     }
 
-    void control(Frame.Kind kind) {
+    @Override
+    public void control(Frame.Kind kind) {
         control(Frame.control(kind, 0, nodeLoop.settings().rank(), 0));
     }
 
-    void control(Frame control) {
+    @Override
+    public void control(Frame control) {
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES);
         control.writeTo(out);
         channel.write(out);
@@ -295,7 +299,8 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
     }
 
     /// A message is not taken.
-    void reject(Frame frame, String why) {
+    @Override
+    public void reject(Frame frame, String why) {
         byte[] words = why.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(words.length, Hello.MOST);
         write(Frame.rejection(nodeLoop.settings().rank(), frame.lane(), frame.sequence(), length), words);

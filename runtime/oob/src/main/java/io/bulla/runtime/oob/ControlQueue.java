@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.wire.Frame;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// What one connection owes the peer beside the lanes: one frame of a kind at most, written when the channel takes it.
@@ -9,17 +10,27 @@ import org.jspecify.annotations.Nullable;
 /// keep no more than what stands here. One event loop's.
 final class ControlQueue {
 
+    /// What writes.
+    interface Out {
+
+        void control(Frame.Kind kind);
+
+        void control(Frame control);
+
+        void reject(Frame message, String why);
+    }
+
     private record Rejection(Frame message, String why) {}
 
-    private final Connection connection;
+    private final Out out;
     private boolean ack;
     private boolean retry;
     private boolean resume;
     private @Nullable Rejection rejection;
     private @Nullable Frame answer;
 
-    ControlQueue(Connection connection) {
-        this.connection = connection;
+    ControlQueue(Out out) {
+        this.out = out;
     }
 
     /// What was taken in, and what is granted.
@@ -54,31 +65,31 @@ final class ControlQueue {
 
     /// The channel takes more.
     ///
-    /// @param peer acknowledges
+    /// @param acknowledgement as of now, asked if it is owed
     /// @return whether there was something
-    boolean write(Peer peer) {
+    boolean write(Supplier<Frame> acknowledgement) {
         boolean some = ack || retry || resume || rejection != null || answer != null;
         Rejection refused = rejection;
         if (refused != null) {
             rejection = null;
-            connection.reject(refused.message, refused.why);
+            out.reject(refused.message, refused.why);
         }
         if (retry) {
             retry = false;
-            connection.control(Frame.Kind.RETRY);
+            out.control(Frame.Kind.RETRY);
         }
         if (resume) {
             resume = false;
-            connection.control(Frame.Kind.RESUME);
+            out.control(Frame.Kind.RESUME);
         }
         Frame clear = answer;
         if (clear != null) {
             answer = null;
-            connection.control(clear);
+            out.control(clear);
         }
         if (ack) {
             ack = false;
-            connection.control(peer.acknowledgement());
+            out.control(acknowledgement.get());
         }
         return some;
     }
