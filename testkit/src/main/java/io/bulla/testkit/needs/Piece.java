@@ -37,6 +37,8 @@ public enum Piece {
     CRIU("criu", "criu 4.2 or newer, as root; Debian 12 has 3.17.1, which cannot dump on Linux 6.13 or newer"),
     /// What the kernel says of a process.
     PROC("procfs", "Linux with /proc mounted", () -> readable("/proc/self/status")),
+    /// Writes to what the kernel shows of a process.
+    PROC_WRITES("procfs-writes", "/proc mounted so that it may be written", () -> writable("/proc/self/mem")),
     /// The file by which the JVM shows its counters to other processes.
     PERFORMANCE_DATA("hsperfdata", "a /tmp that may be written, and no -XX:-UsePerfData"),
     /// A file system in memory.
@@ -103,6 +105,10 @@ public enum Piece {
 
     private static @Nullable String readable(String file) {
         return Files.isReadable(Path.of(file)) ? null : "cannot be read: file=" + file;
+    }
+
+    private static @Nullable String writable(String file) {
+        return Files.isWritable(Path.of(file)) ? null : "cannot be written: file=" + file;
     }
 
     private static @Nullable String openFiles() throws IOException {

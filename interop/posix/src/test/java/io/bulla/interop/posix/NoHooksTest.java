@@ -11,6 +11,8 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
@@ -39,6 +41,7 @@ class NoHooksTest {
     }
 
     @Test
+    @Needs(Piece.PROC_WRITES)
     void changedCodeAndAnotherHandlerAreSeen() throws Exception {
         assertEquals("changed: hcreate\nchanged: signal 10\nlooked at 70\n", output("hook"));
     }
