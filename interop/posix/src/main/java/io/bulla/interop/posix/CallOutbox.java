@@ -18,6 +18,8 @@ final class CallOutbox implements Outbox {
 
     private final Thread owner = Thread.currentThread();
     private final Map<PosixSocket, Lane> lanes = new IdentityHashMap<>();
+    // of users' releases and listeners, until the call that met them ends
+    private final FirstFailure failures = new FirstFailure();
     private int unfinished;
     private int doneSinceAsked;
     private boolean closed;
@@ -63,6 +65,7 @@ final class CallOutbox implements Outbox {
             poll(millis);
             push();
         }
+        failures.rethrow();
         int done = doneSinceAsked;
         doneSinceAsked = 0;
         return done;
@@ -84,10 +87,17 @@ final class CallOutbox implements Outbox {
             }
         }
         lanes.clear();
+        failures.rethrow();
     }
 
     private void push() {
-        lanes.values().forEach(this::push);
+        for (Lane lane : lanes.values()) {
+            try {
+                push(lane);
+            } catch (RuntimeException | Error failure) {
+                failures.add(failure);
+            }
+        }
         lanes.values().removeIf(Lane::isFinished);
     }
 
@@ -99,13 +109,19 @@ final class CallOutbox implements Outbox {
             MemorySegment window = send.window();
             send.begin(SendPath.SENDMSG);
             long result = call.sendmsg(lane.fd(), window, send.windowEntries(), Libc.MSG_DONTWAIT);
-            if (result > 0) {
-                send.accepted(result, false);
-            } else if (result == -Libc.EAGAIN) {
+            if (result == -Libc.EAGAIN) {
                 send.kernel.notTaken(false);
                 return;
-            } else {
-                send.failed((int) -result, false);
+            }
+            try {
+                if (result > 0) {
+                    send.accepted(result, false);
+                } else {
+                    send.failed((int) -result, false);
+                }
+            } catch (RuntimeException | Error failure) {
+                // a release or a listener; the send has ended all the same
+                failures.add(failure);
             }
             if (send.isEnded()) {
                 lane.waiting.remove();
@@ -120,7 +136,11 @@ final class CallOutbox implements Outbox {
 
     private void giveUp(Lane lane, int errno) {
         for (SocketSend send = lane.waiting.poll(); send != null; send = lane.waiting.poll()) {
-            send.giveUp(errno);
+            try {
+                send.giveUp(errno);
+            } catch (RuntimeException | Error failure) {
+                failures.add(failure);
+            }
             done(lane);
         }
     }

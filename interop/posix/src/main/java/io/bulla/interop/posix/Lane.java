@@ -42,10 +42,13 @@ final class Lane {
             waiting.add(send);
             return send;
         } catch (Throwable failure) {
-            if (send != null) {
-                send.giveUp(Errno.ECANCELED.number());
+            try {
+                if (send != null) {
+                    send.giveUp(Errno.ECANCELED.number());
+                }
+            } finally {
+                done();
             }
-            done();
             throw failure;
         }
     }
@@ -65,8 +68,11 @@ final class Lane {
     /// Takes back the one that was added last and not called: what was to be done beside it failed.
     void takeBack(SocketSend last) {
         waiting.removeLastOccurrence(last);
-        last.giveUp(Errno.ECANCELED.number());
-        done();
+        try {
+            last.giveUp(Errno.ECANCELED.number());
+        } finally {
+            done();
+        }
     }
 
     boolean isFinished() {

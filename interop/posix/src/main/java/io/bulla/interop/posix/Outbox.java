@@ -20,6 +20,9 @@ import java.util.concurrent.TimeUnit;
 /// stream: those queued behind it on the same socket fail as well, the connection is aborted, and every later
 /// send on it is refused with the reason.
 ///
+/// What a user's release or a listener of handles throws ends nothing of an outbox: all that a call was to do is
+/// done, and then it throws the first failure, with the others suppressed.
+///
 /// Belongs to the platform thread that opened it, which must live until it is closed; others get a
 /// [WrongThreadException]. A virtual thread gets none: the kernel cancels what a thread has asked for when that
 /// thread ends, and a virtual one's carrier ends by itself.

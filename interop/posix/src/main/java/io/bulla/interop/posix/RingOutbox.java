@@ -41,6 +41,8 @@ final class RingOutbox implements Outbox {
     private final List<Slot> slots = new ArrayList<>();
     private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
     private final Map<SocketSend, Integer> slotOf = new IdentityHashMap<>();
+    // of users' releases and listeners, until the call that met them ends
+    private final FirstFailure failures = new FirstFailure();
     private int doneSinceAsked;
     private boolean closing;
     private boolean closed;
@@ -108,18 +110,23 @@ final class RingOutbox implements Outbox {
         if (closed) {
             return 0;
         }
+        advance(millis);
+        failures.rethrow();
+        int done = doneSinceAsked;
+        doneSinceAsked = 0;
+        return done;
+    }
+
+    private void advance(int millis) throws PosixException {
         give();
-        if (ring.reap(this::completed) == 0 && doneSinceAsked == 0 && millis != 0) {
+        if (ring.reap(this::reaped) == 0 && doneSinceAsked == 0 && millis != 0) {
             long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
             if (result < 0) {
                 throw PosixException.of("poll", (int) -result, "ring=" + ring.fd());
             }
-            ring.reap(this::completed);
+            ring.reap(this::reaped);
         }
         give();
-        int done = doneSinceAsked;
-        doneSinceAsked = 0;
-        return done;
     }
 
     @Override
@@ -141,7 +148,8 @@ final class RingOutbox implements Outbox {
                 if (System.nanoTime() - end > 0) {
                     throw new IllegalStateException("the kernel still reads what was sent: sends=" + unfinished());
                 }
-                progress(10);
+                doneSinceAsked = 0;
+                advance(10);
                 // again: some kernels refuse while a call waits on the socket
                 lanes.values().stream().filter(lane -> !lane.isFinished()).forEach(Lane::disconnect);
             }
@@ -151,6 +159,7 @@ final class RingOutbox implements Outbox {
         closed = true;
         OPEN.remove(this);
         ring.close();
+        failures.rethrow();
     }
 
     private void cancelAll() throws PosixException {
@@ -218,7 +227,7 @@ final class RingOutbox implements Outbox {
             if (busy.errno() != Errno.EAGAIN && busy.errno() != Errno.EBUSY) {
                 throw busy;
             }
-            ring.reap(this::completed);
+            ring.reap(this::reaped);
         }
     }
 
@@ -253,6 +262,15 @@ final class RingOutbox implements Outbox {
         request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf(lane.waiting.element()) | READY);
     }
 
+    private void reaped(long userData, int result, int flags) {
+        try {
+            completed(userData, result, flags);
+        } catch (RuntimeException | Error failure) {
+            // the completions behind it are there, and are looked at
+            failures.add(failure);
+        }
+    }
+
     void completed(long userData, int result, int flags) {
         if ((userData & CANCEL) != 0) {
             return;
@@ -278,7 +296,12 @@ final class RingOutbox implements Outbox {
 
     private void answered(Lane lane, SocketSend send, int result, boolean more) {
         if (result > 0) {
-            send.accepted(result, more);
+            try {
+                send.accepted(result, more);
+            } catch (RuntimeException | Error failure) {
+                // a release or a listener; the bytes are accepted all the same
+                failures.add(failure);
+            }
             if (send.isEnded()) {
                 lane.waiting.remove();
             }
@@ -315,14 +338,22 @@ final class RingOutbox implements Outbox {
 
     private void fail(Lane lane, SocketSend send, int errno, boolean more) {
         lane.waiting.remove();
-        send.failed(errno, more);
+        try {
+            send.failed(errno, more);
+        } catch (RuntimeException | Error failure) {
+            failures.add(failure);
+        }
         lane.socket.breakStream(Objects.requireNonNull(send.failure(), "failure"));
         giveUp(lane, errno);
     }
 
     private void giveUp(Lane lane, int errno) {
         for (SocketSend send = lane.waiting.poll(); send != null; send = lane.waiting.poll()) {
-            send.giveUp(errno);
+            try {
+                send.giveUp(errno);
+            } catch (RuntimeException | Error failure) {
+                failures.add(failure);
+            }
             settle(lane, send);
         }
     }

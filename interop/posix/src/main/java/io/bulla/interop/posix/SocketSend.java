@@ -84,18 +84,28 @@ public final class SocketSend {
 
     void accepted(long bytes, boolean notificationFollows) {
         cursor.advance(bytes);
-        kernel.accepted(bytes, notificationFollows);
-        releaseIfEnded();
+        try {
+            kernel.accepted(bytes, notificationFollows);
+        } finally {
+            // also if a listener of the handle's threw
+            releaseIfEnded();
+        }
     }
 
     void failed(int errno, boolean notificationFollows) {
-        kernel.failed(errno, notificationFollows);
-        releaseIfEnded();
+        try {
+            kernel.failed(errno, notificationFollows);
+        } finally {
+            releaseIfEnded();
+        }
     }
 
     void giveUp(int errno) {
-        kernel.giveUp(errno);
-        releaseIfEnded();
+        try {
+            kernel.giveUp(errno);
+        } finally {
+            releaseIfEnded();
+        }
     }
 
     /// Tells whether no further call is made for it: the socket accepted all bytes, or it failed.

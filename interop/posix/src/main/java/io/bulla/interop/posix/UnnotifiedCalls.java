@@ -40,9 +40,11 @@ final class UnnotifiedCalls {
     /// Ends a range of calls, both ends included.
     ///
     /// @return how many
+    /// @throws RuntimeException what a user's release or listener threw, after the whole range
     /// @throws IllegalStateException if a call of the range is not known, or was notified before
     int notified(int low, int high) {
         int count = high - low + 1;
+        FirstFailure failures = new FirstFailure();
         for (int i = 0; i < count; i++) {
             int number = low + i;
             // unsigned: numbers wrap
@@ -57,8 +59,13 @@ final class UnnotifiedCalls {
             while (oldest != next && slots[slot(oldest)] == null) {
                 oldest++;
             }
-            send.kernel.notified();
+            try {
+                send.kernel.notified();
+            } catch (RuntimeException | Error failure) {
+                failures.add(failure);
+            }
         }
+        failures.rethrow();
         return count;
     }
 

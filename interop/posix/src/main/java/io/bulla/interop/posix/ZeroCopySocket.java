@@ -29,6 +29,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /// Where the kernel may not lock so much memory, or has too many notifications to tell (`ENOBUFS`), that
 /// window goes out as a plain `sendmsg`, and [#plainCalls()] counts it. Callable from any thread; sends take
 /// turns.
+///
+/// What a user's release or a listener of handles throws holds up nothing: the next [#reap()], [#finish(Duration)] or
+/// [#close()] throws the first failure when it has done all else, with the others suppressed.
 public final class ZeroCopySocket implements AutoCloseable {
 
     private static final int SO_ZEROCOPY = 60;
@@ -47,6 +50,8 @@ public final class ZeroCopySocket implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
     // below: under this object's lock
     private final UnnotifiedCalls calls = new UnnotifiedCalls(0);
+    // of users' releases and listeners, until they are thrown
+    private final FirstFailure failures = new FirstFailure();
     private long notifiedCalls;
     private long copiedCalls;
     private long plainCalls;
@@ -94,8 +99,12 @@ public final class ZeroCopySocket implements AutoCloseable {
         try {
             push(send);
         } catch (Throwable failure) {
-            if (!send.isEnded()) {
-                send.giveUp(Errno.ECANCELED.number());
+            try {
+                if (!send.isEnded()) {
+                    send.giveUp(Errno.ECANCELED.number());
+                }
+            } catch (RuntimeException | Error release) {
+                failure.addSuppressed(release);
             }
             if (send.hasBegun()) {
                 socket.breakStream(failure);
@@ -128,6 +137,12 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @return calls that the kernel has done with since it was asked last
     /// @throws PosixException if the system refuses
     public synchronized int reap() throws PosixException {
+        int done = drain();
+        failures.rethrow();
+        return done;
+    }
+
+    private synchronized int drain() throws PosixException {
         if (closed.get()) {
             return 0;
         }
@@ -142,9 +157,19 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @return false if the time is over
     /// @throws PosixException if the system refuses
     public boolean finish(Duration time) throws PosixException {
+        boolean finished = awaitAll(time);
+        rethrow();
+        return finished;
+    }
+
+    private synchronized void rethrow() {
+        failures.rethrow();
+    }
+
+    private boolean awaitAll(Duration time) throws PosixException {
         long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(time);
         while (!isFinished()) {
-            if (reap() > 0) {
+            if (drain() > 0) {
                 continue;
             }
             long left = end - System.nanoTime();
@@ -153,7 +178,7 @@ public final class ZeroCopySocket implements AutoCloseable {
             }
             // the error queue is told by POLLERR, which needs no asking
             Call.current().poll(fd, (short) 0, (int) Math.min(LONGEST_POLL_MILLIS, left / 1_000_000));
-            if (reap() == 0) {
+            if (drain() == 0) {
                 // a broken connection is always ready
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
@@ -201,17 +226,17 @@ public final class ZeroCopySocket implements AutoCloseable {
             return;
         }
         try {
-            if (!finish(Duration.ZERO)) {
+            if (!awaitAll(Duration.ZERO)) {
                 socket.abort();
             }
             socket.close();
             // a sender that waits is awake now, and fails
             sending.lock();
             sending.unlock();
-            if (!finish(Duration.ZERO)) {
+            if (!awaitAll(Duration.ZERO)) {
                 PosixSocket.disconnect(fd);
             }
-            if (!finish(KERNEL_LETS_GO)) {
+            if (!awaitAll(KERNEL_LETS_GO)) {
                 throw new IllegalStateException("the kernel still reads what was sent: socket=" + fd);
             }
         } catch (PosixException refused) {
@@ -223,6 +248,7 @@ public final class ZeroCopySocket implements AutoCloseable {
                 socket.descriptor().leave();
             }
         }
+        rethrow();
     }
 
     @Override
@@ -232,7 +258,7 @@ public final class ZeroCopySocket implements AutoCloseable {
 
     /// @return false if it would block
     private synchronized boolean call(SocketSend send) throws PosixException {
-        reap();
+        drain();
         if (closed.get()) {
             send.giveUp(Errno.EBADF.number());
             return true;
@@ -256,18 +282,32 @@ public final class ZeroCopySocket implements AutoCloseable {
             if (zeroCopy) {
                 calls.add(send);
             }
-            send.accepted(result, zeroCopy);
+            try {
+                send.accepted(result, zeroCopy);
+            } catch (RuntimeException | Error failure) {
+                // a release or a listener; the bytes are accepted all the same
+                failures.add(failure);
+            }
         } else if (result == -Libc.EAGAIN) {
             send.kernel.notTaken(false);
             return false;
         } else {
-            send.failed((int) -result, false);
+            try {
+                send.failed((int) -result, false);
+            } catch (RuntimeException | Error failure) {
+                failures.add(failure);
+            }
         }
         return true;
     }
 
     private void notified(int low, int high, boolean copied) {
-        int count = calls.notified(low, high);
+        int count = high - low + 1;
+        try {
+            calls.notified(low, high);
+        } catch (RuntimeException | Error failure) {
+            failures.add(failure);
+        }
         notifiedCalls += count;
         copiedCalls += copied ? count : 0;
     }
