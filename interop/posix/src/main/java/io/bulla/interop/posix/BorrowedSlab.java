@@ -143,6 +143,7 @@ final class BorrowedSlab implements SlabView.Owner {
             gone = true;
         }
         file.close();
+        borrower.closedOne();
         saysGone.now();
     }
 

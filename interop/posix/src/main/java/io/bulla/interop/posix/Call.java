@@ -250,6 +250,22 @@ final class Call {
         }
     }
 
+    /// How many descriptors this process may have open.
+    ///
+    /// @return -1 if the system does not say
+    static long descriptorLimit() {
+        try (Arena own = Arena.ofConfined()) {
+            // not the scratch: what failed may be in use there
+            MemorySegment limits = own.allocate(2 * Long.BYTES, 8);
+            int result = (int) Libc.GETRLIMIT.invokeExact(current().errno, Libc.RLIMIT_NOFILE, limits);
+            long limit = limits.get(JAVA_LONG, 0);
+            // unsigned: without a limit it is the highest
+            return result < 0 ? -1 : limit < 0 ? Long.MAX_VALUE : limit;
+        } catch (Throwable thrown) {
+            throw Libc.impossible(thrown);
+        }
+    }
+
     /// The user that this process acts as.
     int geteuid() {
         try {

@@ -40,8 +40,10 @@ final class Libc {
     static final int MSG_DONTWAIT = 0x40;
     static final int MSG_NOSIGNAL = 0x4000;
     static final int F_GETFL = 3;
+    static final int F_DUPFD_CLOEXEC = 1030;
     static final int F_SETFL = 4;
     static final int O_NONBLOCK = 0x800;
+    static final int RLIMIT_NOFILE = 7;
     static final short POLLIN = 1;
     static final short POLLOUT = 4;
     /// Entries of one gather.
@@ -61,6 +63,7 @@ final class Libc {
             function("setsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     static final MethodHandle GETSOCKOPT =
             function("getsockopt", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
+    static final MethodHandle GETRLIMIT = function("getrlimit", JAVA_INT, JAVA_INT, ADDRESS);
     static final MethodHandle GETEUID = function("geteuid", JAVA_INT);
     static final MethodHandle FCNTL = variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT);
     static final MethodHandle CLOSE = function("close", JAVA_INT, JAVA_INT);

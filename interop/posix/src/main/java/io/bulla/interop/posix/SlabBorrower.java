@@ -62,6 +62,7 @@ public final class SlabBorrower implements AutoCloseable {
     // whose records another connection has still to bring
     private final Map<Long, Descriptor> files = new HashMap<>();
     private boolean closed;
+    private final DescriptorRoom room = new DescriptorRoom();
 
     private SlabBorrower(PosixSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
         this.socket = socket;
@@ -80,6 +81,8 @@ public final class SlabBorrower implements AutoCloseable {
     /// @return to be closed
     /// @throws SealRefusedException if it is no lender
     /// @throws EOFException if the lender refuses, because this process is another user's, or it was closed
+    /// @throws PosixException if the lender says why it refuses: with [Errno#EMFILE] it has no descriptors
+    ///     left, with [Errno#EBUSY] too many others say nothing, with [Errno#ETIMEDOUT] this took too long
     /// @throws IOException if there is no lender, or the system refuses; nothing stays open
     /// @throws UnsupportedOperationException if native access is not enabled
     public static SlabBorrower connect(Path lender, long token, MemorySource copies, long limit) throws IOException {
@@ -89,9 +92,10 @@ public final class SlabBorrower implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
             SlabRecord.giveBack(record, SlabRecord.HELLO, SlabRecord.VERSION, token);
-            Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
+            greet(lender, socket, record);
             try (Rights rights = Rights.receive(socket, record)) {
                 SlabRecord said = SlabRecord.lent(record);
+                checkNotRefused(lender, said);
                 if (said.slab() != SlabRecord.MAGIC
                         || said.slot() != SlabRecord.HELLO
                         || said.generation() != SlabRecord.VERSION) {
@@ -106,6 +110,30 @@ public final class SlabBorrower implements AutoCloseable {
         } catch (Throwable failure) {
             socket.close();
             throw failure;
+        }
+    }
+
+    private static void greet(Path lender, PosixSocket socket, MemorySegment record) throws PosixException {
+        try {
+            Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
+        } catch (PosixException.PeerClosed closed) {
+            // what it said before it closed is there
+            try (Rights rights = Rights.tryReceive(socket, record)) {
+                if (rights.bytes() == record.byteSize()) {
+                    checkNotRefused(lender, SlabRecord.lent(record));
+                }
+            }
+            throw closed;
+        }
+    }
+
+    private static void checkNotRefused(Path lender, SlabRecord said) throws PosixException {
+        if (said.slab() == SlabRecord.MAGIC && said.slot() == SlabRecord.REFUSED) {
+            throw new PosixException(
+                    "refused by the lender",
+                    said.generation(),
+                    "lender=" + lender + " lender-connections=" + said.offset() + " lender-descriptors-limit="
+                            + said.length());
         }
     }
 
@@ -184,7 +212,12 @@ public final class SlabBorrower implements AutoCloseable {
     }
 
     private synchronized @Nullable Descriptor kept(long file) {
-        return files.remove(file);
+        Descriptor kept = files.remove(file);
+        if (kept != null) {
+            // the opener's now
+            room.giveBack();
+        }
+        return kept;
     }
 
     private synchronized boolean hasRoom() {
@@ -281,7 +314,10 @@ public final class SlabBorrower implements AutoCloseable {
             files.clear();
         }
         socket.stopReceiving();
-        unopened.forEach(Descriptor::close);
+        for (Descriptor each : unopened) {
+            each.close();
+            room.giveBack();
+        }
         left.forEach(BorrowedSlab::forget);
         tether.leave();
     }
@@ -313,6 +349,11 @@ public final class SlabBorrower implements AutoCloseable {
         synchronized (this) {
             return closed;
         }
+    }
+
+    /// The descriptor of a slab is closed.
+    void closedOne() {
+        room.giveBack();
     }
 
     Tether tether() {
@@ -362,8 +403,15 @@ public final class SlabBorrower implements AutoCloseable {
             if (files.size() >= MOST_FILES || files.containsKey(said.slab())) {
                 throw refused("a file twice, or too many: files=" + files.size(), said);
             }
+            checkRoom(said);
             files.put(said.slab(), file);
             rights.handedOn();
+        }
+    }
+
+    private void checkRoom(SlabRecord said) throws SealRefusedException {
+        if (!room.take()) {
+            throw refused("more descriptors than a lender may have kept here: " + room, said);
         }
     }
 
@@ -408,6 +456,7 @@ public final class SlabBorrower implements AutoCloseable {
             if (slabs.containsKey(said.slab())) {
                 throw refused("a slab twice", said);
             }
+            checkRoom(said);
             slabs.put(said.slab(), slab);
         }
         rights.handedOn();
@@ -453,7 +502,7 @@ public final class SlabBorrower implements AutoCloseable {
 
     private static int one(Rights rights) throws IOException {
         if (rights.truncated()) {
-            throw new PosixException("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
+            throw PosixException.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
         if (rights.count() != 1) {
             throw new SealRefusedException("it comes with one descriptor: descriptors=" + rights.count());

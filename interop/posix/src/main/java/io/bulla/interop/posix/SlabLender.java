@@ -37,14 +37,22 @@ import org.jspecify.annotations.Nullable;
 /// may trace this process can write to it: they are trusted to read, and to say when they are done, and with
 /// no more.
 ///
+/// A connection that does not say who it is within ten seconds is ended, and hears why; so is the oldest of more than
+/// 64
+/// such, and one for which this process has no descriptors. They hold up no borrower.
+///
 /// One thread serves all borrowers; no call of another thread waits for it.
 public final class SlabLender implements AutoCloseable {
 
     private static final String NAME = "slabs-";
     private static final String NOT_YET = ".new";
     private static final int MOST_PEERS = 4096;
+    /// Connections that have not said who they are. The next one costs the oldest of them its place.
+    private static final int MOST_SILENT = 64;
+    private static final Duration GREETING = Duration.ofSeconds(10);
     private static final int PAUSE_MILLIS = 50;
     private static final long PAUSE_NANOS = 5_000_000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
     /// What borrowers give back within this time is taken back in one go: else the buffer of each would wake the
     /// thread, which takes longer than the copy of a small message (docs/performance/shared.md).
     private static final long GATHER_NANOS = 1_000_000;
@@ -57,6 +65,7 @@ public final class SlabLender implements AutoCloseable {
     private final SlabQuota quota;
     private final Path path;
     private final PosixSocket listener;
+    private final long greetingNanos;
     // its other end is closed to wake the thread for good
     private final PosixSocket[] waker;
     private final Thread thread;
@@ -67,6 +76,8 @@ public final class SlabLender implements AutoCloseable {
     private final Poll poll = new Poll();
     private final MemorySegment scratch = Arena.ofAuto().allocate(SCRATCH, 8);
     private long acceptsFrom = System.nanoTime();
+    // its place is for a connection that is told that there are no descriptors
+    private @Nullable Descriptor reserve;
 
     // from here on under this monitor
     private final List<SlabPeer> peers = new ArrayList<>();
@@ -78,10 +89,16 @@ public final class SlabLender implements AutoCloseable {
     private long failures;
 
     private SlabLender(
-            SharedSlabSource memory, SlabQuota quota, Path path, PosixSocket listener, PosixSocket... waker) {
+            SharedSlabSource memory,
+            SlabQuota quota,
+            Path path,
+            Duration greeting,
+            PosixSocket listener,
+            PosixSocket... waker) {
         this.memory = Objects.requireNonNull(memory, "memory");
         this.quota = Objects.requireNonNull(quota, "quota");
         this.path = path;
+        this.greetingNanos = greeting.toNanos();
         this.listener = listener;
         this.waker = waker;
         this.thread = new Thread(null, this::run, "bulla-lender", 0, false);
@@ -97,6 +114,12 @@ public final class SlabLender implements AutoCloseable {
     /// @throws IOException if the folder is another user's or others may enter it, or the system refuses
     /// @throws UnsupportedOperationException if native access is not enabled
     public static SlabLender open(Path folder, SharedSlabSource memory, SlabQuota quota) throws IOException {
+        return open(folder, memory, quota, GREETING);
+    }
+
+    /// @param greeting how long a connection may take to say who it is
+    static SlabLender open(Path folder, SharedSlabSource memory, SlabQuota quota, Duration greeting)
+            throws IOException {
         NativeAccess.linker();
         LenderFolder.check(folder);
         LenderFolder.removeOrphans(folder, NAME);
@@ -109,7 +132,7 @@ public final class SlabLender implements AutoCloseable {
             // found under its name only once it listens: before, it looks like a dead one's
             listener = PosixSocket.listen(notYet);
             listener.setBlocking(false);
-            SlabLender lender = new SlabLender(memory, quota, path, listener, waker);
+            SlabLender lender = new SlabLender(memory, quota, path, greeting, listener, waker);
             Files.move(notYet, path);
             lender.thread.start();
             opened = true;
@@ -227,6 +250,7 @@ public final class SlabLender implements AutoCloseable {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
+        closeReserve();
         waker[0].close();
     }
 
@@ -244,6 +268,7 @@ public final class SlabLender implements AutoCloseable {
             return false;
         }
         look(now, over);
+        refuseSilent(now);
         boolean heard = false;
         for (int i = 0; i < now.size(); i++) {
             boolean speaks = poll.saw(FIRST_PEER + 2 * i);
@@ -275,7 +300,51 @@ public final class SlabLender implements AutoCloseable {
             // what it writes there is of no interest; that it has ended is
             poll.add(each.stringFd(), (short) 0);
         }
-        poll.await(takes && pause > 0 ? PAUSE_MILLIS : -1);
+        poll.await(takes && pause > 0 ? PAUSE_MILLIS : untilGreeted(now));
+    }
+
+    /// @return milliseconds until a connection has been silent for too long; -1 if all have said who they are
+    private int untilGreeted(List<SlabPeer> now) {
+        for (SlabPeer each : now) {
+            // they are in the order in which they came
+            if (each.isSilent()) {
+                long left = each.since() + greetingNanos - System.nanoTime();
+                return Math.clamp(left / NANOS_PER_MILLI + 1, 0, Integer.MAX_VALUE);
+            }
+        }
+        return -1;
+    }
+
+    private void refuseSilent(List<SlabPeer> now) {
+        for (int i = 0; i < now.size(); i++) {
+            SlabPeer each = now.get(i);
+            boolean speaks = poll.saw(FIRST_PEER + 2 * i);
+            if (!speaks && System.nanoTime() - each.since() > greetingNanos && each.isSilent()) {
+                refuse(
+                        each,
+                        Errno.ETIMEDOUT,
+                        "it did not say who it is: waited=" + greetingNanos / NANOS_PER_MILLI + "ms");
+            }
+        }
+    }
+
+    /// One more connection than may be silent.
+    private void makeRoom() {
+        List<SlabPeer> silent = peers().stream().filter(SlabPeer::isSilent).toList();
+        if (silent.size() >= MOST_SILENT) {
+            refuse(
+                    silent.getFirst(),
+                    Errno.EBUSY,
+                    "too many that do not say who they are: connections=" + silent.size());
+        }
+    }
+
+    private void refuse(SlabPeer peer, Errno why, String message) {
+        synchronized (this) {
+            refused++;
+        }
+        peer.refuse(why.number(), peers().size(), Call.descriptorLimit(), message);
+        serve(peer, false, false);
     }
 
     private void serve(SlabPeer peer, boolean speaks, boolean hangsUp) {
@@ -299,6 +368,8 @@ public final class SlabLender implements AutoCloseable {
     }
 
     private void take() {
+        makeRoom();
+        keepReserve();
         try {
             PosixSocket socket = listener.accept();
             boolean taken = false;
@@ -323,10 +394,53 @@ public final class SlabLender implements AutoCloseable {
             }
         } catch (PosixException refusal) {
             if (refusal.errno() != Errno.EAGAIN) {
-                // for want of descriptors: the connection waits, and would wake this thread for ever
-                acceptsFrom = System.nanoTime() + PAUSE_MILLIS * 1_000_000L;
                 countFailure();
+                if (refusal.errno() != Errno.EMFILE || !refuseWithReserve(refusal)) {
+                    // the connection waits, and would wake this thread for ever
+                    acceptsFrom = System.nanoTime() + PAUSE_MILLIS * NANOS_PER_MILLI;
+                }
             }
+        }
+    }
+
+    private void keepReserve() {
+        if (reserve == null) {
+            int copy = Call.current().fcntl(waker[WAKER].descriptor().fd(), Libc.F_DUPFD_CLOEXEC, 0);
+            reserve = copy < 0 ? null : new Descriptor(copy, "reserve");
+        }
+    }
+
+    private void closeReserve() {
+        Descriptor held = reserve;
+        reserve = null;
+        if (held != null) {
+            held.close();
+        }
+    }
+
+    /// This process has no descriptors left: who connects is told so, and need not wait.
+    ///
+    /// @return false if nothing was taken
+    private boolean refuseWithReserve(PosixException why) {
+        if (reserve == null) {
+            return false;
+        }
+        closeReserve();
+        try (PosixSocket socket = listener.accept()) {
+            socket.setBlocking(false);
+            boolean ours = socket.peer().uid() == uid;
+            synchronized (this) {
+                refused++;
+            }
+            if (ours) {
+                new SlabPeer(this, socket, 0, quota)
+                        .refuse(why.number(), peers().size(), Call.descriptorLimit(), String.valueOf(why.getMessage()));
+            }
+            return true;
+        } catch (PosixException another) {
+            return false;
+        } finally {
+            keepReserve();
         }
     }
 

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// mapped, until its string hangs up.
 ///
 /// Thread-safe. No thread waits for the borrower, but one that sends bytes.
-public final class SlabPeer {
+public final class SlabPeer implements AutoCloseable {
 
     /// Size of the record that [#lend(SealedBuffer, ByteBuffer)] makes, in bytes.
     public static final int RECORD_BYTES = (int) SlabRecord.TO_BORROWER;
@@ -34,6 +35,7 @@ public final class SlabPeer {
     private final SlabLender lender;
     private final PosixSocket socket;
     private final int pid;
+    private final long since = System.nanoTime();
     private final Object lock = new Object();
     // one sender of bytes at a time
     private final ReentrantLock bytesSenders = new ReentrantLock();
@@ -178,24 +180,54 @@ public final class SlabPeer {
     }
 
     /// Lends a buffer or, where that cannot be, sends its bytes, waiting for the borrower as long as it
-    /// takes.
+    /// takes: until it reads, is gone, or [#close()] is called, or the thread is interrupted.
     ///
     /// @param buffer open; the handle stays the caller's
     /// @return whether it was lent
     /// @throws PosixException.PeerClosed if the borrower is gone
+    /// @throws PosixException with [Errno#EINTR] if the thread is interrupted while it waits, which it stays; the
+    ///     borrower is cut off if a part had gone out
     /// @throws PosixException if the system refuses; the borrower is cut off if a part had gone out
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     public boolean send(SealedBuffer buffer) throws PosixException {
+        return send(buffer, Patience.FOR_EVER);
+    }
+
+    /// Lends a buffer or, where that cannot be, sends its bytes, waiting for the borrower, and for other threads that
+    /// send bytes to it.
+    ///
+    /// @param buffer open; the handle stays the caller's
+    /// @param patience how long to wait in all
+    /// @return whether it was lent
+    /// @throws PosixException.PeerClosed if the borrower is gone
+    /// @throws PosixException with [Errno#ETIMEDOUT] if the time is over, with [Errno#EINTR] if the thread is
+    ///     interrupted while it waits, which it stays; or if the system refuses. The borrower is cut off if a
+    ///     part had gone out; else it is as before
+    /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
+    public boolean send(SealedBuffer buffer, Duration patience) throws PosixException {
         if (lend(buffer)) {
             return true;
         }
-        bytesSenders.lock();
+        Patience left = new Patience(patience, this);
+        left.lock(bytesSenders);
         try {
-            sendBytes(buffer);
+            sendBytes(buffer, left);
         } finally {
             bytesSenders.unlock();
         }
         return false;
+    }
+
+    /// Ends the connection: nothing more goes out, and a thread that sends bytes wakes. What it has stays lent until
+    /// it gives its string back, or its process ends. Again is harmless.
+    @Override
+    public void close() {
+        end("this side has closed it");
+    }
+
+    /// Whether a thread sends bytes, or is about to.
+    boolean isSending() {
+        return bytesSenders.isLocked();
     }
 
     /// Leases that the borrower has.
@@ -298,7 +330,7 @@ public final class SlabPeer {
         }
     }
 
-    private void sendBytes(SealedBuffer buffer) throws PosixException {
+    private void sendBytes(SealedBuffer buffer, Patience left) throws PosixException {
         IoVec bytes = buffer.iovec();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(SlabRecord.TO_BORROWER, 8);
@@ -311,13 +343,10 @@ public final class SlabPeer {
             try {
                 // a handle of the send's own
                 SealedBuffer held = buffer.share(this);
-                try {
-                    Rights.send(socket, header);
-                } catch (Throwable failure) {
-                    held.close();
-                    throw failure;
+                try (held) {
+                    tellWaiting(header, left);
+                    sendAfter(held, left);
                 }
-                sendAfter(held);
                 whole = true;
             } finally {
                 synchronized (lock) {
@@ -330,13 +359,28 @@ public final class SlabPeer {
         }
     }
 
+    /// Whole or not at all: until it has gone out nothing is lost.
+    private void tellWaiting(MemorySegment header, Patience left) throws PosixException {
+        while (!Rights.trySend(socket, header, null)) {
+            int fd = socket.descriptor().enter("poll");
+            try {
+                left.awaitWritable(socket, fd);
+            } finally {
+                socket.descriptor().leave();
+            }
+        }
+    }
+
     /// After the header has gone out: a stream that lacks the bytes is broken.
-    private void sendAfter(SealedBuffer held) throws PosixException {
+    private void sendAfter(SealedBuffer held, Patience left) throws PosixException {
+        IoVec bytes = held.iovec();
         try {
-            socket.send(held);
+            WholeSend.send(socket, bytes.lent(), left);
         } catch (Throwable failure) {
             socket.breakStream(failure);
             throw failure;
+        } finally {
+            Reference.reachabilityFence(bytes);
         }
     }
 
@@ -376,6 +420,10 @@ public final class SlabPeer {
     ///
     /// @param scratch native; at least two records long
     void hear(MemorySegment scratch) {
+        if (!socket.isOpen()) {
+            // closed by another thread, whose shutdown woke this one
+            return;
+        }
         MemorySegment.copy(heard, 0, scratch, 0, heardBytes);
         long read;
         try (Rights rights = Rights.tryReceive(socket, scratch.asSlice(heardBytes))) {
@@ -399,7 +447,12 @@ public final class SlabPeer {
         long at = 0;
         for (; all - at >= SlabRecord.TO_LENDER && socket.isOpen(); at += SlabRecord.TO_LENDER) {
             // read once into a record: what is checked is what is used
-            hear(SlabRecord.returned(scratch, at));
+            try {
+                hear(SlabRecord.returned(scratch, at));
+            } catch (RuntimeException | Error failure) {
+                // a release's or a listener's; what was given back is, and the next words are heard
+                lender.countFailure();
+            }
         }
         heardBytes = socket.isOpen() ? all - at : 0;
         MemorySegment.copy(scratch, at, heard, 0, heardBytes);
@@ -437,6 +490,34 @@ public final class SlabPeer {
         return on;
     }
 
+    /// When it connected, by the clock of [System#nanoTime()].
+    long since() {
+        return since;
+    }
+
+    /// Whether it has not said who it is, and may still do so.
+    boolean isSilent() {
+        synchronized (lock) {
+            return !greeted && gone == null;
+        }
+    }
+
+    /// Says why there is no greeting, if that goes at once, and ends the connection.
+    ///
+    /// @param errno the reason
+    /// @param count of what the limit is for
+    void refuse(int errno, long count, long limit, String why) {
+        synchronized (lock) {
+            SlabRecord.lend(record, SlabRecord.MAGIC, SlabRecord.REFUSED, errno, count, limit);
+            try {
+                Rights.trySend(socket, record, null);
+            } catch (PosixException alreadyGone) {
+                // it does not want to know
+            }
+        }
+        end(why);
+    }
+
     private void greet(SlabRecord said) {
         if (said.slot() != SlabRecord.HELLO || said.generation() != SlabRecord.VERSION) {
             cutOff("no greeting: slot=" + said.slot() + " version=" + said.generation());
@@ -444,6 +525,7 @@ public final class SlabPeer {
         }
         try {
             PosixSocket[] pair = PosixSocket.unixPair();
+            // first: a failure below must not leave it behind
             string = pair[0];
             Descriptor given = pair[1].descriptor();
             try {
@@ -462,7 +544,7 @@ public final class SlabPeer {
             }
         } catch (PosixException refused) {
             lender.countFailure();
-            end(String.valueOf(refused.getMessage()));
+            refuse(refused.number(), 0, Call.descriptorLimit(), String.valueOf(refused.getMessage()));
         }
         if (greeted) {
             lender.greeted(this);
@@ -511,14 +593,18 @@ public final class SlabPeer {
         for (SealedBuffer each = takeAny(); each != null; each = takeAny()) {
             try {
                 each.close();
-            } catch (RuntimeException another) {
+            } catch (RuntimeException | Error another) {
                 // a listener's; the others go on
                 lender.countFailure();
             }
             closed++;
         }
         for (LentSlab each = takeSlab(); each != null; each = takeSlab()) {
-            each.letGo();
+            try {
+                each.letGo();
+            } catch (RuntimeException | Error another) {
+                lender.countFailure();
+            }
         }
         closeString();
         FlightEvents.closed(event, closed, String.valueOf(gone()));

@@ -26,6 +26,7 @@ import java.nio.ByteOrder;
 /// | -4 | so many bytes follow | - |
 /// | -5 | a message in a sealed file, with its descriptor, its offset and length; no lease | - |
 /// | -6 | the same, kept for a record that another connection carries | - |
+/// | -7 | in the place of a greeting: why there is none, an error number in the generation, a count and a limit | - |
 ///
 /// Sealed files are numbered where the others have the slab.
 record SlabRecord(long slab, int slot, int generation, long offset, long length) {
@@ -36,6 +37,7 @@ record SlabRecord(long slab, int slot, int generation, long offset, long length)
     static final int BYTES = -4;
     static final int SEALED = -5;
     static final int FILE = -6;
+    static final int REFUSED = -7;
 
     /// The greeting's generation, and to the borrower its slab: "BSLB".
     static final int VERSION = 1;

@@ -3,6 +3,7 @@ package io.bulla.interop.posix;
 
 import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /// A send that waits until the peer has taken every byte, from the calling thread's scratch: it allocates
 /// nothing.
@@ -12,6 +13,12 @@ final class WholeSend {
 
     /// @param bytes whose memory the caller holds
     static void send(PosixSocket socket, IoVec bytes) throws PosixException {
+        send(socket, bytes, null);
+    }
+
+    /// @param bytes whose memory the caller holds
+    /// @param patience of a socket that does not wait by itself; `null` for as long as it takes
+    static void send(PosixSocket socket, IoVec bytes, @Nullable Patience patience) throws PosixException {
         Call call = Call.current();
         boolean partly = false;
         int region = 0;
@@ -19,7 +26,7 @@ final class WholeSend {
         try {
             while (region < bytes.regionCount()) {
                 int count = fillScratch(call, bytes, region, inRegion);
-                inRegion += sendScratch(socket, call, count);
+                inRegion += sendScratch(socket, call, count, patience);
                 partly = true;
                 while (region < bytes.regionCount()
                         && inRegion >= bytes.region(region).byteSize()) {
@@ -48,7 +55,8 @@ final class WholeSend {
         return count;
     }
 
-    private static long sendScratch(PosixSocket socket, Call call, int count) throws PosixException {
+    private static long sendScratch(PosixSocket socket, Call call, int count, @Nullable Patience patience)
+            throws PosixException {
         int fd = socket.descriptor().enter("sendmsg");
         try {
             while (true) {
@@ -59,7 +67,11 @@ final class WholeSend {
                 if (result != -Libc.EAGAIN) {
                     throw socket.failed("sendmsg", result);
                 }
-                socket.awaitReady(fd, Libc.POLLOUT);
+                if (patience == null) {
+                    socket.awaitReady(fd, Libc.POLLOUT);
+                } else {
+                    patience.awaitWritable(socket, fd);
+                }
             }
         } finally {
             socket.descriptor().leave();

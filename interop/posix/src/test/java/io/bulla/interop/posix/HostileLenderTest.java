@@ -91,9 +91,16 @@ class HostileLenderTest {
 
     @BeforeEach
     void connect() throws Exception {
-        Path path = folder.resolve("lender");
-        listener = PosixSocket.listen(path);
+        listener = PosixSocket.listen(folder.resolve("lender"));
         string = PosixSocket.unixPair();
+        borrower = connected();
+        slab(1, SLAB, file(SLAB, SLAB, Memfd.ONE_WRITER));
+        say(1, 0, 16, 8);
+    }
+
+    /// With a socket of its own, which the lies go to from now on.
+    private SlabBorrower connected() throws Exception {
+        Path path = folder.resolve("lender");
         CompletableFuture<SlabBorrower> connects = CompletableFuture.supplyAsync(() -> {
             try {
                 return SlabBorrower.connect(path, 0, copies, LIMIT);
@@ -101,12 +108,13 @@ class HostileLenderTest {
                 throw new IllegalStateException(e);
             }
         });
+        if (socket != null) {
+            socket.close();
+        }
         socket = listener.accept();
         Rights.receive(socket, arena.allocate(SlabRecord.TO_LENDER, 8)).close();
         say(SlabRecord.MAGIC, SlabRecord.HELLO, 0, 0, Attack.fd(string[1]));
-        borrower = connects.get(60, TimeUnit.SECONDS);
-        slab(1, SLAB, file(SLAB, SLAB, Memfd.ONE_WRITER));
-        say(1, 0, 16, 8);
+        return connects.get(60, TimeUnit.SECONDS);
     }
 
     @AfterEach
@@ -187,6 +195,30 @@ class HostileLenderTest {
                 .putLong(SLAB)
                 .flip();
         assertThrows(SealRefusedException.class, () -> borrower.open(record).close());
+    }
+
+    /// With a limit like that of a fresh shell.
+    @Test
+    void slabsTakeNoMoreThanAQuarterOfTheDescriptors() throws Exception {
+        borrower.receive().close();
+        ScarcityTest.withDescriptors(1024, () -> {
+            try (SlabBorrower bounded = connected()) {
+                CompletableFuture<Throwable> ended = CompletableFuture.supplyAsync(() -> assertThrows(
+                        SealRefusedException.class, () -> bounded.receive().close()));
+                for (int i = 0; i < 5000 && !ended.isDone(); i++) {
+                    try {
+                        slab(100 + i, SLAB, file(SLAB, SLAB, Memfd.ONE_WRITER));
+                    } catch (PosixException cutOff) {
+                        // on the way
+                    }
+                }
+                assertTrue(
+                        ended.get(60, TimeUnit.SECONDS)
+                                .getMessage()
+                                .contains("more descriptors than a lender may have kept" + " here: descriptors=256 "),
+                        () -> "" + ended);
+            }
+        });
     }
 
     @Test

@@ -64,6 +64,7 @@ final class Injector implements Seam.Watcher {
         all.put("connect", new int[] {EINTR, ECONNREFUSED, ETIMEDOUT, ENETUNREACH, ENOMEM});
         all.put("getsockname", new int[] {ENOBUFS});
         all.put("getsockopt", new int[] {ENOBUFS, ENOTCONN});
+        all.put("getrlimit", new int[] {});
         all.put("geteuid", new int[] {});
         all.put("setsockopt", new int[] {ENOMEM, EINVAL});
         all.put("fcntl", new int[] {EINTR, EPERM, EBUSY, ENOMEM});

@@ -213,9 +213,9 @@ class PosixErrorsTest {
         Fork fork = Fork.run(
                 "ulimit -n 64", List.of("--enable-native-access=io.bulla.interop.posix"), Fork.module(OpensAll.class));
         assertEquals("""
-            socketpair: Too many open files: errno=24
-            socket: Too many open files: errno=24 host=127.0.0.1 port=?
-            accept4: Too many open files: errno=24 socket=?
+            socketpair: Too many open files: errno=24 limit=64
+            socket: Too many open files: errno=24 host=127.0.0.1 port=? limit=64
+            accept4: Too many open files: errno=24 socket=? limit=64
             goes on
             """, fork.output());
     }

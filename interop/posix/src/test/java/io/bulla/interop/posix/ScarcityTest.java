@@ -41,7 +41,8 @@ class ScarcityTest {
     private long files;
     private long adopted;
 
-    private interface Work {
+    /// What is done under a limit.
+    interface Work {
         void run() throws Throwable;
     }
 
@@ -69,12 +70,18 @@ class ScarcityTest {
 
     /// No further file can be opened meanwhile, by anybody in this process.
     private static void withoutDescriptors(Work work) throws Throwable {
+        withDescriptors(0, work);
+    }
+
+    /// This process may have so many open meanwhile.
+    static void withDescriptors(long limit, Work work) throws Exception {
         MethodHandle prlimit = Libc.function("prlimit", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
             MemorySegment none = arena.allocate(16, 8);
             MemorySegment before = arena.allocate(16, 8);
             int read = (int) prlimit.invokeExact(errno, 0, RLIMIT_NOFILE, MemorySegment.NULL, before);
+            none.set(JAVA_LONG, 0, limit);
             none.set(JAVA_LONG, 8, before.get(JAVA_LONG, 8));
             int set = (int) prlimit.invokeExact(errno, 0, RLIMIT_NOFILE, none, MemorySegment.NULL);
             assertEquals(0, read + set);
@@ -84,6 +91,10 @@ class ScarcityTest {
                 int restored = (int) prlimit.invokeExact(errno, 0, RLIMIT_NOFILE, before, MemorySegment.NULL);
                 assertEquals(0, restored);
             }
+        } catch (Exception | Error thrown) {
+            throw thrown;
+        } catch (Throwable thrown) {
+            throw new AssertionError(thrown);
         }
     }
 
@@ -117,7 +128,7 @@ class ScarcityTest {
     void noDescriptorForAMemoryFile() throws Throwable {
         sealed((byte) 1).close();
         withoutDescriptors(() -> assertEquals(
-                "the system refuses a memory file: memfd_create: Too many open files: errno=24 bytes=4096",
+                "the system refuses a memory file: memfd_create: Too many open files: errno=24 bytes=4096 limit=0",
                 assertThrows(MemoryLimitException.class, () -> source.allocate(1))
                         .getMessage()));
         sealed((byte) 2).close();
@@ -129,7 +140,7 @@ class ScarcityTest {
         try (SharedSeal seal = SharedSeal.of(sealed((byte) 3), 0, source)) {
             seal.sendTo(pair[0]);
             withoutDescriptors(() -> assertEquals(
-                    "recvmsg: Too many open files: errno=24 descriptors=0",
+                    "recvmsg: Too many open files: errno=24 descriptors=0 limit=0",
                     assertThrows(PosixException.class, () -> SharedSeal.receiveFrom(pair[1], 1))
                             .getMessage()));
             seal.sendTo(pair[0]);

@@ -52,6 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SlabLendingTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LONG = Duration.ofDays(1);
     private static final long LIMIT = 64 << 20;
 
     private final LeaseLedger ledger = LeaseLedger.full();
@@ -639,6 +640,80 @@ class SlabLendingTest {
             answered.get(60, TimeUnit.SECONDS);
         } finally {
             Files.delete(path);
+        }
+    }
+
+    /// More than the sockets take.
+    private CompletableFuture<Throwable> sendsToOneThatDoesNotRead(SlabPeer peer, Duration patience, Thread[] sender) {
+        CompletableFuture<Throwable> ended = new CompletableFuture<>();
+        sender[0] = Thread.ofPlatform().daemon().start(() -> {
+            try (SealedBuffer message = sealed(copies, 8 << 20)) {
+                peer.send(message, patience);
+                ended.complete(null);
+            } catch (Throwable failure) {
+                ended.complete(failure);
+            }
+        });
+        return ended;
+    }
+
+    @Test
+    void sendToABorrowerThatDoesNotReadEndsWithItsPatience() throws Exception {
+        try (Liar _ = Liar.greeted(lender.path())) {
+            SlabPeer peer = accepted();
+            Throwable failure = sendsToOneThatDoesNotRead(peer, Duration.ofMillis(100), new Thread[1])
+                    .get(60, TimeUnit.SECONDS);
+            assertEquals(
+                    Errno.ETIMEDOUT,
+                    assertInstanceOf(PosixException.class, failure).errno());
+            assertEquals("a message went out in part", peer.gone());
+        }
+    }
+
+    @Test
+    void sendToABorrowerThatDoesNotReadCanBeInterrupted() throws Exception {
+        try (Liar _ = Liar.greeted(lender.path())) {
+            SlabPeer peer = accepted();
+            Thread[] sender = new Thread[1];
+            CompletableFuture<Throwable> ended = sendsToOneThatDoesNotRead(peer, LONG, sender);
+            sender[0].interrupt();
+            Throwable failure = ended.get(60, TimeUnit.SECONDS);
+            assertEquals(
+                    Errno.EINTR, assertInstanceOf(PosixException.class, failure).errno());
+        }
+    }
+
+    @Test
+    void closeOfThePeerEndsASendThatWaits() throws Exception {
+        try (Liar deaf = Liar.greeted(lender.path())) {
+            SlabPeer peer = accepted();
+            CompletableFuture<Throwable> ended = sendsToOneThatDoesNotRead(peer, LONG, new Thread[1]);
+            peer.close();
+            assertInstanceOf(PosixException.class, ended.get(60, TimeUnit.SECONDS));
+            assertNotNull(peer.gone());
+            peer.close();
+            deaf.dropString();
+            await(() -> lender.figures().peers() == 0);
+            assertEquals(0, lender.figures().failures());
+        }
+    }
+
+    /// It waits for another thread's send, and takes nothing with it.
+    @Test
+    void sendThatWaitsForAnotherSendEndsWithItsPatience() throws Exception {
+        try (Liar _ = Liar.greeted(lender.path())) {
+            SlabPeer peer = accepted();
+            CompletableFuture<Throwable> first = sendsToOneThatDoesNotRead(peer, LONG, new Thread[1]);
+            await(() -> peer.isSending());
+            CompletableFuture<Throwable> second = sendsToOneThatDoesNotRead(peer, Duration.ofMillis(50), new Thread[1]);
+            assertEquals(
+                    Errno.ETIMEDOUT,
+                    assertInstanceOf(PosixException.class, second.get(60, TimeUnit.SECONDS))
+                            .errno());
+            assertNull(peer.gone());
+            assertFalse(first.isDone());
+            peer.close();
+            assertInstanceOf(PosixException.class, first.get(60, TimeUnit.SECONDS));
         }
     }
 }
