@@ -24,8 +24,9 @@ import io.grpc.ServerInterceptor;
 /// - it is the one response of a call that ends with an error all the same, or whose future was cancelled;
 /// - it is sent past the deadline of its call (gRPC before 1.85).
 ///
-/// Sent: what is still open of a call is closed as the call ends: on a client when the call is closed, on a server when
-/// it is cancelled.
+/// Sent: what is still open of a call is closed as the call ends: on a client when the call is closed. On a server
+/// that is cancelled a client of the same process may have a message and not have parsed it: it still reads it. What
+/// gRPC dropped is closed when the garbage collector finds that nobody has it; what is sent later is closed at once.
 ///
 /// Sent by a client: besides, the call takes a handle of its own, so that the caller may close theirs as soon as
 /// `sendMessage` returns. Without it a message must stay open longer on two kinds of channels: one that still looks for

@@ -93,8 +93,12 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
         public void onClose(Status status, Metadata trailers) {
             Status last = status;
             try {
-                totals.forgot(sent.close());
-                last = deliver(status);
+                try {
+                    totals.forgot(sent.close());
+                } finally {
+                    // also if a listener of handles threw: the response is someone's
+                    last = deliver(status);
+                }
             } catch (RuntimeException | Error failure) {
                 // as gRPC does when a receiver fails
                 last = Status.CANCELLED

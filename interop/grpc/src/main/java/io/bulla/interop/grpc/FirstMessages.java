@@ -29,7 +29,11 @@ final class FirstMessages {
             messages.forEach(message -> shared.add(message.share()));
             return shared;
         } catch (Throwable failure) {
-            shared.forEach(SealedBuffer::close);
+            try {
+                Closing.all(shared, SealedBuffer::close);
+            } catch (RuntimeException | Error another) {
+                failure.addSuppressed(another);
+            }
             throw failure;
         }
     }
@@ -40,6 +44,6 @@ final class FirstMessages {
             last = handles;
             handles = new ArrayDeque<>(0);
         }
-        last.forEach(SealedBuffer::close);
+        Closing.all(last, SealedBuffer::close);
     }
 }

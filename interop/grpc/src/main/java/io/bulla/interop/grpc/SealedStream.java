@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Cleaner;
 import java.util.Objects;
 
 /// A message as gRPC reads it: a handle of its own, closed with the stream, and a position.
@@ -99,6 +100,18 @@ final class SealedStream extends InputStream implements KnownLength, Drainable {
         SealedBuffer rest = position == 0 ? handle.share() : handle.slice(position, size - position);
         position = size;
         return rest;
+    }
+
+    /// For one that nobody may have any more: its handle is closed once that is known.
+    void closeWhenForgotten(Cleaner cleaner, CallTotals totals) {
+        // not of this: the action must not keep it
+        SealedBuffer own = handle;
+        cleaner.register(this, () -> {
+            if (own.isOpen()) {
+                totals.forgot(1);
+                own.close();
+            }
+        });
     }
 
     boolean isOpen() {

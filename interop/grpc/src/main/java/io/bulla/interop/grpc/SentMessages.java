@@ -88,7 +88,12 @@ final class SentMessages {
             last = kept;
             kept = new HashSet<>(0);
         }
-        last.forEach(SealedBuffer::close);
-        return streams.close();
+        int forgotten = 0;
+        try {
+            Closing.all(last, SealedBuffer::close);
+        } finally {
+            forgotten = streams.close();
+        }
+        return forgotten;
     }
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
+import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /// What was sent on a call and is not closed yet: by gRPC, or by a receiver in the same process.
 final class SentStreams {
+
+    // a thread of the library's, started with the first call that leaves something open
+    private static final Cleaner CLEANER = Cleaner.create();
 
     // both are guarded by this
     private Deque<SealedStream> open = new ArrayDeque<>(0);
@@ -30,6 +34,22 @@ final class SentStreams {
         return !over && open.add(stream);
     }
 
+    /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what is
+    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once.
+    void closeForgotten(CallTotals totals) {
+        Deque<SealedStream> left;
+        synchronized (this) {
+            over = true;
+            left = open;
+            open = new ArrayDeque<>(0);
+        }
+        for (SealedStream stream : left) {
+            if (stream.isOpen()) {
+                stream.closeWhenForgotten(CLEANER, totals);
+            }
+        }
+    }
+
     /// No receiver reads any more: closes what is open, now and later.
     ///
     /// @return how many gRPC had forgotten
@@ -41,7 +61,7 @@ final class SentStreams {
             open = new ArrayDeque<>(0);
         }
         forgotten.removeIf(stream -> !stream.isOpen());
-        forgotten.forEach(SealedStream::close);
+        Closing.all(forgotten, SealedStream::close);
         return forgotten.size();
     }
 }

@@ -23,7 +23,7 @@ final class ServerHandles<ReqT, RespT> extends SimpleForwardingServerCall<ReqT, 
             @Override
             public void onCancel() {
                 try {
-                    totals.forgot(sent.close());
+                    sent.closeForgotten(totals);
                 } finally {
                     super.onCancel();
                 }

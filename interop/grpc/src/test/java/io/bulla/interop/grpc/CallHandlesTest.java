@@ -312,6 +312,97 @@ class CallHandlesTest {
         }
     }
 
+    /// A client in the same process has it, and has not parsed it when its call is cancelled.
+    @Test
+    void cancelledServerClosesNothingThatAClientHasToParse(MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        SentStreams sent = new SentStreams();
+        CallTotals totals = new CallTotals();
+        try (SealedBuffer message = packed(sealed)) {
+            SealedStream handed = (SealedStream) sealed.stream(message);
+            assertTrue(sent.add(handed));
+            sent.closeForgotten(totals);
+            assertTrue(handed.isOpen());
+            try (SealedBuffer parsed = sealed.parse(handed)) {
+                assertTrue(parsed.contentEquals(message));
+            }
+            handed.close();
+            assertEquals(0, totals.forgotten.sum());
+            assertFalse(sent.add((SealedStream) sealed.stream(message)));
+            assertEquals(1, message.holders());
+        }
+    }
+
+    @Test
+    void messageOfACancelledServerThatNobodyHasIsClosed(MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        SentStreams sent = new SentStreams();
+        CallTotals totals = new CallTotals();
+        try (SealedBuffer message = packed(sealed)) {
+            sent.add((SealedStream) sealed.stream(message));
+            assertEquals(2, message.holders());
+            sent.closeForgotten(totals);
+            BroadcastTest.await(() -> {
+                System.gc();
+                return message.holders() == 1;
+            });
+            assertEquals(1, totals.forgotten.sum());
+        }
+    }
+
+    /// The client's deadline is over while its executor has its messages.
+    @Test
+    void deadlineIsADeadlineAlsoForAClientThatHasNotParsedWhatItHas(MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        CountDownLatch sentAll = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        MethodDescriptor<SealedBuffer, SealedBuffer> method = both(sealed, Feed.ECHO_ALL);
+        ServerCallHandler<SealedBuffer, SealedBuffer> handler = (call, headers) -> {
+            call.sendHeaders(new Metadata());
+            try (SealedBuffer message = packed(sealed)) {
+                call.sendMessage(message);
+            }
+            sentAll.countDown();
+            return new ServerCall.Listener<>() {
+                @Override
+                public void onCancel() {
+                    cancelled.countDown();
+                }
+            };
+        };
+        ServerServiceDefinition service = ServerServiceDefinition.builder(Feed.SERVICE)
+                .addMethod(method, handler)
+                .build();
+        java.util.concurrent.LinkedBlockingQueue<Runnable> tasks = new java.util.concurrent.LinkedBlockingQueue<>();
+        try (Wire.Ends ends = Wire.IN_PROCESS.open(ServerInterceptors.intercept(service, server))) {
+            CompletableFuture<Status> end = new CompletableFuture<>();
+            ClientCall<SealedBuffer, SealedBuffer> call = ends.channel.newCall(
+                    method, CallOptions.DEFAULT.withExecutor(tasks::add).withDeadlineAfter(1, TimeUnit.SECONDS));
+            call.start(
+                    new ClientCall.Listener<>() {
+                        @Override
+                        public void onMessage(SealedBuffer message) {
+                            message.close();
+                        }
+
+                        @Override
+                        public void onClose(Status status, Metadata trailers) {
+                            end.complete(status);
+                        }
+                    },
+                    new Metadata());
+            call.request(5);
+            assertTrue(sentAll.await(1, TimeUnit.MINUTES));
+            assertTrue(cancelled.await(1, TimeUnit.MINUTES));
+            // only now the client's executor comes to it
+            while (!end.isDone()) {
+                Runnable task = tasks.poll(1, TimeUnit.MINUTES);
+                task.run();
+            }
+            assertEquals(Status.Code.DEADLINE_EXCEEDED, end.get().getCode(), () -> "" + end);
+        }
+    }
+
     private static ServerStreamTracer.Factory of(ServerStreamTracer tracer) {
         return new ServerStreamTracer.Factory() {
             @Override
