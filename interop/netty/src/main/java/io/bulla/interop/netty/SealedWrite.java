@@ -32,6 +32,9 @@ import java.util.concurrent.RejectedExecutionException;
 /// encrypted if that has `setWrapDataSize(0)`, else where the handler fills records with the end of one message
 /// and the begin of the next. A handler that adds a component to a piece has Netty copy the piece: write a
 /// trailer as a message of its own.
+///
+/// Not for WebSocket pipelines: their encoder frames each `WebSocketFrame` and lets bytes pass as they are, which a
+/// peer cannot read. A write into one is refused; `BinaryWebSocketFrame` takes the bytes there.
 public final class SealedWrite {
 
     private static final long MAX_PIECE = 1 << 30;
@@ -48,6 +51,8 @@ public final class SealedWrite {
     /// @return completes when the transport accepted all bytes, or with the failure: the first one, which is an
     ///     `IOException` that names the piece if the channel was closed for it
     /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
+    /// @throws IllegalStateException if the pipeline has a WebSocket's encoder, whose peer could not read bytes
+    ///     without a frame; the handle is closed and the header released
     public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
         Queued message;
         try {
@@ -74,6 +79,7 @@ public final class SealedWrite {
     }
 
     private static Queued queued(Channel channel, ByteBuf header, SealedBuffer handle) {
+        Framing.check(channel);
         IoVec bytes = handle.iovec();
         // a stray close of the given handle must not let another buffer's bytes out
         SealedBuffer own = bytes.isStamped() ? handle.move(handle.tag()) : handle;

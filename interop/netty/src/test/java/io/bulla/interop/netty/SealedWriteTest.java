@@ -4,6 +4,7 @@ package io.bulla.interop.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -15,6 +16,7 @@ import io.bulla.iovec.CopyTally;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
@@ -22,6 +24,8 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.ReadOnlyBufferException;
 import java.util.concurrent.RejectedExecutionException;
@@ -117,6 +121,33 @@ class SealedWriteTest extends EmbeddedSends {
         ByteBuf message = channel.readOutbound();
         assertThrows(ReadOnlyBufferException.class, () -> message.setByte(3, 9));
         message.release();
+    }
+
+    /// A handshake replaces handlers: the pipeline is looked at anew each time.
+    @Test
+    void writeIntoAWebSocketPipelineIsRefusedByNameAndLosesNothing() {
+        SealedWrite.write(channel, header(), buffer(10));
+        channel.<ByteBuf>readOutbound().release();
+        for (ChannelHandler framing :
+                new ChannelHandler[] {new WebSocket13FrameEncoder(false), new WebSocketServerProtocolHandler("/")}) {
+            channel.pipeline().addFirst("ws", framing);
+            ByteBuf header = header();
+            SealedBuffer buffer = buffer(10);
+            IllegalStateException refused =
+                    assertThrows(IllegalStateException.class, () -> SealedWrite.write(channel, header, buffer));
+            assertTrue(
+                    refused.getMessage()
+                            .startsWith("sealed bytes would go out without a frame, wrap them in one: handler=ws type="
+                                    + framing.getClass().getName()),
+                    refused::getMessage);
+            assertEquals(0, header.refCnt());
+            assertEquals(0, handles.open());
+            assertNull(channel.readOutbound());
+            channel.pipeline().remove("ws");
+        }
+        SealedWrite.write(channel, header(), buffer(10));
+        channel.<ByteBuf>readOutbound().release();
+        assertEquals(0, handles.open());
     }
 
     private static ByteBuf header() {
