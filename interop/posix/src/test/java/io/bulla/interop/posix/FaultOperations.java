@@ -470,6 +470,7 @@ final class FaultOperations {
                 "SlabLender.close",
                 "SlabPeer.lend",
                 "SlabPeer.send",
+                "SlabPeer.close",
                 "SlabBorrower.connect",
                 "SlabBorrower.receive",
                 "SlabBorrower.open",
@@ -531,6 +532,7 @@ final class FaultOperations {
                 }
             }
             borrower.listen();
+            peer.close();
         }
     }
 
