@@ -11,6 +11,7 @@ import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.runtime.pmix.PmixEnvironment;
 import io.bulla.runtime.pmix.PmixOptions;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -23,8 +24,31 @@ final class PmixJob implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private static final Duration MEETING = Duration.ofMinutes(5);
+    private static final Duration SILENCE = Duration.ofSeconds(15);
     private static final Duration DRAIN = Duration.ofSeconds(5);
     private static final Duration HURRY = Duration.ofSeconds(1);
+
+    /// A line for the person who looks at a command that says nothing, if the others do not come soon.
+    private record Waiting(Thread line) implements AutoCloseable {
+
+        static Waiting said(PrintWriter err) {
+            return new Waiting(Thread.ofVirtual().start(() -> {
+                try {
+                    Thread.sleep(SILENCE);
+                    err.println("bulla: waits until all ranks of the job have called PMIx: most=" + MEETING.toSeconds()
+                            + " s; a rank that ended before, or does not call it, is waited for in vain");
+                    err.flush();
+                } catch (InterruptedException inTime) {
+                    // as it should be
+                }
+            }));
+        }
+
+        @Override
+        public void close() {
+            line.interrupt();
+        }
+    }
 
     private final PmixClient client;
     private final JobMembers members;
@@ -50,7 +74,9 @@ final class PmixJob implements AutoCloseable {
         try {
             boolean ownSecurity = options.isGiven();
             MeetOptions meet = MeetOptions.DEFAULT.within(MEETING);
-            members = JobMembers.meet(client, ownSecurity ? meet : meet.withSecret());
+            try (Waiting _ = Waiting.said(command.commandLine().getErr())) {
+                members = JobMembers.meet(client, ownSecurity ? meet : meet.withSecret());
+            }
             Security security = ownSecurity ? options.of(command, members.rank()) : members.security();
             PmixJob job = new PmixJob(client, members, security);
             joined = true;
