@@ -126,7 +126,8 @@ final class EmptySlabs {
 
     private SlabSupplier.Memory checked(SlabSupplier.@Nullable Memory memory, long bytes) {
         MemorySegment segment = memory == null ? null : memory.segment();
-        if (segment == null
+        if (memory == null
+                || segment == null
                 || segment.byteSize() != bytes
                 || !segment.isNative()
                 || segment.isReadOnly()
