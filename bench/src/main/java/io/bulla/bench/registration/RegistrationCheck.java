@@ -23,9 +23,9 @@ public final class RegistrationCheck {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final String ALL = "all";
-    private static final List<String> PROVIDERS = List.of("net", "tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm");
+    private static final List<String> PROVIDERS = List.of("tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm");
     // those with which bytes of the dead were always seen; a race with the others, or one step
-    private static final List<String> LATE = List.of("net", "tcp;ofi_rxm");
+    private static final List<String> LATE = List.of("tcp;ofi_rxm");
     private static final int OLD_ROUNDS = 300;
     private static final int ARENAS = 50;
     private static final int OLD_KILLS = 10;

@@ -103,7 +103,7 @@ public final class FabricDomain implements Registrar {
     ///
     /// @param provider its name, of those that [FabricProvider#all()] has
     /// @return without an endpoint yet
-    /// @throws FabricException if there is no such provider here, or libfabric is another version
+    /// @throws FabricException if there is no such provider here, it is not offered, or libfabric is too old or new
     public static FabricDomain open(String provider) throws FabricException {
         FabricInfo info = FabricInfo.of(provider);
         boolean opened = false;

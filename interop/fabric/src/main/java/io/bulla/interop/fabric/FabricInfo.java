@@ -48,8 +48,9 @@ final class FabricInfo implements AutoCloseable {
         this.provider = provider;
     }
 
-    /// @throws FabricException if there is no such provider here
+    /// @throws FabricException if there is no such provider here, or it is not offered
     static FabricInfo of(String name) throws FabricException {
+        FabricProvider.checkOffered(name);
         Libfabric.require();
         try (Arena arena = Arena.ofConfined()) {
             long hints = hints(arena, name);

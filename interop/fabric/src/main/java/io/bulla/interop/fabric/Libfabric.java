@@ -21,13 +21,18 @@ import org.jspecify.annotations.Nullable;
 /// object: 0 class  8 context  16 common operations  24.. operations of its class
 /// ```
 ///
-/// Offsets are those of version 1.17, as its headers give them on 64-bit Linux.
+/// Offsets are those of version 1.17, as its headers give them on 64-bit Linux. Later versions promise to keep
+/// them: their structures and tables only grow at the end, and the library is asked as by a program made for 1.17.
+/// Tried
+/// is 1.17.0 alone.
 final class Libfabric {
 
     static final int VERSION = 1 << 16 | 17;
     static final int EAGAIN = 11;
     static final int EAVAIL = 259;
 
+    // its tables may be others
+    private static final int UNTRIED = 3 << 16;
     private static final String FILE = "libfabric.so.1";
     // an endpoint of rxm has thousands of these, all of which are written when it is opened, and given back while a
     // revocation waits: with the 16 KiB of its own 70 MiB, and 5 ms of a processor. Links say 32 bytes at a time
@@ -73,9 +78,13 @@ final class Libfabric {
         if (!(Loaded.FOUND instanceof SymbolLookup)) {
             throw new FabricException("dlopen", 0, String.valueOf(Loaded.FOUND));
         }
-        int version = version();
-        if (version != VERSION) {
-            throw new FabricException("fi_version", 0, "found=" + text(version) + " known=" + text(VERSION));
+        check(version());
+    }
+
+    /// @throws FabricException that names those that are taken, if it is none of them
+    static void check(int version) throws FabricException {
+        if (version < VERSION || version >= UNTRIED) {
+            throw new FabricException("fi_version", 0, "found=" + text(version) + " taken=1.17 to 2.x");
         }
     }
 
@@ -120,15 +129,15 @@ final class Libfabric {
     ///
     /// @param object that has the table
     /// @param table where in the object
-    /// @param bytes size of the table in the known version
+    /// @param bytes size of the table in version 1.17; later ones have more behind it
     /// @param function where in the table
-    /// @throws FabricException if the table has another size, or no such function
+    /// @throws FabricException if the table is smaller, or has no such function
     static MemorySegment function(String name, long object, long table, long bytes, long function)
             throws FabricException {
         long operations = word(object + table);
         long found = operations == 0 ? 0 : word(operations);
-        if (found != bytes) {
-            throw new FabricException(name, 0, "table of another version: bytes=" + found + " known=" + bytes);
+        if (found < bytes) {
+            throw new FabricException(name, 0, "table is too small: bytes=" + found + " needed=" + bytes);
         }
         long address = word(operations + function);
         if (address == 0) {

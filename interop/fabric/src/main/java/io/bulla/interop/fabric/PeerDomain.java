@@ -21,10 +21,11 @@ final class PeerDomain {
     private static final int AV_TABLE = 2;
 
     private final FabricInfo info;
+    // the domain, then what its endpoint needs
     private final List<Long> opened = new ArrayList<>(3);
     private final long domain;
-    private final long addresses;
-    private final long queue;
+    private long addresses;
+    private long queue;
     private @Nullable FabricEndpoint endpoint;
     private int marks;
 
@@ -32,24 +33,8 @@ final class PeerDomain {
     /// @param out room for an object
     PeerDomain(FabricInfo info, long fabric, MemorySegment out) throws FabricException {
         this.info = info;
-        boolean whole = false;
-        try (Arena own = Arena.ofConfined()) {
-            FabricCalls.open("fi_domain", fabric, 56, 8, info.address(), out);
-            domain = kept(out);
-            MemorySegment table = own.allocate(48, 8);
-            table.set(JAVA_INT, 0, AV_TABLE);
-            FabricCalls.open("fi_av_open", domain, 8, table, out);
-            addresses = kept(out);
-            MemorySegment format = own.allocate(40, 8);
-            format.set(JAVA_INT, 16, CQ_FORMAT_DATA);
-            FabricCalls.open("fi_cq_open", domain, 16, format, out);
-            queue = kept(out);
-            whole = true;
-        } finally {
-            if (!whole) {
-                close();
-            }
-        }
+        FabricCalls.open("fi_domain", fabric, 56, 8, info.address(), out);
+        domain = kept(out);
     }
 
     long queue() {
@@ -63,10 +48,19 @@ final class PeerDomain {
 
     /// @return open, and this one's from now on
     FabricEndpoint open(FabricDomain of, MemorySegment out) throws FabricException {
-        FabricCalls.open("fi_endpoint", domain, 96, 24, info.address(), out);
-        long address = out.get(JAVA_LONG, 0);
+        long address = 0;
         boolean enabled = false;
-        try {
+        try (Arena own = Arena.ofConfined()) {
+            MemorySegment table = own.allocate(48, 8);
+            table.set(JAVA_INT, 0, AV_TABLE);
+            FabricCalls.open("fi_av_open", domain, 8, table, out);
+            addresses = kept(out);
+            MemorySegment format = own.allocate(40, 8);
+            format.set(JAVA_INT, 16, CQ_FORMAT_DATA);
+            FabricCalls.open("fi_cq_open", domain, 16, format, out);
+            queue = kept(out);
+            FabricCalls.open("fi_endpoint", domain, 96, 24, info.address(), out);
+            address = out.get(JAVA_LONG, 0);
             FabricCalls.bind(address, queue, TRANSMIT_AND_RECEIVE);
             FabricCalls.bind(address, addresses, 0);
             FabricCalls.enable(address);
@@ -76,7 +70,10 @@ final class PeerDomain {
             return fresh;
         } finally {
             if (!enabled) {
-                closeObject("fi_close(endpoint)", address);
+                if (address != 0) {
+                    closeObject("fi_close(endpoint)", address);
+                }
+                closeBehindEndpoint();
             }
         }
     }
@@ -85,6 +82,16 @@ final class PeerDomain {
     void closeEndpoint(FabricEndpoint old) {
         closeObject("fi_close(endpoint)", old.address);
         endpoint = null;
+        closeBehindEndpoint();
+    }
+
+    /// What is refused now is closed with the domain.
+    private void closeBehindEndpoint() {
+        try {
+            closeDownTo(1);
+        } catch (IllegalStateException later) {
+            // no endpoint is bound to it: no peer reaches anything by it
+        }
     }
 
     long insert(byte... name) throws FabricException {
@@ -112,7 +119,11 @@ final class PeerDomain {
     ///
     /// @throws IllegalStateException if the fabric refuses
     void close() {
-        while (!opened.isEmpty()) {
+        closeDownTo(0);
+    }
+
+    private void closeDownTo(int left) {
+        while (opened.size() > left) {
             closeObject("fi_close", opened.getLast());
             opened.removeLast();
         }

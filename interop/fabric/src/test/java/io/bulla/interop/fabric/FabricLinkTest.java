@@ -49,7 +49,7 @@ class FabricLinkTest {
     private static final int MIB = 1 << 20;
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void buffersArriveInOrderBothWays(String provider) throws Exception {
         try (Scene scene = new Scene(provider, LinkLimits.USUAL)) {
             Random random = new Random(22);
@@ -78,7 +78,7 @@ class FabricLinkTest {
 
     @Test
     void bufferThatIsTooLargeIsRefusedAndTheLinkGoesOn() throws Exception {
-        try (Scene scene = new Scene("net", new LinkLimits(1000, 16, PATIENCE));
+        try (Scene scene = new Scene("tcp;ofi_rxm", new LinkLimits(1000, 16, PATIENCE));
                 SealedBuffer large = scene.inPieces(new byte[1001]);
                 SealedBuffer small = scene.inPieces(new byte[1000])) {
             LinkSend refused = scene.left.link.send(large);
@@ -95,7 +95,7 @@ class FabricLinkTest {
     @Test
     void receiverWithoutMemoryRefuses() throws Exception {
         MemoryBudget budget = new MemoryBudget(4 * MIB);
-        try (Scene scene = new Scene("net", LinkLimits.USUAL, budget);
+        try (Scene scene = new Scene("tcp;ofi_rxm", LinkLimits.USUAL, budget);
                 SealedBuffer large = scene.inPieces(new byte[16 * MIB])) {
             LinkSend refused = scene.left.link.send(large);
             scene.until(refused::isDone);
@@ -106,7 +106,7 @@ class FabricLinkTest {
 
     /// The listener may use the memory: the grants are gone, and so is the endpoint.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    @ValueSource(strings = {"tcp;ofi_rxm"})
     void verdictRevokesBeforeTheListenerHears(String provider) throws Exception {
         try (Scene scene = new Scene(provider, LinkLimits.USUAL);
                 SealedBuffer large = scene.inPieces(new byte[32 * MIB])) {
@@ -151,7 +151,7 @@ class FabricLinkTest {
 
     /// An endpoint that stays open is no fence: its peer's memory is out of use, and the listener is told so.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    @ValueSource(strings = {"tcp;ofi_rxm"})
     void listenerHearsOfAFabricThatRefusesTheEnd(String provider) throws Exception {
         try (Scene scene = new Scene(provider, LinkLimits.USUAL);
                 SealedBuffer large = scene.inPieces(new byte[32 * MIB])) {
@@ -179,7 +179,7 @@ class FabricLinkTest {
     void everySendEndsWhateverAnotherThrows() throws Exception {
         FaultyTrace trace = new FaultyTrace();
         ArenaSource traced = ArenaSource.create(MemoryBudget.unlimited(), trace);
-        try (Scene scene = new Scene("net", LinkLimits.USUAL)) {
+        try (Scene scene = new Scene("tcp;ofi_rxm", LinkLimits.USUAL)) {
             List<LinkSend> sends = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 try (BufferBuilder builder = BufferBuilder.ofCapacity(traced, 10);
@@ -222,8 +222,8 @@ class FabricLinkTest {
     }
 
     private static void assertEnds(byte[] message) throws Exception {
-        try (Scene scene = new Scene("net", LinkLimits.USUAL);
-                FabricDomain domain = FabricDomain.open("net");
+        try (Scene scene = new Scene("tcp;ofi_rxm", LinkLimits.USUAL);
+                FabricDomain domain = FabricDomain.open("tcp;ofi_rxm");
                 SealedBuffer buffer = scene.inPieces(message)) {
             FabricEndpoint hostile = domain.endpoint(new Peer(7, "hostile"));
             FabricSend send = hostile.send(hostile.connect(scene.right.link.name()), buffer);

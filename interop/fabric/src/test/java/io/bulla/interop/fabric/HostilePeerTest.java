@@ -31,7 +31,7 @@ class HostilePeerTest {
 
     /// Else its grant's revocation, which closes its own endpoint, would be no fence.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyIsNoKeyAtAnotherPeersEndpoint(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 Landing landing = scene.registrations.landing(scene.memory, LARGE)) {
@@ -51,7 +51,7 @@ class HostilePeerTest {
 
     /// Nothing is written, the process lives, and a good write goes on.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void hundredsOfWrongWritesReachNothing(String provider) throws Exception {
         Random random = new Random(23);
         try (Scene scene = new Scene(provider);

@@ -45,7 +45,7 @@ class LandedWriteTest {
 
     /// The bytes are looked at in the moment in which the write says that they are there.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeTellsWhenAllOfItIsThere(String provider) throws Exception {
         try (Scene scene = new Scene(provider)) {
             scene.connect();
@@ -74,7 +74,7 @@ class LandedWriteTest {
 
     /// No message has to follow.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeThatHasLandedEndsATransfer(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 SealedBuffer buffer = scene.buffer(new byte[100_000])) {
@@ -91,7 +91,7 @@ class LandedWriteTest {
 
     /// A second word for it would be that of another transfer.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void linkSaysNothingBehindAWriteThatTells(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 SealedBuffer buffer = scene.buffer(new byte[100_000])) {
@@ -107,7 +107,7 @@ class LandedWriteTest {
 
     /// The pieces may have gone over two connections, of which the first was lost.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    @ValueSource(strings = {"tcp;ofi_rxm"})
     void writeInPiecesTellsNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 SealedBuffer piece = scene.buffer(new byte[1000]);
@@ -125,7 +125,7 @@ class LandedWriteTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets"})
     void writeThatFailsTellsNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 SealedBuffer buffer = scene.buffer(new byte[100_000])) {
@@ -147,7 +147,7 @@ class LandedWriteTest {
 
     /// As by a peer that writes again, or after its transfer was given up.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeThatIsNotExpectedIsNoTransfersEnd(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 Landing other = scene.registrations.landing(scene.memory, 1000);
@@ -169,7 +169,7 @@ class LandedWriteTest {
 
     /// A number is worth something from the peer that has the grant, and at its endpoint.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyOfAnotherPeerTellsNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 Landing other = scene.registrations.landing(scene.memory, 1000);

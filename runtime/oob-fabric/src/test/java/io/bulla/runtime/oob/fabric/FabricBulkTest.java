@@ -49,7 +49,7 @@ class FabricBulkTest {
     private static final int TAG = 5;
 
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net", "sockets", "udp;ofi_rxd", "shm"})
+    @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void longMessagesAreWrittenIntoThePeersMemoryInOrder(String provider) throws Exception {
         try (Pair pair = new Pair(provider, MemoryBudget.unlimited())) {
             List<byte[]> expected = new ArrayList<>();
@@ -90,7 +90,7 @@ class FabricBulkTest {
 
     /// The peer's keys are void before who listens can use the memory again.
     @ParameterizedTest
-    @ValueSource(strings = {"tcp;ofi_rxm", "net"})
+    @ValueSource(strings = {"tcp;ofi_rxm"})
     void verdictRevokesBeforeTheListenerHears(String provider) throws Exception {
         try (Pair pair = new Pair(provider, MemoryBudget.unlimited())) {
             Send send = pair.send(0, pair.random(64 * MIB));
@@ -142,7 +142,7 @@ class FabricBulkTest {
 
     @Test
     void addressOfAnotherFormatIsNotGivenToLibfabric() throws Exception {
-        try (Pair pair = new Pair("net", MemoryBudget.unlimited());
+        try (Pair pair = new Pair("tcp;ofi_rxm", MemoryBudget.unlimited());
                 BulkLine line = pair.bulks.get(0).open("test", why -> {})) {
             byte[] good = line.address();
             line.connect(good);
@@ -160,20 +160,20 @@ class FabricBulkTest {
 
     private static byte[] family(byte... address) {
         byte[] other = address.clone();
-        other[1 + "net".length()] ^= 8;
+        other[1 + "tcp;ofi_rxm".length()] ^= 8;
         return other;
     }
 
     @Test
     void unknownProviderIsRefusedByName() {
-        need("net");
+        need("tcp;ofi_rxm");
         try (SlabSource memory = SlabSource.create()) {
             assertThrows(
                     IOException.class,
                     () -> FabricBulk.open("carrier-pigeon", memory, PinBudget.ofProcess(), PATIENCE));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> FabricBulk.open("net", memory, PinBudget.ofProcess(), Duration.ZERO));
+                    () -> FabricBulk.open("tcp;ofi_rxm", memory, PinBudget.ofProcess(), Duration.ZERO));
         }
     }
 
