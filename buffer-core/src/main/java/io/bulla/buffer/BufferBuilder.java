@@ -398,10 +398,12 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         ByteBuffer aside = aside(channel, length);
         long start = byteSize();
         try {
-            while (byteSize() - start < length) {
-                if (readOnce(channel, length - (byteSize() - start), aside) < 0) {
-                    throw new EOFException("channel ended early: wanted=" + length + " read=" + (byteSize() - start));
+            for (long done = 0; done < length; ) {
+                int read = readOnce(channel, length - done, aside);
+                if (read < 0) {
+                    throw new EOFException("channel ended early: wanted=" + length + " read=" + done);
                 }
+                done += read;
             }
             return this;
         } catch (Throwable failure) {
@@ -432,6 +434,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalArgumentException if less is written
     /// @throws IllegalStateException if the builder is sealed or abandoned
     public void truncate(long byteSize) {
+        checkNotAsking();
         dropAfter(byteSize);
     }
 

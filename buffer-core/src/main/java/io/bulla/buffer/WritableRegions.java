@@ -282,7 +282,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
     }
 
-    private void checkNotAsking() {
+    /// A source that was asked for memory calls back.
+    final void checkNotAsking() {
         if (asking) {
             throw new IllegalStateException("builder is asking its source for memory already: byteSize=" + written());
         }
@@ -315,9 +316,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         region = grown;
         memory = MemorySegment.NULL;
         capacity = 0;
-        MemorySegment opened = Given.memory(source, grown, used + bytes);
-        checkWriting();
-        show(opened);
+        show(memoryOf(grown, used + bytes));
         return true;
     }
 
@@ -325,12 +324,25 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private void reopen() {
         Region asked = region;
         if (capacity == 0 && asked != null) {
-            MemorySegment opened = Given.memory(source, asked, Math.max(1, used));
-            checkWriting();
+            MemorySegment opened = memoryOf(asked, Math.max(1, used));
             if (region == asked && capacity == 0) {
                 show(opened);
             }
         }
+    }
+
+    /// The memory of a region of this builder, which the region may have sealed or closed meanwhile.
+    private MemorySegment memoryOf(Region asked, long wanted) {
+        MemorySegment opened;
+        try {
+            opened = Given.memory(source, asked, wanted);
+        } catch (IllegalStateException wrong) {
+            // memory that a seal has cut is as it should be
+            checkWriting();
+            throw wrong;
+        }
+        checkWriting();
+        return opened;
     }
 
     /// The error for a write whose source ended the builder before it gave the memory, which goes back.

@@ -199,7 +199,12 @@ public final class Packer extends NumberPacker {
             builder.readFully(channel, byteSize);
             return this;
         } catch (Throwable failure) {
-            builder.truncate(start);
+            try {
+                builder.truncate(start);
+            } catch (RuntimeException gone) {
+                // sealed, abandoned or cut by the channel: what failed first says more
+                failure.addSuppressed(gone);
+            }
             throw failure;
         }
     }

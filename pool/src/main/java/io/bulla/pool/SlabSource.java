@@ -255,7 +255,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         try {
             if (region.writable() != old) {
                 throw new IllegalStateException(
-                        "region grew while it grows: byteSize=" + region.byteSize() + " wanted=" + larger.byteSize());
+                        "region grew already: byteSize=" + region.byteSize() + " wanted=" + larger.byteSize());
             }
             still = true;
         } finally {
