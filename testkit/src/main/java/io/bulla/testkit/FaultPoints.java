@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class FaultPoints {
 
     private static final int LONGEST_PAUSE_NANOS = 200_000;
+    private static final Kind[] RANDOM = {Kind.EXCEPTION, Kind.ERROR, Kind.STALL};
 
     /// How a call fails.
     public enum Kind {
@@ -34,7 +35,9 @@ public final class FaultPoints {
         /// It throws an [OutOfMemoryError].
         ERROR,
         /// It does not return until other threads have done what they do: for promises that no thread waits.
-        STALL
+        STALL,
+        /// It calls back into the object that asks it, before it does its work: [FaultRun#callingBack()].
+        CALL_BACK
     }
 
     /// Marks what was thrown by [#reach].
@@ -157,7 +160,7 @@ public final class FaultPoints {
     ///
     /// @param n from 1; 0 for no call
     /// @param kind how it fails
-    /// @param stalled run by a call that stalls, in its place
+    /// @param stalled run by a call that stalls or calls back, in its place; it makes no call that counts
     public void arm(long n, Kind kind, Runnable stalled) {
         this.failAt = n;
         this.kind = kind;
@@ -183,7 +186,7 @@ public final class FaultPoints {
             switch (kind) {
                 case EXCEPTION -> throw new InjectedException(message(point));
                 case ERROR -> throw new InjectedError(message(point));
-                case STALL -> stall();
+                case STALL, CALL_BACK -> stall();
             }
         }
     }
@@ -199,7 +202,7 @@ public final class FaultPoints {
             switch (kind) {
                 case EXCEPTION -> throw new InjectedIoException(message(point));
                 case ERROR -> throw new InjectedError(message(point));
-                case STALL -> stall();
+                case STALL, CALL_BACK -> stall();
             }
         }
     }
@@ -248,10 +251,10 @@ public final class FaultPoints {
         calls.increment();
         if (mine.random.nextInt(oneIn) == 0) {
             failures.increment();
-            switch (Kind.values()[mine.random.nextInt(Kind.values().length)]) {
+            switch (RANDOM[mine.random.nextInt(RANDOM.length)]) {
                 case EXCEPTION -> throw new InjectedException(message(point));
                 case ERROR -> throw new InjectedError(message(point));
-                case STALL -> LockSupport.parkNanos(mine.random.nextInt(LONGEST_PAUSE_NANOS));
+                case STALL, CALL_BACK -> LockSupport.parkNanos(mine.random.nextInt(LONGEST_PAUSE_NANOS));
             }
         }
     }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Every step has a [FaultScene] of its own, on each [Memory]; a call fails by an exception, by an error, or by
-/// stalling while other threads go on ([Kind]). After a failure the step is run twice: once to look at what it left,
+/// stalling while other threads go on ([Kind]), or after [#callingBack()] by a call back into what asks. After a failure the step is run twice: once to look at what it left,
 /// once to repeat the operation without a fault, which has to give what it gives untouched, or to say that
 /// something is over.
 public final class FaultRun {
@@ -69,8 +69,10 @@ public final class FaultRun {
     private int operations;
     private long points;
     private long failed;
+    private boolean callingBack;
     // by the last step that nothing failed in
     private long reached;
+    private int callBacks;
 
     /// A run of nothing yet.
     ///
@@ -94,6 +96,16 @@ public final class FaultRun {
     /// @return this
     public FaultRun patience(Duration patience) {
         this.patience = patience;
+        return this;
+    }
+
+    /// Lets each foreign call call back too: it writes to the scene's builders, seals or closes them, closes its
+    /// handles, closes its source, or does what the operation says by [FaultScene#callBack]. What is called back, and
+    /// what asked, may say that something is over; the promises have to hold all the same.
+    ///
+    /// @return this
+    public FaultRun callingBack() {
+        callingBack = true;
         return this;
     }
 
@@ -164,7 +176,7 @@ public final class FaultRun {
     private long onMemory(String name, Operation operation, Memory memory) {
         Predicate<String> isAsUntouched = asUntouched(name, operation, memory);
         long found = 0;
-        for (Kind kind : Kind.values()) {
+        for (Kind kind : List.of(Kind.EXCEPTION, Kind.ERROR, Kind.STALL)) {
             long n = 1;
             while (n < MOST_POINTS
                     && step(name, operation, memory, new Fault(kind, n, null), Then.LOOK, isAsUntouched)) {
@@ -175,6 +187,19 @@ public final class FaultRun {
             }
             found = n - 1;
         }
+        for (int back = 0; callingBack && back < callBacks; back++) {
+            long n = 1;
+            while (n < MOST_POINTS
+                    && step(
+                            name,
+                            operation,
+                            memory,
+                            new Fault(Kind.CALL_BACK, n, null, back),
+                            Then.LOOK,
+                            isAsUntouched)) {
+                n++;
+            }
+        }
         return found;
     }
 
@@ -184,6 +209,7 @@ public final class FaultRun {
         FaultStep again = newStep(name, operation, memory, Fault.NONE, Then.LOOK);
         String second = again.untouched();
         reached = again.reached();
+        callBacks = again.callBacks();
         return result -> !second.equals(first) || second.equals(result);
     }
 

@@ -14,7 +14,9 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
@@ -81,6 +83,9 @@ public final class FaultScene {
     final List<Read> read = new ArrayList<>();
     final List<Release> releases = new ArrayList<>();
     final List<AutoCloseable> owned = new ArrayList<>();
+    final List<AutoCloseable> ownedLast = new ArrayList<>();
+    final Map<String, LongSupplier> owed = new LinkedHashMap<>();
+    final List<CallBack> callBacks = CallBack.of(this);
     final long adoptedBefore = MemoryBudget.adopted();
     final @Nullable ArenaSource arena;
     final Watched sentinel;
@@ -91,6 +96,7 @@ public final class FaultScene {
     boolean mayKeepPart;
     boolean onlyOnce;
     boolean mayVary;
+    boolean sourceClosed;
     int mayEndAt = -1;
     long mayTake = MAY_TAKE;
 
@@ -241,6 +247,29 @@ public final class FaultScene {
             case null, default -> {}
         }
         return result;
+    }
+
+    /// Has the scene close what its buffers and builders lie in, behind them.
+    ///
+    /// @param source of the operation's own
+    public void ownLast(AutoCloseable source) {
+        ownedLast.add(source);
+    }
+
+    /// Something that has to be none once everything is closed.
+    ///
+    /// @param what for the report
+    /// @param left how much is left, 0 if nothing is
+    public void owed(String what, LongSupplier left) {
+        owed.put(what, left);
+    }
+
+    /// One more thing that a foreign call may call back, beside those of every scene: [FaultRun#callingBack()].
+    ///
+    /// @param name for the report
+    /// @param step a call of something that the operation uses; it may be refused by name
+    public void callBack(String name, Runnable step) {
+        callBacks.add(new CallBack(name, call -> call.of(name, step)));
     }
 
     /// The operation may not copy a byte.

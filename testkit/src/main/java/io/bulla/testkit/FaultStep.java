@@ -2,6 +2,7 @@
 package io.bulla.testkit;
 
 import com.sun.management.ThreadMXBean;
+import io.bulla.buffer.MemoryLimitException;
 import io.bulla.iovec.CopyTally;
 import io.bulla.testkit.FaultPoints.Kind;
 import io.bulla.testkit.FaultRun.Action;
@@ -25,15 +26,20 @@ final class FaultStep {
 
     /// @param point which call, from 1; 0 for none, or with ballast for a heap that is full from the start
     /// @param ballast fills the heap in place of a failure, or `null`
-    record Fault(Kind kind, long point, @Nullable Ballast ballast) {
+    /// @param back what a call that calls back does: an index of [FaultScene#callBacks]
+    record Fault(Kind kind, long point, @Nullable Ballast ballast, int back) {
 
         static final Fault NONE = new Fault(Kind.EXCEPTION, 0, null);
 
-        @Override
-        public String toString() {
-            return ballast == null
-                    ? "kind=" + kind + " point=" + point
-                    : "kind=FULL_HEAP free=" + ballast.free() + " point=" + point;
+        Fault(Kind kind, long point, @Nullable Ballast ballast) {
+            this(kind, point, ballast, 0);
+        }
+
+        String toString(String calledBack) {
+            if (ballast != null) {
+                return "kind=FULL_HEAP free=" + ballast.free() + " point=" + point;
+            }
+            return "kind=" + kind + (kind == Kind.CALL_BACK ? " back=" + calledBack : "") + " point=" + point;
         }
     }
 
@@ -87,7 +93,9 @@ final class FaultStep {
     /// @param isAsUntouched whether a result is that of the operation when nothing fails
     void faulty(Predicate<String> isAsUntouched) {
         run();
-        if (outcome.failure() == null) {
+        if (fault.kind() == Kind.CALL_BACK && failed()) {
+            checkCalledBack();
+        } else if (outcome.failure() == null) {
             checkResult("it passed with another result: ", isAsUntouched);
             promises.check(true);
         } else {
@@ -100,9 +108,42 @@ final class FaultStep {
         }
     }
 
+    /// What was called back may have changed the result, or ended what the operation needs: that has to be said by name.
+    private void checkCalledBack() {
+        Throwable failure = outcome.failure();
+        if (failure != null && !isRefused() && !isOver(failure)) {
+            violated(Promise.TRANSACTIONAL, "the caller of what was called back gets another failure: " + failure);
+        }
+        promises.checkCalledBack(failure != null);
+    }
+
+    private void callBack() {
+        scene.callBacks.get(fault.back()).run((what, step) -> {
+            try {
+                step.run();
+            } catch (UnsupportedOperationException refused) {
+                // as untouched
+            } catch (Throwable failure) {
+                if (!isOver(failure)) {
+                    violated(Promise.TRANSACTIONAL, "called back, it fails in its own way: call=" + what + " " + failure);
+                }
+            }
+        });
+    }
+
+    /// A limit, or that something is over.
+    private static boolean isOver(Throwable failure) {
+        return failure instanceof MemoryLimitException || NinePromises.isOver(failure);
+    }
+
     /// Calls that were made.
     long reached() {
         return scene.points.reached();
+    }
+
+    /// How many things a call may call back.
+    int callBacks() {
+        return scene.callBacks.size();
     }
 
     /// Whether there was a call of that number, which failed; with ballast, whether the operation had not enough heap.
@@ -117,7 +158,7 @@ final class FaultStep {
         @Nullable Object result = null;
         @Nullable Throwable failure = null;
         Ballast ballast = fault.ballast();
-        scene.points.arm(fault.point(), fault.kind(), ballast == null ? promises::othersGoOn : ballast::fill);
+        scene.points.arm(fault.point(), fault.kind(), ballast == null ? inTheCall() : ballast::fill);
         try {
             if (ballast != null && fault.point() == 0) {
                 ballast.fill();
@@ -141,6 +182,10 @@ final class FaultStep {
         passed(result, failure);
     }
 
+    private Runnable inTheCall() {
+        return fault.kind() == Kind.CALL_BACK ? this::callBack : promises::othersGoOn;
+    }
+
     private void passed(@Nullable Object result, @Nullable Throwable failure) {
         if (failure == null) {
             seen = Rendering.of(result);
@@ -150,8 +195,9 @@ final class FaultStep {
     }
 
     private void checkTaken(long heap, long requested) {
-        // a stalled step's bystander has a heap of its own, and ballast is no operation's
-        boolean isItsOwn = fault.kind() != Kind.STALL && fault.ballast() == null;
+        // a stalled step's bystander has a heap of its own; ballast, and what is called back, are no operation's
+        boolean isItsOwn =
+                fault.kind() != Kind.STALL && fault.kind() != Kind.CALL_BACK && fault.ballast() == null;
         if (isItsOwn && Math.max(heap, requested) > scene.mayTake) {
             violated(
                     Promise.CHECKED_BEFORE_TAKEN,
@@ -201,7 +247,10 @@ final class FaultStep {
     }
 
     private void violated(Promise promise, String detail) {
-        String step = "memory=" + scene.memory + " " + fault + " at=[" + scene.points.failed() + "] then=" + then;
+        String calledBack = fault.kind() == Kind.CALL_BACK
+                ? scene.callBacks.get(fault.back()).name()
+                : "";
+        String step = "memory=" + scene.memory + " " + fault.toString(calledBack) + " at=[" + scene.points.failed() + "] then=" + then;
         violations.add(new Violation(operation, step, promise, detail));
     }
 

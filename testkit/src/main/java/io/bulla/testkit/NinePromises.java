@@ -29,6 +29,10 @@ final class NinePromises {
     private static final Pattern OVER =
             Pattern.compile("already|than announced|than events|out of order|more often than retained");
 
+    /// How a view says so, ours or the JDK's, and what refuses a write into what it writes.
+    private static final Pattern REFUSED =
+            Pattern.compile("^stale view|^Already closed|^codec takes back|^no DirectBuffer over this");
+
     private static final int TRAILER = 5000;
 
     private final FaultScene scene;
@@ -46,7 +50,18 @@ final class NinePromises {
 
     /// @param untouched nothing failed, so the operation may have changed builders and readers
     void check(boolean untouched) {
-        if (!untouched) {
+        check(!untouched, untouched);
+    }
+
+    /// After a call that called back: builders may have been written to, and be over.
+    ///
+    /// @param failed the operation did nothing, so that readers are where they were
+    void checkCalledBack(boolean failed) {
+        check(failed, true);
+    }
+
+    private void check(boolean readersStand, boolean untouched) {
+        if (readersStand) {
             readersStand();
         }
         othersGoOn();
@@ -142,7 +157,7 @@ final class NinePromises {
 
     /// Carves new neighbours, then writes on: what a builder wrongly believes to own would overwrite them.
     private void buildersGoOn(boolean untouched) {
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3 && !scene.sourceClosed; i++) {
             byte[] content = FaultScene.bytes(64 + i * 100, 17 + i);
             scene.watch(scene.sealed(content), content);
         }
@@ -215,6 +230,7 @@ final class NinePromises {
                 all.add(one.sibling());
             }
         }
+        all.addAll(scene.ownedLast);
         for (AutoCloseable one : all) {
             try {
                 one.close();
@@ -266,6 +282,7 @@ final class NinePromises {
         expect("regions taken", 0, scene.source.regionsTaken());
         expect("regions misused", 0, scene.source.misused());
         expect("bytes adopted", scene.adoptedBefore, MemoryBudget.adopted());
+        scene.owed.forEach((what, found) -> expect(what, 0, found.getAsLong()));
         scene.releases.forEach(
                 one -> expect("calls of onRelease", 1, one.calls().get()));
         if (scene.budget.peak() > scene.budget.limit()) {
@@ -306,12 +323,20 @@ final class NinePromises {
                 && OVER.matcher(failure.getMessage()).find();
     }
 
+    /// Whether an exception says that something is over, or was changed, by what was called back.
+    static boolean isOver(Throwable failure) {
+        return isByName(failure)
+                || failure instanceof IllegalStateException
+                        && failure.getMessage() != null
+                        && REFUSED.matcher(failure.getMessage()).find();
+    }
+
     private static int different(IoVec bytes, byte[] content) {
         return Arrays.mismatch(bytesOf(bytes), content);
     }
 
     /// Read by an edge's way, which the tally of copies does not count.
-    private static byte[] bytesOf(IoVec bytes) {
+    static byte[] bytesOf(IoVec bytes) {
         byte[] copy = new byte[Math.toIntExact(bytes.byteSize())];
         int at = 0;
         for (int i = 0; i < bytes.regionCount(); i++) {

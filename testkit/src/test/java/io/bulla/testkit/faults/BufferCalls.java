@@ -77,7 +77,8 @@ final class BufferCalls {
         all.receiver(BufferBuilder.class, scene -> scene.builder(0))
                 .receiver(BufferBuilder.class, scene -> scene.builder(16))
                 .receiver(BufferBuilder.class, scene -> scene.builderWithRoom(100))
-                .receiver(BufferBuilder.class, FaultScene::builderOfManyRegions);
+                .receiver(BufferBuilder.class, FaultScene::builderOfManyRegions)
+                .receiver(BufferBuilder.class, PoolCalls::builder);
         for (String array : new String[] {"short", "int", "long"}) {
             String name = "BufferBuilder.put" + Character.toUpperCase(array.charAt(0)) + array.substring(1) + "s("
                     + array + "[], int, int)";

@@ -6,6 +6,8 @@ import io.bulla.interop.agrona.BuilderDirectBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pack.value.DataType;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Registrar;
 import io.bulla.refcount.RefCount;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
@@ -16,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
@@ -24,6 +27,7 @@ import java.util.function.Function;
 final class Catalogue {
 
     private final String area;
+    private final Set<String> packages = new TreeSet<>();
     private final Map<String, Executable> operations;
     private final Map<Class<?>, List<Function<FaultScene, ?>>> receivers = new LinkedHashMap<>();
     private final Map<String, List<Function<FaultScene, Call>>> calls = new LinkedHashMap<>();
@@ -33,12 +37,13 @@ final class Catalogue {
         this.area = area;
         this.operations = new LinkedHashMap<>();
         for (Class<?> anchor : anchors) {
+            packages.add(anchor.getPackageName());
             operations.putAll(PublicOperations.of(anchor));
         }
     }
 
     static List<Catalogue> all() {
-        return List.of(refcount(), iovec(), buffer(), pack(), agrona());
+        return List.of(refcount(), iovec(), buffer(), pack(), pool(), agrona());
     }
 
     static Catalogue refcount() {
@@ -55,6 +60,10 @@ final class Catalogue {
 
     static Catalogue pack() {
         return PackCalls.in(new Catalogue("pack-unpack", Packer.class, DataType.class));
+    }
+
+    static Catalogue pool() {
+        return PoolCalls.in(new Catalogue("pool", SlabSource.class, Registrar.class));
     }
 
     static Catalogue agrona() {
@@ -84,6 +93,10 @@ final class Catalogue {
 
     String area() {
         return area;
+    }
+
+    Set<String> packages() {
+        return packages;
     }
 
     /// Operations that cannot be run: no receiver, or a parameter without a value. And calls of no operation.

@@ -24,6 +24,7 @@ import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Info;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
+import io.bulla.pool.SlabSupplier;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
@@ -141,6 +142,7 @@ final class Fixtures {
         add(GatheringByteChannel.class, scene -> Doubles.writable(scene.points()));
         add(Appendable.class, scene -> Doubles.appendable(scene.points()));
         add(CharSequence.class, scene -> Doubles.characters(scene.points(), "a text of 19 letters"));
+        add(SlabSupplier.class, scene -> new FaultySupplier(scene.points()));
         add(SegmentAllocator.class, scene -> Doubles.allocator(scene.points()));
         add(Codec.class, scene -> Doubles.codec(scene.points()));
         add(DirectBuffer.class, scene -> foreign(scene, DirectBuffer.class, readOnly(scene)));

@@ -18,9 +18,11 @@ import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.PoisoningSource;
 import io.bulla.testkit.Promise;
+import io.bulla.testkit.Violation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
@@ -199,6 +201,100 @@ class PlantedViolationsTest {
                 return taken.length;
             };
         });
+    }
+
+    /// A builder of a kind that does not look again after it has asked: what the call backs are there to find.
+    @Test
+    void writeBehindASealOutOfTheCallIsFound() {
+        assertCalledBack(Promise.IMMUTABLE, scene -> {
+            BufferBuilder builder = scene.builderWithRoom(100);
+            return () -> {
+                MemorySegment memory = memoryOf(builder);
+                scene.points().reach("a foreign call");
+                memory.set(ValueLayout.JAVA_BYTE, 3, (byte) 99);
+                return null;
+            };
+        });
+    }
+
+    @Test
+    void memoryTakenBehindACloseOutOfTheCallIsFound() {
+        assertCalledBack(Promise.ACCOUNTABLE, scene -> {
+            BufferBuilder builder = scene.builder(16);
+            return () -> {
+                MemorySource.Region fresh = scene.source().allocate(64);
+                if (builder.toString().contains("abandoned")) {
+                    return "lost";
+                }
+                fresh.release();
+                return "given back";
+            };
+        });
+    }
+
+    @Test
+    void failureOfAnotherKindBehindACallBackIsFound() {
+        assertCalledBack(Promise.TRANSACTIONAL, scene -> {
+            SealedBuffer buffer = scene.buffer(300);
+            return () -> {
+                scene.points().reach("a foreign call");
+                if (!buffer.isOpen()) {
+                    throw new NullPointerException("nothing is left");
+                }
+                return null;
+            };
+        });
+    }
+
+    @Test
+    void callBackOfTheOperationsOwnThatFailsInItsOwnWayIsFound() {
+        assertCalledBack(Promise.TRANSACTIONAL, scene -> {
+            boolean[] busy = new boolean[1];
+            scene.callBack("again", () -> {
+                if (busy[0]) {
+                    throw new ArrayIndexOutOfBoundsException("half done");
+                }
+            });
+            return () -> {
+                busy[0] = true;
+                scene.points().reach("a foreign call");
+                busy[0] = false;
+                return null;
+            };
+        });
+    }
+
+    @Test
+    void builderOfASourceThatIsClosedMeanwhileIsFoundClean() {
+        FaultReport report = new FaultRun("planted")
+                .callingBack()
+                .operation("planted", scene -> {
+                    BufferBuilder builder = scene.builder(16);
+                    return () -> builder.putLong(1).byteSize();
+                })
+                .report();
+        assertEquals(List.of(), report.violations());
+        // three memories, two points or more, an exception and an error twice, a stall and four call backs
+        assertTrue(report.failed() >= 9 * report.points(), report.line());
+    }
+
+    /// Found by a call back, and by nothing else.
+    private static void assertCalledBack(Promise promise, Operation operation) {
+        assertEquals(List.of(), run(operation).violations());
+        List<Violation> found = new FaultRun("planted")
+                .on(Memory.ARENA)
+                .callingBack()
+                .operation("planted", operation)
+                .report()
+                .violations();
+        assertTrue(found.stream().anyMatch(one -> one.promise() == promise), found::toString);
+        assertTrue(found.stream().allMatch(one -> one.step().contains("kind=CALL_BACK")), found::toString);
+    }
+
+    private static MemorySegment memoryOf(BufferBuilder builder) throws ReflectiveOperationException {
+        Field memory = BufferBuilder.class.getSuperclass().getDeclaredField("memory");
+        memory.setAccessible(true);
+        return (MemorySegment) memory.get(builder);
     }
 
     private static FaultReport run(Operation operation) {

@@ -7,14 +7,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Every public operation of the four libraries, while each foreign call that it makes fails.
+/// Every public operation of the libraries, while each foreign call that it makes fails or calls back.
 @Tag("faults")
 class PublicOperationsFaultTest {
 
     @ParameterizedTest
-    @ValueSource(strings = {"refcount", "iovec", "buffer-core", "pack-unpack", "agrona"})
+    @ValueSource(strings = {"pool"})
     void everyOperationKeepsItsPromisesWhileAnyCallFails(String area) {
-        FaultRun run = new FaultRun(area);
+        FaultRun run = new FaultRun(area).callingBack();
         catalogue(area).runs().forEach(run::operation);
         FaultReport report = run.report().print();
         report.check();

@@ -86,7 +86,7 @@ final class Values {
         return MADE.get(type);
     }
 
-    private static void add(Object value) {
+    static void add(Object value) {
         MADE.put(value.getClass(), scene -> value);
     }
 
