@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Offsets are those of version 1.17, as its headers give them on 64-bit Linux. Later versions promise to keep
 /// them: their structures and tables only grow at the end, and the library is asked as by a program made for 1.17.
-/// Tried
-/// is 1.17.0 alone.
+/// Tried are 1.17.0 and 2.1.0.
 final class Libfabric {
 
     static final int VERSION = 1 << 16 | 17;

@@ -23,6 +23,7 @@ import io.bulla.runtime.registration.Landing;
 import io.bulla.runtime.registration.PinBudget;
 import io.bulla.runtime.registration.Registrations;
 import io.bulla.runtime.registration.Revocation;
+import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -216,7 +217,12 @@ class LandedWriteTest {
             Providers.need(provider);
             linksDomain = FabricDomain.open(provider);
             baresDomain = FabricDomain.open(provider);
-            assertTrue(linksDomain.carriesNumbers());
+            boolean numbers = linksDomain.carriesNumbers();
+            if (!numbers) {
+                linksDomain.close();
+                baresDomain.close();
+            }
+            Piece.LIBFABRIC.orSkip(numbers ? null : "writes carry no numbers: provider=" + provider);
             registrations = Registrations.of(linksDomain, new PinBudget(1L << 40));
             baresRegistrations = Registrations.of(baresDomain, new PinBudget(1L << 40));
             link = FabricLink.open(linksDomain, registrations, memory, BARE, LinkLimits.USUAL, this);
