@@ -28,13 +28,17 @@ record CallBack(String name, Consumer<Runner> steps) {
         steps.accept(runner);
     }
 
-    /// Those of every scene: its builders are the ones that ask, or others of the same source.
+    /// Those of every scene and of this one: its builders are the ones that ask, or others of the same source.
     static List<CallBack> of(FaultScene scene) {
-        return new ArrayList<>(List.of(
+        List<CallBack> all = new ArrayList<>(List.of(
                 new CallBack("WRITE", runner -> write(scene, runner)),
                 new CallBack("SEAL", runner -> seal(scene, runner)),
                 new CallBack("CLOSE", runner -> close(scene, runner)),
                 new CallBack("CLOSE_SOURCE", runner -> closeSource(scene, runner))));
+        for (FaultScene.NamedStep own : scene.ownCallBacks) {
+            all.add(new CallBack(own.name(), runner -> runner.of(own.name(), own.step())));
+        }
+        return all;
     }
 
     private static void write(FaultScene scene, Runner runner) {

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Every step has a [FaultScene] of its own, on each [Memory]; a call fails by an exception, by an error, or by
-/// stalling while other threads go on ([Kind]), or after [#callingBack()] by a call back into what asks. After a failure the step is run twice: once to look at what it left,
-/// once to repeat the operation without a fault, which has to give what it gives untouched, or to say that
-/// something is over.
+/// stalling while other threads go on ([Kind]), or after [#callingBack()] by a call back into what asks. After a
+/// failure the step is run twice: once to look at what it left, once to repeat the operation without a fault,
+/// which has to give what it gives untouched, or to say that something is over.
 public final class FaultRun {
 
     private static final int MOST_POINTS = 10_000;
@@ -100,8 +100,9 @@ public final class FaultRun {
     }
 
     /// Lets each foreign call call back too: it writes to the scene's builders, seals or closes them, closes its
-    /// handles, closes its source, or does what the operation says by [FaultScene#callBack]. What is called back, and
-    /// what asked, may say that something is over; the promises have to hold all the same.
+    /// handles, closes its source, or does what the operation says by [FaultScene#callBack].
+    ///
+    /// What is called back, and what asked, may say that something is over. The promises have to hold all the same.
     ///
     /// @return this
     public FaultRun callingBack() {

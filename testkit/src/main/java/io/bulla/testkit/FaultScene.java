@@ -71,6 +71,9 @@ public final class FaultScene {
         }
     }
 
+    /// A step of a scene's own, by its name in the report.
+    record NamedStep(String name, Runnable step) {}
+
     /// What `onRelease` was handed out for.
     record Release(AtomicInteger calls) {}
 
@@ -85,7 +88,7 @@ public final class FaultScene {
     final List<AutoCloseable> owned = new ArrayList<>();
     final List<AutoCloseable> ownedLast = new ArrayList<>();
     final Map<String, LongSupplier> owed = new LinkedHashMap<>();
-    final List<CallBack> callBacks = CallBack.of(this);
+    final List<NamedStep> ownCallBacks = new ArrayList<>();
     final long adoptedBefore = MemoryBudget.adopted();
     final @Nullable ArenaSource arena;
     final Watched sentinel;
@@ -269,7 +272,7 @@ public final class FaultScene {
     /// @param name for the report
     /// @param step a call of something that the operation uses; it may be refused by name
     public void callBack(String name, Runnable step) {
-        callBacks.add(new CallBack(name, call -> call.of(name, step)));
+        ownCallBacks.add(new NamedStep(name, step));
     }
 
     /// The operation may not copy a byte.

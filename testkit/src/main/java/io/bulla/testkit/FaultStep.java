@@ -26,7 +26,7 @@ final class FaultStep {
 
     /// @param point which call, from 1; 0 for none, or with ballast for a heap that is full from the start
     /// @param ballast fills the heap in place of a failure, or `null`
-    /// @param back what a call that calls back does: an index of [FaultScene#callBacks]
+    /// @param back what a call that calls back does: an index into what [CallBack] lists for the scene
     record Fault(Kind kind, long point, @Nullable Ballast ballast, int back) {
 
         static final Fault NONE = new Fault(Kind.EXCEPTION, 0, null);
@@ -108,7 +108,8 @@ final class FaultStep {
         }
     }
 
-    /// What was called back may have changed the result, or ended what the operation needs: that has to be said by name.
+    /// What was called back may have changed the result, or ended what the operation needs: that has to be said by
+    /// name.
     private void checkCalledBack() {
         Throwable failure = outcome.failure();
         if (failure != null && !isRefused() && !isOver(failure)) {
@@ -118,14 +119,16 @@ final class FaultStep {
     }
 
     private void callBack() {
-        scene.callBacks.get(fault.back()).run((what, step) -> {
+        CallBack.of(scene).get(fault.back()).run((what, step) -> {
             try {
                 step.run();
             } catch (UnsupportedOperationException refused) {
                 // as untouched
             } catch (Throwable failure) {
                 if (!isOver(failure)) {
-                    violated(Promise.TRANSACTIONAL, "called back, it fails in its own way: call=" + what + " " + failure);
+                    violated(
+                            Promise.TRANSACTIONAL,
+                            "called back, it fails in its own way: call=" + what + " " + failure);
                 }
             }
         });
@@ -143,7 +146,7 @@ final class FaultStep {
 
     /// How many things a call may call back.
     int callBacks() {
-        return scene.callBacks.size();
+        return CallBack.of(scene).size();
     }
 
     /// Whether there was a call of that number, which failed; with ballast, whether the operation had not enough heap.
@@ -196,8 +199,7 @@ final class FaultStep {
 
     private void checkTaken(long heap, long requested) {
         // a stalled step's bystander has a heap of its own; ballast, and what is called back, are no operation's
-        boolean isItsOwn =
-                fault.kind() != Kind.STALL && fault.kind() != Kind.CALL_BACK && fault.ballast() == null;
+        boolean isItsOwn = fault.kind() != Kind.STALL && fault.kind() != Kind.CALL_BACK && fault.ballast() == null;
         if (isItsOwn && Math.max(heap, requested) > scene.mayTake) {
             violated(
                     Promise.CHECKED_BEFORE_TAKEN,
@@ -248,9 +250,10 @@ final class FaultStep {
 
     private void violated(Promise promise, String detail) {
         String calledBack = fault.kind() == Kind.CALL_BACK
-                ? scene.callBacks.get(fault.back()).name()
+                ? CallBack.of(scene).get(fault.back()).name()
                 : "";
-        String step = "memory=" + scene.memory + " " + fault.toString(calledBack) + " at=[" + scene.points.failed() + "] then=" + then;
+        String step = "memory=" + scene.memory + " " + fault.toString(calledBack) + " at=[" + scene.points.failed()
+                + "] then=" + then;
         violations.add(new Violation(operation, step, promise, detail));
     }
 

@@ -23,7 +23,8 @@ class EveryOperationHasAFaultRunTest {
 
     /// Published modules without a fault run for each public operation, and why.
     private static final Map<String, String> NOT_YET = Map.ofEntries(
-            Map.entry("testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
+            Map.entry(
+                    "testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
             Map.entry("interop/posix", "PosixFaultTest fails each system call of chosen operations, not of all"),
             Map.entry("interop/netty", "NettyFaultTest runs its message ways, without call backs"),
             Map.entry("interop/aeron", "AeronFaultTest runs its message ways, without call backs"),
@@ -61,7 +62,8 @@ class EveryOperationHasAFaultRunTest {
         Map<String, Path> published = Modules.published();
         for (Catalogue each : Catalogue.all()) {
             Path api = published.entrySet().stream()
-                    .filter(one -> one.getKey().equals(each.area()) || one.getKey().endsWith("/" + each.area()))
+                    .filter(one ->
+                            one.getKey().equals(each.area()) || one.getKey().endsWith("/" + each.area()))
                     .findFirst()
                     .orElseThrow()
                     .getValue();

@@ -84,8 +84,9 @@ final class PoolCalls {
             scene.mayVary();
             return Call.on(memory(scene));
         });
-        all.on("PoolFigures.new(long, long, long, long, long, long, long, long, long)", scene ->
-                Call.on(null, 1L, 0L, 1L, 1L, SLAB, 0L, 0L, 1L, 0L));
+        all.on(
+                "PoolFigures.new(long, long, long, long, long, long, long, long, long)",
+                scene -> Call.on(null, 1L, 0L, 1L, 1L, SLAB, 0L, 0L, 1L, 0L));
         return all;
     }
 
@@ -137,11 +138,14 @@ final class PoolCalls {
         Values.add(traits());
         all.receiver(Mark.class, scene -> Doubles.each(scene.points(), Mark.class, () -> 7L))
                 .receiver(MarkUse.class, scene -> Doubles.each(scene.points(), MarkUse.class, new Use()))
-                .receiver(MarkLookup.class, scene ->
-                        Doubles.each(scene.points(), MarkLookup.class, (buffer, region) -> new Use()))
+                .receiver(
+                        MarkLookup.class,
+                        scene -> Doubles.each(scene.points(), MarkLookup.class, (buffer, region) -> new Use()))
                 .receiver(Registrar.class, PoolCalls::registrar);
         for (String type : new String[] {"Access", "Ending", "Fence"}) {
-            all.arguments(type + ".valueOf(String)", type.equals("Access") ? "LOCAL" : type.equals("Ending") ? "IDLE" : "NONE");
+            all.arguments(
+                    type + ".valueOf(String)",
+                    type.equals("Access") ? "LOCAL" : type.equals("Ending") ? "IDLE" : "NONE");
         }
         all.arguments(
                 "Traits.new(String, Set, boolean, boolean, long, long, Fence)",
@@ -153,12 +157,10 @@ final class PoolCalls {
                 SLAB,
                 Fence.NONE);
         all.arguments("RegistrationRefusedException.new(String, Throwable)", "refused", new IllegalStateException());
-        all.on(
-                "Registrar.register(Slab, long, long, Access, Peer, long)",
-                scene -> {
-                    scene.mayVary();
-                    return Call.on(registrar(scene), slab(scene), 0L, SLAB, Access.LOCAL, null, 0L);
-                });
+        all.on("Registrar.register(Slab, long, long, Access, Peer, long)", scene -> {
+            scene.mayVary();
+            return Call.on(registrar(scene), slab(scene), 0L, SLAB, Access.LOCAL, null, 0L);
+        });
         all.on("Registrar.retire(Mark, Ending, Runnable)", scene -> {
             Registrar real = new HostileRegistrar(1, false, Fence.NONE);
             scene.onlyOnce();
