@@ -10,7 +10,6 @@ import io.bulla.testkit.NoOpenHandles;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import io.grpc.ServerServiceDefinition;
-import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /// gRPC of another language at the other end. Needs `python3` with `grpcio` (Debian: `python3-grpcio`), else it is
 /// skipped.
 @ExtendWith(NoOpenHandles.class)
-@Needs(Piece.PYTHON_GRPC)
+@Needs(value = Piece.PYTHON_GRPC, by = PythonProbe.class)
 class OtherLanguageTest {
 
     private static final int MESSAGES = 40;
@@ -44,7 +43,7 @@ class OtherLanguageTest {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         try (Broadcast feed = Broadcast.builder().build();
                 Wire.Ends ends = Wire.NETTY.open(service(sealed, feed))) {
-            Process python = python(client.toString(), "" + ends.server.getPort(), "" + MESSAGES);
+            Process python = PythonProbe.run(client.toString(), "" + ends.server.getPort(), "" + MESSAGES);
             BroadcastTest.await(() -> feed.figures().streams() == 1 || !python.isAlive());
             for (int i = 0; i < MESSAGES; i++) {
                 try (SealedBuffer message =
@@ -70,19 +69,5 @@ class OtherLanguageTest {
                 .addMethod(sealed.responses(Feed.SUBSCRIBE), feed.asHandler());
         Echo.service(sealed).getMethods().forEach(service::addMethod);
         return service.build();
-    }
-
-    private static int status(String... arguments) throws InterruptedException {
-        try {
-            return python(arguments).waitFor();
-        } catch (IOException missing) {
-            return -1;
-        }
-    }
-
-    private static Process python(String... arguments) throws IOException {
-        ProcessBuilder program = new ProcessBuilder("python3");
-        program.command().addAll(List.of(arguments));
-        return program.redirectErrorStream(true).start();
     }
 }

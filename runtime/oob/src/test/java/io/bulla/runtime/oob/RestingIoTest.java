@@ -26,6 +26,8 @@ import io.netty.channel.uring.IoUringSocketChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,9 +54,10 @@ class RestingIoTest {
 
     @BeforeEach
     void whatIsThere() throws IOException {
-        // the first selector opens what the JDK keeps
-        try (var selector = java.nio.channels.Selector.open()) {
-            assertTrue(selector.isOpen());
+        // the first selector opens what the JDK keeps, and so does the first socket
+        try (var selector = Selector.open();
+                var socket = ServerSocketChannel.open()) {
+            assertTrue(selector.isOpen() && socket.isOpen());
         }
         before.addAll(descriptors());
     }
