@@ -50,8 +50,20 @@ public final class CheckpointArchive {
     /// @throws IOException if it cannot be written, or is not known to be kept; no manifest can name it then
     /// @throws IllegalArgumentException if the name of a state is over 255 bytes
     public RankEntry write(long epoch, RankImage image) throws IOException {
+        return write(epoch, 0, image);
+    }
+
+    /// As [#write(long, RankImage)], of an attempt that has a number.
+    ///
+    /// @param epoch number of the checkpoint
+    /// @param attempt as the manifest has it: random, so that files of two jobs are told apart; 0: none
+    /// @param image stays the caller's, and open until the return
+    /// @return what belongs into the manifest
+    /// @throws IOException if it cannot be written, or is not known to be kept; no manifest can name it then
+    /// @throws IllegalArgumentException if the name of a state is over 255 bytes
+    public RankEntry write(long epoch, long attempt, RankImage image) throws IOException {
         try (CheckpointStore.RankFile file = store.create(epoch, image.cut().rank())) {
-            RankEntry entry = RankWriter.write(file, epoch, image);
+            RankEntry entry = RankWriter.write(file, epoch, attempt, image);
             file.publish();
             return entry;
         }

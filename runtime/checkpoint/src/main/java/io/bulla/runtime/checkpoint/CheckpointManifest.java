@@ -7,14 +7,16 @@ import java.security.MessageDigest;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
 /// What makes a checkpoint of a file per rank: their sizes and digests. As text:
 ///
 /// ```
-/// bulla-checkpoint 1
+/// bulla-checkpoint 2
 /// epoch 42
+/// attempt 1f00c2d3e4a5b697
 /// taken 2026-11-22T16:00:00Z
 /// nodes 2
 /// rank 0 bytes 312 messages 1 sha256 ... records ...
@@ -22,15 +24,21 @@ import java.util.Objects;
 /// sha256 ...                                of all bytes above
 /// ```
 ///
+/// One without an attempt has no such line, and says version 1.
+///
 /// @param epoch number of the checkpoint
+/// @param attempt random number of the attempt that took it, which its files have, too: those of another job are told
+///     apart; 0: none
 /// @param taken when, by the clock of the machine that wrote it
 /// @param ranks one for each node, in order
-public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> ranks) {
+public record CheckpointManifest(long epoch, long attempt, Instant taken, List<RankEntry> ranks) {
 
     /// The most nodes of a checkpoint.
     public static final int MOST_NODES = 1 << 16;
 
     private static final String TITLE = "bulla-checkpoint 1";
+    private static final String TITLE_WITH_ATTEMPT = "bulla-checkpoint 2";
+    private static final String ATTEMPT = "attempt ";
     private static final String DIGEST = "sha256 ";
     private static final int DIGEST_LINE = DIGEST.length() + 64 + 1;
     // title, epoch, taken and nodes, then a line for each rank
@@ -38,7 +46,7 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     private static final int MOST_LINE = 240;
 
     /// No manifest is longer, in bytes.
-    static final int MOST_BYTES = (HEAD_LINES + MOST_NODES + 1) * MOST_LINE;
+    static final int MOST_BYTES = (HEAD_LINES + 1 + MOST_NODES + 1) * MOST_LINE;
 
     /// Checks that all ranks are there.
     ///
@@ -56,6 +64,16 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
                         "rank out of place: given=" + ranks.get(rank).rank() + " expected=" + rank);
             }
         }
+    }
+
+    /// A manifest of files without an attempt.
+    ///
+    /// @param epoch number of the checkpoint
+    /// @param taken when, by the clock of the machine that wrote it
+    /// @param ranks one for each node, in order
+    /// @throws IllegalArgumentException as the other constructor
+    public CheckpointManifest(long epoch, Instant taken, List<RankEntry> ranks) {
+        this(epoch, 0, taken, ranks);
     }
 
     /// Number of nodes of the job.
@@ -79,7 +97,12 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     }
 
     ByteBuffer toBytes() {
-        StringBuilder text = new StringBuilder(TITLE + "\nepoch " + epoch + "\ntaken " + taken + "\nnodes " + nodes());
+        StringBuilder text = new StringBuilder(attempt == 0 ? TITLE : TITLE_WITH_ATTEMPT);
+        text.append("\nepoch ").append(epoch);
+        if (attempt != 0) {
+            text.append('\n').append(ATTEMPT).append(HexFormat.of().toHexDigits(attempt));
+        }
+        text.append("\ntaken ").append(taken).append("\nnodes ").append(nodes());
         for (RankEntry rank : ranks) {
             text.append("\nrank ").append(rank.rank()).append(" bytes ").append(rank.bytes());
             text.append(" messages ")
@@ -111,16 +134,28 @@ public record CheckpointManifest(long epoch, Instant taken, List<RankEntry> rank
     }
 
     private static CheckpointManifest parse(long epoch, String[] lines) {
-        expect(TITLE, lines[0]);
-        check(lines.length > HEAD_LINES, "lines are missing");
+        boolean named = lines[0].equals(TITLE_WITH_ATTEMPT);
+        expect(named ? TITLE_WITH_ATTEMPT : TITLE, lines[0]);
+        int more = named ? 1 : 0;
+        int head = HEAD_LINES + more;
+        check(lines.length > head, "lines are missing");
         expect("epoch " + epoch, lines[1]);
+        long attempt = named ? attempt(lines[2]) : 0;
         List<RankEntry> ranks = new ArrayList<>();
-        for (int i = HEAD_LINES; i < lines.length; i++) {
+        for (int i = head; i < lines.length; i++) {
             ranks.add(rank(lines[i].split(" ")));
         }
-        expect("nodes " + ranks.size(), lines[3]);
-        check(lines[2].startsWith("taken "), "no time");
-        return new CheckpointManifest(epoch, Instant.parse(lines[2].substring("taken ".length())), ranks);
+        expect("nodes " + ranks.size(), lines[3 + more]);
+        String taken = lines[2 + more];
+        check(taken.startsWith("taken "), "no time");
+        return new CheckpointManifest(epoch, attempt, Instant.parse(taken.substring("taken ".length())), ranks);
+    }
+
+    private static long attempt(String line) {
+        check(line.startsWith(ATTEMPT), "no attempt");
+        long attempt = HexFormat.fromHexDigitsToLong(line, ATTEMPT.length(), line.length());
+        check(attempt != 0, "attempt is 0");
+        return attempt;
     }
 
     private static RankEntry rank(String[] words) {

@@ -213,7 +213,7 @@ final class Coordinator {
 
     @SuppressWarnings("NullAway") // all have answered
     private static CheckpointManifest manifest(Attempt of, Instant taken) {
-        return new CheckpointManifest(of.epoch, taken, Arrays.asList(of.entries));
+        return new CheckpointManifest(of.epoch, of.number, taken, Arrays.asList(of.entries));
     }
 
     private void published(Attempt of, @Nullable CheckpointSummary summary, @Nullable Throwable failure) {

@@ -182,12 +182,12 @@ final class Participant {
         }
         RankImage image = new RankImage(cut, saving.states());
         answer(of, Notice.of(Word.TAKEN, of.attempt, of.epoch, ""));
-        agent.store(() -> write(of.epoch, image), (entry, thrown) -> written(of, entry, thrown));
+        agent.store(() -> write(of, image), (entry, thrown) -> written(of, entry, thrown));
     }
 
-    private RankEntry write(long epoch, RankImage image) throws Exception {
+    private RankEntry write(Part of, RankImage image) throws Exception {
         try (image) {
-            return archive.write(epoch, image);
+            return archive.write(of.epoch, of.attempt, image);
         }
     }
 

@@ -96,6 +96,10 @@ final class RankReader {
         check(
                 head.rank() == entry.rank() && head.tag() == manifest.nodes() && head.number() == manifest.epoch(),
                 "another file: rank=" + head.rank() + " nodes=" + head.tag() + " epoch=" + head.number());
+        check(
+                head.length() == manifest.attempt(),
+                "file of another attempt: attempt=" + Long.toHexString(head.length()) + " expected="
+                        + Long.toHexString(manifest.attempt()));
     }
 
     /// The digest of the headers stands for all records, and the checksums in them for the bodies. The digest of the

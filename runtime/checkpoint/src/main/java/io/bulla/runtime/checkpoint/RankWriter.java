@@ -34,14 +34,14 @@ final class RankWriter {
     }
 
     /// @throws IllegalArgumentException if a state's name is too long; nothing is written then
-    static RankEntry write(GatheringByteChannel file, long epoch, RankImage image) throws IOException {
+    static RankEntry write(GatheringByteChannel file, long epoch, long attempt, RankImage image) throws IOException {
         image.states().keySet().forEach(RankWriter::name);
-        return new RankWriter(file).write(epoch, image);
+        return new RankWriter(file).write(epoch, attempt, image);
     }
 
-    private RankEntry write(long epoch, RankImage image) throws IOException {
+    private RankEntry write(long epoch, long attempt, RankImage image) throws IOException {
         NodeCut cut = image.cut();
-        record(Kind.HEAD, 0, 0, cut.rank(), cut.size(), epoch, RecordHeader.VERSION, 0, NOTHING);
+        record(Kind.HEAD, 0, 0, cut.rank(), cut.size(), epoch, RecordHeader.VERSION, attempt, NOTHING);
         for (Map.Entry<String, SealedBuffer> state : image.states().entrySet()) {
             state(name(state.getKey()), state.getValue());
         }

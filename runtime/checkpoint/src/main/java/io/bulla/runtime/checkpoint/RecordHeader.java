@@ -22,7 +22,7 @@ import java.util.Optional;
 /// @param tag of the message; in `HEAD`, number of nodes
 /// @param number in its lane, or -1; in `HEAD`, the epoch; in `END`, of records before it
 /// @param order in which it was queued; in `HEAD`, the version; in `END`, number of messages
-/// @param length of the message, also of one without bytes; in `STATE`, bytes of the name
+/// @param length of the message, also of one without bytes; in `STATE`, bytes of the name; in `HEAD`, the attempt
 /// @param checksum of the body
 record RecordHeader(
         Kind kind,

@@ -3,6 +3,7 @@ package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
@@ -127,8 +128,16 @@ public final class Restored implements AutoCloseable {
         return this;
     }
 
+    /// Which checkpoint it is, as nodes say it to each other.
+    ///
+    /// @return the same for all ranks
+    public CutName name() {
+        return new CutName(manifest.epoch(), manifest.attempt());
+    }
+
     /// Goes on: starts a node whose sessions, numbers and messages are those of the checkpoint. No handler has run
-    /// before. Frames of the former processes are refused.
+    /// before. Frames of the former processes are refused; so are nodes of another checkpoint, and those that have
+    /// gone on without this one.
     ///
     /// @param builder of the same rank and number of nodes, with whatever else a node needs
     /// @return a running node, which does not need this any more
@@ -144,7 +153,7 @@ public final class Restored implements AutoCloseable {
     /// @param builder of the same rank and number of nodes
     /// @return the builder, to be started before this is closed
     public OobNodeBuilder into(OobNodeBuilder builder) {
-        return builder.restore(image.cut());
+        return builder.restore(image.cut(), name());
     }
 
     /// Closes the handles that it has; a node that goes on has its own.

@@ -6,6 +6,7 @@ import io.bulla.runtime.oob.limits.Admission;
 import io.bulla.runtime.oob.limits.RefusalLog;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
+import io.bulla.runtime.oob.wire.RestoredFrom;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
@@ -96,7 +97,8 @@ final class Acceptor {
     }
 
     /// A hello has arrived.
-    void greeted(Connection connection, @Nullable Peer dialed, Hello hello) throws IOException {
+    void greeted(Connection connection, @Nullable Peer dialed, Hello hello, @Nullable RestoredFrom from)
+            throws IOException {
         if (nodeLoop.isClosed()) {
             connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
             return;
@@ -116,11 +118,24 @@ final class Acceptor {
                     "no version in common: rank=" + settings.rank() + " versions=" + settings.oldestVersion() + "-"
                             + settings.newestVersion() + " peer=" + hello.rank() + " versions=" + hello.oldest() + "-"
                             + hello.newest());
+        } else {
+            hand(connection, dialed, nodeLoop.peer(hello.rank()), hello, from);
+        }
+    }
+
+    private void hand(Connection connection, @Nullable Peer dialed, Peer peer, Hello hello, @Nullable RestoredFrom from)
+            throws IOException {
+        String other = peer.otherCheckpoint(hello, from);
+        if (other != null) {
+            if (dialed != null) {
+                strangerLeft(connection.channel().remoteAddress(), new IOException(other));
+            }
+            connection.refuse(Refusal.OTHER_CHECKPOINT, other);
         } else if (dialed != null) {
             dialed.answered(connection, hello);
         } else {
             admission.greeted(connection.channel());
-            nodeLoop.peer(hello.rank()).accept(connection, hello);
+            peer.accept(connection, hello);
         }
     }
 

@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.wire.BulkOffer;
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
+import io.bulla.runtime.oob.wire.RestoredFrom;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
@@ -143,15 +144,17 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
         write(Frame.control(kind, 0, nodeLoop.settings().rank(), words.length), words);
     }
 
+    /// @param from which checkpoint this node goes on, or `null`
     /// @param offer ended with this connection; or `null`
-    void hello(Hello hello, @Nullable Rendezvous offer) {
+    void hello(Hello hello, @Nullable RestoredFrom from, @Nullable Rendezvous offer) {
         rendezvous = offer;
+        byte[] origin = from == null ? NO_BYTES : from.part();
         byte[] more = offer == null ? NO_BYTES : offer.offer();
-        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + Hello.BYTES + more.length);
-        Frame.control(Frame.Kind.HELLO, 0, hello.rank(), Hello.BYTES + more.length)
-                .writeTo(out);
+        int length = Hello.BYTES + origin.length + more.length;
+        ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
+        Frame.control(Frame.Kind.HELLO, 0, hello.rank(), length).writeTo(out);
         hello.writeTo(out);
-        channel.write(out.writeBytes(more));
+        channel.write(out.writeBytes(origin).writeBytes(more));
         flushNow();
         if (stage == Stage.OVER) {
             endRendezvous();
@@ -530,7 +533,7 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             case HELLO -> {
                 Hello hello = Hello.read(body);
                 offered = BulkOffer.read(body);
-                nodeLoop.acceptor().greeted(this, peer, hello);
+                nodeLoop.acceptor().greeted(this, peer, hello, RestoredFrom.read(body));
             }
             case REFUSE -> refused(Refusal.of(read.tag()), read.session(), text(body));
             case ACK -> peer().acknowledged(read);

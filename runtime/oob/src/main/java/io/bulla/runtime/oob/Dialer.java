@@ -284,7 +284,7 @@ final class Dialer {
             if (attempt == null) {
                 failed(new IOException("connection closed"));
             } else {
-                attempt.hello(peer.hello(), peer.offer(attempt));
+                attempt.hello(peer.hello(), peer.restoredFrom(), peer.offer(attempt));
             }
         }
     }

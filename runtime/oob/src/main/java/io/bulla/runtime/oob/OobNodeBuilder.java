@@ -45,6 +45,7 @@ public final class OobNodeBuilder {
     private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     private @Nullable ServerSocketChannel listener;
     private @Nullable NodeCut cut;
+    private @Nullable CutName cutName;
     private @Nullable LocalMemory localMemory;
     private @Nullable BulkSettings bulk;
     private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
@@ -263,6 +264,20 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder restore(NodeCut cut) {
         this.cut = Objects.requireNonNull(cut, "cut");
+        this.cutName = null;
+        return this;
+    }
+
+    /// As [#restore(NodeCut)], of a checkpoint that has a name. A peer that goes on from another one, or from none
+    /// while this node waits for it, is refused: a line of the log names both, and neither side loses what its
+    /// cut has. So is this node by peers that have gone on without it.
+    ///
+    /// @param cut stays the caller's, to be closed after the start
+    /// @param name the same for all nodes of the job
+    /// @return this builder
+    public OobNodeBuilder restore(NodeCut cut, CutName name) {
+        restore(cut);
+        this.cutName = Objects.requireNonNull(name, "name");
         return this;
     }
 
@@ -516,6 +531,7 @@ public final class OobNodeBuilder {
                 newestVersion,
                 checkedBulk(),
                 cut,
+                cutName,
                 localMemory,
                 surroundings);
     }

@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.limits.SendQuota;
 import io.bulla.runtime.oob.wire.Frame;
 import io.bulla.runtime.oob.wire.Hello;
 import io.bulla.runtime.oob.wire.Refusal;
+import io.bulla.runtime.oob.wire.RestoredFrom;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -237,6 +238,22 @@ final class Peer {
         return session.hello(nodeLoop.life());
     }
 
+    /// What a hello says of the checkpoint that this node goes on from, or `null`: it goes on from none.
+    @Nullable
+    RestoredFrom restoredFrom() {
+        CutName name = settings.cutName();
+        return name == null ? null : new RestoredFrom(name.epoch(), name.attempt(), lives.now(), session.isRestored());
+    }
+
+    /// Whether this node and the peer do not go on from the same moment.
+    ///
+    /// @return what is wrong, or `null`
+    @Nullable
+    String otherCheckpoint(Hello hello, @Nullable RestoredFrom theirs) {
+        return new OtherCheckpoint(settings.rank(), settings.cutName())
+                .of(hello, theirs, session.isRestored(), lives.now(), nodeLoop.life());
+    }
+
     /// What a hello offers beside the connection.
     ///
     /// @return `null` if it is nothing
@@ -302,7 +319,7 @@ final class Peer {
             case LATE -> fresh.overtaken("hello is not a new one: peer=" + rank + " number=" + hello.number());
             case GOES_ON -> {
                 session.checkExpected(hello);
-                fresh.hello(hello(), offer(fresh));
+                fresh.hello(hello(), restoredFrom(), offer(fresh));
                 use(fresh, hello);
             }
             default -> {
@@ -362,6 +379,8 @@ final class Peer {
                 startSession(lives.whyOver(life));
             }
             case CLOSING -> giveUp("it is closing");
+            case OTHER_CHECKPOINT ->
+                nodeLoop.acceptor().strangerLeft(fresh.channel().remoteAddress(), new IOException(text));
             default -> nodeLoop.debug("refused: peer=" + rank + " reason=" + reason + " " + text);
         }
     }

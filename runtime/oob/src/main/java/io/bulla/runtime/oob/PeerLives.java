@@ -24,6 +24,11 @@ final class PeerLives {
         return life == now ? "it had given this node up" : "it was restarted";
     }
 
+    /// The process that was heard last, or 0.
+    long now() {
+        return now;
+    }
+
     /// A hello of a process.
     ///
     /// @param connected whether the one that is known is connected

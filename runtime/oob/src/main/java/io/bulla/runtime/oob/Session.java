@@ -100,7 +100,7 @@ final class Session {
                 life,
                 settings.inboundHighWaterMark(),
                 settings.limit(),
-                Hello.SIGNED_BROADCASTS | (settings.localMemory() == null ? 0 : Hello.LOCAL));
+                Hello.SIGNED_BROADCASTS | Hello.CHECKPOINTS | (settings.localMemory() == null ? 0 : Hello.LOCAL));
     }
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
@@ -272,6 +272,11 @@ final class Session {
             lane.restore(of.next(), of.acknowledged(), sends.get(lane.code));
             reassemblers[lane.code].restore(of.expected());
         }
+    }
+
+    /// Whether it is as in a cut: the peer was not heard since.
+    boolean isRestored() {
+        return restored;
     }
 
     /// The peer has said for the first time what it has of a restored session: what it has not is charged now, as

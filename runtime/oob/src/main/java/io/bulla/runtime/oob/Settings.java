@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param bulk beside the connections, or `null`
 /// @param cut where the node goes on, or `null`
+/// @param cutName which checkpoint it is of, or `null`
 /// @param localMemory what nodes of this host lend each other by, or `null`
 record Settings(
         int rank,
@@ -45,5 +46,6 @@ record Settings(
         int newestVersion,
         @Nullable BulkSettings bulk,
         @Nullable NodeCut cut,
+        @Nullable CutName cutName,
         @Nullable LocalMemory localMemory,
         Surroundings surroundings) {}

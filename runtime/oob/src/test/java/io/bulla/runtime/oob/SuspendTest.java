@@ -174,7 +174,7 @@ class SuspendTest {
                             // of a session that has never been
                             Hello hello = new Session(loop.settings()).hello(1);
                             try {
-                                loop.acceptor().greeted(connection, null, of(hello, 1));
+                                loop.acceptor().greeted(connection, null, of(hello, 1), null);
                             } catch (IOException refused) {
                                 throw new UncheckedIOException(refused);
                             }

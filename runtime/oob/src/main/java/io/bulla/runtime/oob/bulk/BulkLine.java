@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 public interface BulkLine extends AutoCloseable {
 
     /// The longest address, in bytes.
-    int MOST_ADDRESS = 160;
+    int MOST_ADDRESS = 128;
 
     /// What the peer's end is told, in the hello.
     ///

@@ -26,7 +26,8 @@ import java.io.IOException;
 /// 88
 /// ```
 ///
-/// A later version may append; what is behind is not read.
+/// Behind it may be parts: [BulkOffer], [RestoredFrom]. A later version may append others; what is not known is not
+/// read.
 ///
 /// @param oldest version that the node speaks
 /// @param newest version that the node speaks
@@ -41,7 +42,7 @@ import java.io.IOException;
 /// @param life of the process
 /// @param window of either lane, in bytes with headers
 /// @param limit of a message, in bytes
-/// @param features what the node can beyond the version: [#LOCAL], [#SIGNED_BROADCASTS]; what both can is used
+/// @param features what the node can beyond the version: [#LOCAL], [#SIGNED_BROADCASTS], [#CHECKPOINTS]
 public record Hello(
         int oldest,
         int newest,
@@ -67,6 +68,9 @@ public record Hello(
 
     /// Takes broadcasts that end with a signature.
     public static final long SIGNED_BROADCASTS = 2;
+
+    /// Says from which checkpoint it goes on, if from any: [RestoredFrom].
+    public static final long CHECKPOINTS = 4;
 
     private static final int LEAST = 80;
 

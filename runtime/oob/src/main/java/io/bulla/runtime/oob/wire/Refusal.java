@@ -14,7 +14,9 @@ public enum Refusal {
     /// The node closes.
     CLOSING,
     /// Another process of the same rank is connected.
-    CLAIMED_TWICE;
+    CLAIMED_TWICE,
+    /// The two nodes do not go on from the same checkpoint.
+    OTHER_CHECKPOINT;
 
     private static final Refusal[] ALL = values();
 
