@@ -58,7 +58,7 @@ public class StringsBenchmark {
         builder = BufferBuilder.ofCapacity(source, ROOM);
         packer = Packer.into(builder, format);
         try (BufferBuilder item = BufferBuilder.ofCapacity(source, ROOM)) {
-            Packer.into(item, format).packString(strings);
+            Packer.into(item, format).packStrings(strings);
             buffer = item.seal();
         }
         text = Arena.ofShared().allocate(ROOM);
@@ -75,7 +75,7 @@ public class StringsBenchmark {
     @Benchmark
     public Packer pack() {
         builder.truncate(0);
-        return packer.packString(strings);
+        return packer.packStrings(strings);
     }
 
     /// Length, bytes and the end of each, as C has it.

@@ -84,9 +84,9 @@ public final class Packer extends NumberPacker {
         return new Packer(builder, format, floats, texts, limits);
     }
 
-    /// Packs one item of one string.
+    /// Packs one item of one string. Of several: [#packStrings].
     ///
-    /// @param value a null reference is a null string, which is not the empty one
+    /// @param value `null` is a null string, as C packs a `char *` that is NULL; it is not the empty one
     /// @return this packer
     /// @throws IllegalArgumentException if it holds U+0000, where a C reader would cut it, or half a surrogate
     ///     pair
@@ -103,11 +103,12 @@ public final class Packer extends NumberPacker {
 
     /// Packs one item of strings.
     ///
-    /// @param values any number; a null reference is a null string, which is not the empty one
+    /// @param values any number, none included; a `null` among them is a null string, which is not the empty one
     /// @return this packer
+    /// @throws NullPointerException if there is no array: one null string is `packString(null)`
     /// @throws IllegalArgumentException if a string holds U+0000, where a C reader would cut it, or half a
     ///     surrogate pair
-    public Packer packString(@Nullable String... values) {
+    public Packer packStrings(@Nullable String... values) {
         long start = builder.byteSize();
         try {
             begin(DataType.STRING, values.length);

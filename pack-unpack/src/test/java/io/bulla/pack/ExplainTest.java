@@ -30,7 +30,7 @@ class ExplainTest {
                 format,
                 packer -> packer.packInt32(1, -1, 1000)
                         .pack(new Info("my.key", 1, new Value(DataType.UINT32, 42)))
-                        .packString("a\u001b[2J\"", null)
+                        .packStrings("a\u001b[2J\"", null)
                         .pack(new Value(
                                 DataType.DATA_ARRAY,
                                 DataArray.of(DataType.PROC, new Proc("job", 3), new Proc("job", -2))))

@@ -121,7 +121,7 @@ class LimitsAgreeTest {
                 few,
                 format,
                 "string too long, a reader would refuse it: byteSize=9 maxStringBytes=8",
-                p -> p.packString("1", "\u20ac\u20ac12"));
+                p -> p.packStrings("1", "\u20ac\u20ac12"));
         refused(
                 few,
                 format,

@@ -25,7 +25,7 @@ class OneValueTest {
         }
         for (String value : new String[] {null, "", "a", "\u00e9", "x".repeat(100)}) {
             assertArrayEquals(
-                    Packed.bytes(format, packer -> packer.packString(new String[] {value})),
+                    Packed.bytes(format, packer -> packer.packStrings(new String[] {value})),
                     Packed.bytes(format, packer -> packer.packString(value)));
         }
         byte[] object = "y".repeat(40).getBytes(StandardCharsets.US_ASCII);

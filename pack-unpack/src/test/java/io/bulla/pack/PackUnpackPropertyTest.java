@@ -47,7 +47,7 @@ class PackUnpackPropertyTest {
         BufferBuilder builder = BufferBuilder.create(Packed.SOURCE);
         Packer.into(builder, format)
                 .packInt32(ints)
-                .packString(strings.toArray(String[]::new))
+                .packStrings(strings.toArray(String[]::new))
                 .packInts(DataType.UINT32, ints)
                 .packInts(DataType.UINT, ints)
                 .packInt64(longs)

@@ -49,7 +49,7 @@ class QuirksTest {
     @EnumSource
     void nullIsNotTheEmptyString(WireFormat format) {
         byte[] bytes =
-                Packed.bytes(format, packer -> packer.packString(null, "").packString((String) null));
+                Packed.bytes(format, packer -> packer.packStrings(null, "").packString(null));
         try (SealedBuffer buffer = Packed.sealed(bytes)) {
             Unpacker unpacker = Unpacker.of(buffer, format);
             assertArrayEquals(new String[] {null, ""}, unpacker.unpackStrings());
@@ -195,7 +195,7 @@ class QuirksTest {
 
     @Test
     void textThatCWouldCutIsRefused() {
-        refused(WireFormat.PMIX_4, "string holds U+0000: index=1 length=3", p -> p.packString("fine", "a\0b"));
+        refused(WireFormat.PMIX_4, "string holds U+0000: index=1 length=3", p -> p.packStrings("fine", "a\0b"));
         refused(
                 WireFormat.PMIX_4,
                 "string holds half a surrogate pair: index=1 length=2",

@@ -45,7 +45,7 @@ class RawTextTest {
                 bytes,
                 packed(
                         format,
-                        packer -> packer.packString(ESCAPED, null, "")
+                        packer -> packer.packStrings(ESCAPED, null, "")
                                 .packString(ESCAPED)
                                 .packInt32(7)));
         for (int at = 0; at < bytes.length; at++) {

@@ -29,7 +29,7 @@ class ShortTextTest {
             texts[4 * i + 2] = text(i) + "\u20ac\ud83d\ude00" + text(3);
             texts[4 * i + 3] = i % 3 == 0 ? null : text(i) + "?";
         }
-        byte[] packed = Packed.bytes(format, packer -> packer.packString(texts));
+        byte[] packed = Packed.bytes(format, packer -> packer.packStrings(texts));
         try (SealedBuffer buffer = Packed.sealed(packed);
                 SealedBuffer cut = Packed.cut(packed, 7, 100, packed.length / 2)) {
             assertArrayEquals(texts, Unpacker.of(buffer, format).unpackStrings());

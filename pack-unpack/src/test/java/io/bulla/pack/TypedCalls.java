@@ -92,7 +92,8 @@ interface TypedCalls {
             });
         } else if (type == DataType.STRING) {
             return calls(
-                    p -> p.packString(values.toArray(String[]::new)), u -> Arrays.asList((Object[]) u.unpackStrings()));
+                    p -> p.packStrings(values.toArray(String[]::new)),
+                    u -> Arrays.asList((Object[]) u.unpackStrings()));
         } else if (type == DataType.BYTE_OBJECT) {
             return calls(
                     p -> p.packByteObject(values.stream()

@@ -95,7 +95,7 @@ class UnpackerTest {
             long before = builder.byteSize();
             assertEquals(
                     "string holds U+0000: index=1 length=3",
-                    assertThrows(IllegalArgumentException.class, () -> packer.packString("fine", "a\0b"))
+                    assertThrows(IllegalArgumentException.class, () -> packer.packStrings("fine", "a\0b"))
                             .getMessage());
             assertEquals(before, builder.byteSize());
             assertThrows(

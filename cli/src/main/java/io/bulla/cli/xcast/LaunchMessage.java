@@ -59,8 +59,8 @@ final class LaunchMessage {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, payload + overhead)) {
             Packer packer = Packer.into(builder, FORMAT)
                     .packString(job)
-                    .packString(nodes.toArray(String[]::new))
-                    .packString(variables)
+                    .packStrings(nodes.toArray(String[]::new))
+                    .packStrings(variables)
                     .packInt32(files.size());
             for (Path file : files) {
                 packFile(packer, file);
@@ -121,8 +121,8 @@ final class LaunchMessage {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, PRACTICE_BYTES + 1024)) {
             Packer packer = Packer.into(builder, FORMAT)
                     .packString("practice")
-                    .packString(new String[0])
-                    .packString(new String[0])
+                    .packStrings(new String[0])
+                    .packStrings(new String[0])
                     .packInt32(1);
             InputStream zeros = new ByteArrayInputStream(new byte[PRACTICE_BYTES]);
             packFile(packer, "zeros", Channels.newChannel(zeros), PRACTICE_BYTES);

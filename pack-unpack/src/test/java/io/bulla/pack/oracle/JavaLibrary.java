@@ -92,7 +92,7 @@ final class JavaLibrary implements Library {
             case BOOL -> packer.packBool((boolean[]) unboxed(boolean.class, values));
             case FLOAT -> packer.packFloat((float[]) unboxed(float.class, values));
             case DOUBLE -> packer.packDouble((double[]) unboxed(double.class, values));
-            case STRING -> packer.packString(Arrays.copyOf(values, values.length, String[].class));
+            case STRING -> packer.packStrings(Arrays.copyOf(values, values.length, String[].class));
             case BYTE_OBJECT ->
                 packer.packByteObject(Arrays.stream(values)
                         .map(each -> CValues.bytes((IoVec) each))

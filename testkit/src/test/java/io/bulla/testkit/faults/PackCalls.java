@@ -49,7 +49,7 @@ final class PackCalls {
         all.arguments("Packer.pack(DataType, Object[])", DataType.INT32, new Object[] {1, 2, 3});
         all.arguments("Packer.packInts(DataType, int[], int, int)", DataType.INT32, new int[9000], 4, 8000);
         all.arguments("Packer.packInt64(long[])", new long[9000]);
-        all.arguments("Packer.packString(String[])", (Object) new String[] {"a", null, "text that is longer"});
+        all.arguments("Packer.packStrings(String[])", (Object) new String[] {"a", null, "text that is longer"});
         all.arguments("Packer.packRawString(IoVec[])", (Object) new IoVec[] {raw(), raw()});
         all.arguments("Packer.packByteObject(byte[])", FaultScene.bytes(9000, 1));
         all.arguments("Packer.packByteObject(byte[][])", (Object) new byte[][] {{1}, FaultScene.bytes(9000, 1)});
@@ -88,7 +88,7 @@ final class PackCalls {
             return Call.on(Fixtures.unpacker(scene, packer -> packer.packBuffer(inner)));
         });
         unpack(all, "unpackString()", packer -> packer.packString("a text over more than one region"));
-        unpack(all, "unpackStrings()", packer -> packer.packString("a", "b"));
+        unpack(all, "unpackStrings()", packer -> packer.packStrings("a", "b"));
         unpack(all, "unpackRawString()", packer -> packer.packRawString(raw()));
         unpack(all, "unpackRawStrings()", packer -> packer.packRawString(raw(), raw()));
         unpack(all, "unpackByteObject()", packer -> packer.packByteObject(FaultScene.bytes(900, 1)));

@@ -46,7 +46,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
             Packer.into(builder, FORMAT)
                     .packInt32(VERSION)
                     .packInt64(life)
-                    .packString(addresses.stream()
+                    .packStrings(addresses.stream()
                             .map(address -> address.getAddress().getHostAddress())
                             .toArray(String[]::new))
                     .packInt32(addresses.stream()
