@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 record CompositeReader(ElementReader elements, Unpacker in) {
 
     private static final int NAMESPACE = Proc.MAX_NAMESPACE_BYTES + 1;
+    private static final Query NO_QUERY = new Query(List.of(), List.of());
     private static final int KEY = Composite.MAX_KEY_BYTES + 1;
 
     Composite read(DataType type) {
@@ -44,7 +45,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
             case BUFFER -> new NestedBuffer(in.nestedMode(), in.bytes(in.objectSize(type)));
             case DATA_ARRAY -> array();
             case PROC_INFO -> new ProcInfo(proc(), string(), string(), (int) in.single(DataType.PID), in.int8());
-            case QUERY -> new Query(strings(in.number(Wire.INT32)), infos());
+            case QUERY -> query();
             case ENVAR -> new Envar(string(), string(), in.int8());
             case APP ->
                 new App(
@@ -84,6 +85,13 @@ record CompositeReader(ElementReader elements, Unpacker in) {
         return new Value(type, elements.one(in.format.inValue(type)));
     }
 
+    /// Two bytes say that there is nothing in one: those have one object in common.
+    private Query query() {
+        List<String> keys = strings(in.number(Wire.INT32));
+        List<Info> qualifiers = infos();
+        return keys.isEmpty() && qualifiers.isEmpty() ? NO_QUERY : new Query(keys, qualifiers);
+    }
+
     private DataArray array() {
         DataType type = in.type();
         long start = in.position;
@@ -111,7 +119,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
     private List<String> strings(long count) {
         long start = in.position;
         List<String> texts = list(String.class, DataType.STRING, count);
-        if (texts.contains(null)) {
+        if (!texts.isEmpty() && texts.contains(null)) {
             throw ByteCursor.failed(Reason.MALFORMED, "null string in a list", "text", null, start);
         }
         return texts;
@@ -122,8 +130,7 @@ record CompositeReader(ElementReader elements, Unpacker in) {
     }
 
     private <T> List<T> list(Class<T> each, DataType type, long count) {
-        return elements.block(type, in.listCount(count, in.position)).stream()
-                .map(each::cast)
-                .toList();
+        List<@Nullable Object> values = elements.block(type, in.listCount(count, in.position));
+        return values.isEmpty() ? List.of() : values.stream().map(each::cast).toList();
     }
 }

@@ -59,6 +59,10 @@ final class ElementReader {
             // no byte answers for each of these values, so neither memory nor time is spent on each
             return withoutBytes(type, count);
         }
+        if (count == 0) {
+            // millions of these fit into a message of a few bytes each
+            return Collections.emptyList();
+        }
         List<@Nullable Object> values = new ArrayList<>(Math.min(count, 1024));
         for (int i = 0; i < count; i++) {
             long start = in.position;

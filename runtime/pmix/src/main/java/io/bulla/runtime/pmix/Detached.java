@@ -95,7 +95,8 @@ final class Detached {
             case Pdata told -> new Pdata(told.proc(), told.key(), value(told.value()));
             case NestedBuffer buffer -> new NestedBuffer(buffer.described(), vec(bytes(buffer.bytes())));
             case Endpoint end -> new Endpoint(end.uuid(), end.osName(), vec(bytes(end.address())));
-            case Query query -> new Query(query.keys(), infos(query.qualifiers()));
+            case Query query ->
+                query.qualifiers().isEmpty() ? query : new Query(query.keys(), infos(query.qualifiers()));
             case App app ->
                 new App(
                         app.command(),
@@ -129,6 +130,6 @@ final class Detached {
     }
 
     private List<Info> infos(List<Info> infos) {
-        return infos.stream().map(info -> info(info)).toList();
+        return infos.isEmpty() ? infos : infos.stream().map(info -> info(info)).toList();
     }
 }
