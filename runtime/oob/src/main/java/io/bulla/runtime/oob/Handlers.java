@@ -69,6 +69,7 @@ final class Handlers {
             Tag of = tags.get(tag);
             if (of != null) {
                 of.handler = null;
+                forget(tag, of);
             }
         }
     }
@@ -101,6 +102,11 @@ final class Handlers {
     /// Bytes that messages without a receiver pin, with their headers.
     synchronized long unclaimed() {
         return keptBytes;
+    }
+
+    /// Tags that somebody asks for, or of which something is kept.
+    synchronized int tags() {
+        return tags.size();
     }
 
     /// Messages without a receiver, of each tag in order.
@@ -161,8 +167,10 @@ final class Handlers {
     private synchronized Object receiver(Incoming incoming) {
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
-            if (!tag.once.isEmpty()) {
-                return tag.once.poll();
+            CompletableFuture<Message> once = tag.once.poll();
+            if (once != null) {
+                forget(incoming.message.tag(), tag);
+                return once;
             }
             if (tag.handler != null) {
                 return tag.handler;
@@ -195,10 +203,19 @@ final class Handlers {
     private synchronized @Nullable Incoming nextKept(int tag, @Nullable MessageHandler handler) {
         Tag of = tags.get(tag);
         Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
-        if (kept != null) {
+        if (of != null && kept != null) {
             keptBytes -= kept.charge();
+            forget(tag, of);
         }
         return kept;
+    }
+
+    /// Nothing is known of a tag for which nobody asks and of which nothing is kept: peers choose tags, too. Under the
+    /// lock.
+    private void forget(int tag, Tag of) {
+        if (of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
+            tags.remove(tag);
+        }
     }
 
     private void handle(MessageHandler handler, Incoming incoming) {
