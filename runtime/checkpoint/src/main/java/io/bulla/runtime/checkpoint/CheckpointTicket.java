@@ -70,7 +70,8 @@ public final class CheckpointTicket {
     ///
     /// @return completes on a thread of the checkpoints when the checkpoint exists; fails with a
     ///     [CheckpointException] that says epoch, state, missing ranks and reason if it was aborted. If the store
-    ///     fails while the manifest is written, [CheckpointArchive#manifest] knows whether the checkpoint exists
+    ///     fails while the manifest is written, or does not answer until the deadline,
+    ///     [CheckpointArchive#manifest] knows whether the checkpoint exists
     public CompletionStage<CheckpointSummary> done() {
         return done.minimalCompletionStage();
     }
@@ -94,12 +95,19 @@ public final class CheckpointTicket {
         missing = left;
     }
 
+    /// Nothing happens if the store has answered too late.
     void published(CheckpointSummary summary) {
+        if (done.isDone()) {
+            return;
+        }
         at(State.PUBLISHED, summary.epoch(), List.of());
         done.complete(summary);
     }
 
     void aborted(String why, @Nullable Throwable cause) {
+        if (done.isDone()) {
+            return;
+        }
         CheckpointException failure = new CheckpointException(
                 "checkpoint aborted: epoch=" + epoch() + " state=" + state() + " missing=" + missing() + " reason="
                         + why,

@@ -139,7 +139,7 @@ public final class Checkpoints implements AutoCloseable {
     @Override
     public void close() {
         agent.run(() -> {
-            coordinator.abort("checkpoints are closed: rank=" + node.rank());
+            coordinator.close("checkpoints are closed: rank=" + node.rank());
             participant.close();
         });
         agent.close();

@@ -23,6 +23,8 @@ final class Coordinator {
 
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    private static final String NOT_KNOWN = "; whether the checkpoint exists, CheckpointArchive.manifest knows";
+
     /// How it speaks to a node.
     interface Voice {
         void say(int rank, Notice notice);
@@ -89,13 +91,22 @@ final class Coordinator {
     /// An attempt always has a timer: if there is no heap for one, what was before goes on.
     private void begun(Attempt of) {
         Future<?> limit = agent.later(
-                () -> abort(of, "deadline has passed: millis=" + (of.deadline - of.asked) / 1_000_000, null),
-                Math.max(0, of.deadline - agent.now()));
+                () -> late(of, (of.deadline - of.asked) / 1_000_000), Math.max(0, of.deadline - agent.now()));
         if (timer != null) {
             timer.cancel(false);
         }
         timer = limit;
         attempt = of;
+    }
+
+    /// A store that does not answer while the manifest is written keeps no ticket. The attempt is over when it has
+    /// answered; until then there is no other.
+    private void late(Attempt of, long millis) {
+        if (attempt == of && of.publishing) {
+            of.ticket.aborted("the store has not answered: millis=" + millis + NOT_KNOWN, null);
+        } else {
+            abort(of, "deadline has passed: millis=" + millis, null);
+        }
     }
 
     private List<Integer> all() {
@@ -253,10 +264,13 @@ final class Coordinator {
         }
     }
 
-    /// Whatever runs.
-    void abort(String why) {
-        if (attempt != null) {
-            abort(attempt, why, null);
+    /// Whatever runs: nobody hears any more what comes of a manifest that is being written.
+    void close(String why) {
+        Attempt of = attempt;
+        if (of != null && of.publishing) {
+            of.ticket.aborted(why + NOT_KNOWN, null);
+        } else if (of != null) {
+            abort(of, why, null);
         }
     }
 

@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.SeekableByteChannel;
 
 /// A file of a rank that is read, and where in it that is.
 final class RankChannel implements ReadableByteChannel {
@@ -25,6 +26,11 @@ final class RankChannel implements ReadableByteChannel {
         int read = in.read(into);
         position += Math.max(0, read);
         return read;
+    }
+
+    /// How long the file is, or -1: the store does not say.
+    long size() throws IOException {
+        return in instanceof SeekableByteChannel sized ? sized.size() : -1;
     }
 
     /// @return bytes to read

@@ -23,6 +23,7 @@ import java.util.TreeMap;
 final class RankReader {
 
     private static final int LANES = 3;
+    private static final long FIRST = 1 << 16;
 
     private final CheckpointManifest manifest;
     private final RankEntry entry;
@@ -66,6 +67,9 @@ final class RankReader {
     }
 
     private void all() throws IOException {
+        check(
+                in.size() < 0 || in.size() == entry.bytes(),
+                "size of the file: bytes=" + in.size() + " expected=" + entry.bytes());
         head(next());
         RecordHeader record = next();
         while (record.kind() == Kind.STATE) {
@@ -197,11 +201,17 @@ final class RankReader {
         return message;
     }
 
-    /// The limit is asked, and the source's budget, before anything is read.
+    /// The limit is asked, and the source's budget, before anything is read. No memory is taken for what the file does
+    /// not have: its size is known to be the manifest's, or as much is read at a time as has come already.
     private SealedBuffer body(long bytes, long most) throws IOException {
         check(bytes <= most, "too long: length=" + bytes + " most=" + most);
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, bytes))) {
-            return keep(builder.readFully(in, bytes).seal());
+        long first = in.size() >= 0 ? bytes : Math.min(bytes, FIRST);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, first))) {
+            builder.readFully(in, first);
+            while (builder.byteSize() < bytes) {
+                builder.readFully(in, Math.min(bytes - builder.byteSize(), builder.byteSize()));
+            }
+            return keep(builder.seal());
         }
     }
 

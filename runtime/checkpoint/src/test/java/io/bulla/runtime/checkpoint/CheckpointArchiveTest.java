@@ -189,6 +189,36 @@ class CheckpointArchiveTest {
         assertTrue(message.endsWith("reason=length=536870912 left=0 record=56"), message);
     }
 
+    /// The manifest lies, too, and the store does not know how long its file is.
+    @Test
+    void sizeThatTheManifestSaysIsNotBelieved(@TempDir Path folder) throws IOException {
+        for (FolderStore store : List.of(new FolderStore(ForgetfulDisk.ROOT, disk), FolderStore.of(folder))) {
+            long large = 1L << 29;
+            try (CheckpointStore.RankFile out = store.create(1, 0)) {
+                ByteBuffer file = ByteBuffer.allocate(2 * RecordHeader.BYTES + 100)
+                        .put(new RecordHeader(RecordHeader.Kind.HEAD, 0, 0, 0, 0, 1, 1, 1, 0, 0).toBytes())
+                        .put(new RecordHeader(RecordHeader.Kind.STATE, 0, 0, large, 0, 0, 0, 0, 0, 0).toBytes())
+                        .clear();
+                while (file.hasRemaining()) {
+                    out.write(file);
+                }
+                out.publish();
+            }
+            CheckpointManifest forged = new CheckpointManifest(
+                    1, Images.TAKEN, List.of(RankEntry.of(0, large + 1000, 0, "0".repeat(64) + " " + "0".repeat(64))));
+            try (ArenaSource little = ArenaSource.create(new MemoryBudget(4 << 20), null)) {
+                String message = assertThrows(
+                                CheckpointException.class,
+                                () -> CheckpointArchive.of(store).read(forged, 0, little, RestoreLimits.DEFAULT))
+                        .getMessage();
+                assertTrue(
+                        message.contains("reason=file ends early")
+                                || message.contains("reason=size of the file: bytes=212 expected=" + (large + 1000)),
+                        message);
+            }
+        }
+    }
+
     @Test
     void filesOfAnotherCheckpointAreRefused(MemorySource source) throws IOException {
         CheckpointManifest manifest = written(source);
