@@ -5,6 +5,8 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.List;
 
 /// Writes a message of several pieces, and completes its promise by the outcome of all of them. On the event loop.
@@ -15,6 +17,8 @@ import java.util.List;
 ///         --one failed behind or before others--> failure; the channel is closed, for its stream has a hole
 /// ```
 final class Pieces {
+
+    private static final Logger LOG = System.getLogger(Pieces.class.getPackageName());
 
     private final Channel channel;
     private final ChannelPromise promise;
@@ -44,8 +48,9 @@ final class Pieces {
                 ended(piece, each.cause());
             }
         }
-        for (CompositeByteBuf rest : pieces.subList(handedOn, pieces.size())) {
-            rest.release();
+        Throwable release = PartsRelease.of(pieces.subList(handedOn, pieces.size()));
+        if (release != null) {
+            LOG.log(Level.WARNING, "release failed: channel=" + channel, release);
         }
         if (!failed) {
             channel.flush();

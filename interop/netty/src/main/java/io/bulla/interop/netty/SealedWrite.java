@@ -68,11 +68,7 @@ public final class SealedWrite {
             try {
                 channel.eventLoop().execute(message::write);
             } catch (RejectedExecutionException loopIsDown) {
-                try {
-                    message.giveUp();
-                } finally {
-                    message.promise.setFailure(loopIsDown);
-                }
+                message.giveUp(loopIsDown);
             }
         }
         return message.promise;
@@ -130,9 +126,19 @@ public final class SealedWrite {
             }
         }
 
-        void giveUp() {
-            pieces.forEach(ReferenceCountUtil::release);
-            ticket.happened();
+        /// Whatever a release throws, all is let go, and the promise fails.
+        void giveUp(Throwable why) {
+            Throwable release = PartsRelease.of(pieces);
+            if (release != null) {
+                why.addSuppressed(release);
+            }
+            try {
+                ticket.happened();
+            } catch (Throwable memory) {
+                why.addSuppressed(memory);
+            } finally {
+                promise.setFailure(why);
+            }
         }
     }
 }

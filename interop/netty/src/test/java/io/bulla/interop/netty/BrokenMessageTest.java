@@ -12,6 +12,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledDirectByteBuf;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -26,6 +28,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.Arrays;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,6 +97,25 @@ class BrokenMessageTest extends EmbeddedSends {
         cancelled.countDown();
         loops.shutdownGracefully(0, 60, TimeUnit.SECONDS).sync();
         assertInstanceOf(CancellationException.class, written.cause());
+    }
+
+    @Test
+    void headerWhoseReleaseThrowsKeepsNothingOfAMessageThatIsGivenUp() throws Exception {
+        EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        NioSocketChannel down = new NioSocketChannel();
+        loops.register(down).sync();
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        ByteBuf header = new UnpooledDirectByteBuf(UnpooledByteBufAllocator.DEFAULT, 4, 4) {
+            @Override
+            protected void deallocate() {
+                super.deallocate();
+                throw new IllegalStateException("thrown by the test");
+            }
+        };
+        ChannelFuture written = SealedWrite.write(down, header.writeInt(1), regions(1500));
+        assertInstanceOf(RejectedExecutionException.class, written.cause());
+        assertEquals("thrown by the test", written.cause().getSuppressed()[0].getMessage());
+        assertEquals(0, handles.open());
     }
 
     @Test
