@@ -441,8 +441,24 @@ public final class FabricLink implements AutoCloseable {
         deliver();
     }
 
-    /// The first that are whole, in the order of their requests.
+    /// The first that are whole, in the order of their requests. Those behind one with which the listener throws wait
+    /// for nothing.
     private void deliver() {
+        try {
+            deliverFirst();
+        } catch (Throwable thrown) {
+            try {
+                deliver();
+            } catch (Throwable again) {
+                if (again != thrown) {
+                    thrown.addSuppressed(again);
+                }
+            }
+            throw thrown;
+        }
+    }
+
+    private void deliverFirst() {
         while (!arriving.isEmpty()) {
             Map.Entry<Long, Arriving> first = arriving.entrySet().iterator().next();
             SealedBuffer whole = first.getValue().whole;

@@ -178,8 +178,31 @@ final class FabricLine implements BulkLine {
             try {
                 endpoint.close();
             } finally {
-                List.copyOf(landings).forEach(GrantedLanding::close);
+                closeLandings();
             }
+        }
+    }
+
+    /// Each, whatever the memory of another throws.
+    private void closeLandings() {
+        Throwable first = null;
+        for (GrantedLanding landing : List.copyOf(landings)) {
+            landings.remove(landing);
+            try {
+                landing.close();
+            } catch (RuntimeException | Error failure) {
+                if (first == null) {
+                    first = failure;
+                } else if (first != failure) {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        switch (first) {
+            case null -> {}
+            case RuntimeException failure -> throw failure;
+            case Error failure -> throw failure;
+            default -> throw new AssertionError(first);
         }
     }
 

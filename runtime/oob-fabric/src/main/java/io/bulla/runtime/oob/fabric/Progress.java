@@ -115,7 +115,7 @@ final class Progress {
                 interrupted = true;
             }
         }
-        open.forEach(line -> line.fails(closed()));
+        tell(open, closed());
         endWritten();
         if (interrupted) {
             Thread.currentThread().interrupt();
@@ -137,7 +137,7 @@ final class Progress {
                 fail(FabricBulk.asFailure("fabric makes no progress", refused));
                 inVain = LAZY;
             } catch (Throwable failure) {
-                LOG.log(Level.ERROR, "fabric thread: domain=" + domain, failure);
+                log("fabric thread", failure);
                 inVain = LAZY;
             }
             rest(inVain);
@@ -169,7 +169,26 @@ final class Progress {
         synchronized (this) {
             all = List.copyOf(lines);
         }
-        all.forEach(line -> line.fails(why));
+        tell(all, why);
+    }
+
+    /// Each, whatever the listener of another throws.
+    private void tell(List<FabricLine> all, IOException why) {
+        for (FabricLine line : all) {
+            try {
+                line.fails(why);
+            } catch (Throwable thrown) {
+                log("listener of a line failed", thrown);
+            }
+        }
+    }
+
+    private void log(String what, Throwable thrown) {
+        try {
+            LOG.log(Level.ERROR, what + ": domain=" + domain, thrown);
+        } catch (Throwable noLine) {
+            // those behind it are told
+        }
     }
 
     private boolean endWritten() {
@@ -184,8 +203,17 @@ final class Progress {
                 }
             }
         }
-        ended.forEach(this::end);
+        ended.forEach(this::endGuarded);
         return !ended.isEmpty();
+    }
+
+    private void endGuarded(Write over) {
+        try {
+            end(over);
+        } catch (Throwable thrown) {
+            log("write was not ended", thrown);
+            over.result.completeExceptionally(thrown);
+        }
     }
 
     private void end(Write over) {

@@ -165,6 +165,21 @@ class FabricBulkTest {
     }
 
     @Test
+    void listenerThatThrowsKeepsTheWordFromNoOther() throws Exception {
+        List<String> told = new ArrayList<>();
+        try (Pair pair = new Pair("tcp;ofi_rxm", MemoryBudget.unlimited());
+                BulkLine first = pair.bulks.get(0).open("first", why -> {
+                    told.add("first");
+                    throw new IllegalStateException("thrown by the test");
+                });
+                BulkLine second = pair.bulks.get(0).open("second", why -> told.add("second"))) {
+            pair.bulks.get(0).close();
+            assertEquals(List.of("first", "second"), told);
+            assertTrue(first != second);
+        }
+    }
+
+    @Test
     void unknownProviderIsRefusedByName() {
         need("tcp;ofi_rxm");
         try (SlabSource memory = SlabSource.create()) {
