@@ -35,7 +35,6 @@ final class Broadcasts {
 
     private static final Logger LOG = NodeLog.LOG;
     private static final ValueLayout.OfInt BIG_INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final int OUTCOMES = 4096;
 
     /// `reached` of a confirmation that says: not taken, send it from byte 0.
     private static final int AGAIN = -1;
@@ -46,14 +45,7 @@ final class Broadcasts {
     private final OriginChecks origins;
     private final long session;
     private final Map<BroadcastKey, Broadcast> active = new LinkedHashMap<>();
-    private final Map<BroadcastKey, Broadcast.Outcome> outcomes = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<BroadcastKey, Broadcast.Outcome> eldest) {
-            return size() > OUTCOMES;
-        }
-    };
+    private final Outcomes outcomes = new Outcomes();
     private final SeenBroadcasts seen = new SeenBroadcasts();
     private final LongAdder sends = new LongAdder();
     // volatile: one step; a signature needs the number before the loop has the broadcast
@@ -130,7 +122,7 @@ final class Broadcasts {
         try {
             return depth(origin);
         } catch (Throwable wrong) {
-            LOG.log(Level.ERROR, "routing failed: rank=" + settings.rank() + " origin=" + origin, wrong);
+            NodeLog.failed("routing failed", settings.rank(), "origin", origin, wrong);
             return 0;
         }
     }
@@ -260,7 +252,7 @@ final class Broadcasts {
             refuse(broadcast, String.valueOf(wrong.getMessage()));
             return;
         } catch (Throwable noHandle) {
-            LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " tag=" + broadcast.tag, noHandle);
+            NodeLog.failed("broadcast failed", settings.rank(), "tag", broadcast.tag, noHandle);
             seen.add(broadcast.key);
             broadcast.missed(settings.rank());
             return;
@@ -322,7 +314,7 @@ final class Broadcasts {
         try {
             children = tree.children(of, broadcast.key.origin());
         } catch (Throwable wrong) {
-            LOG.log(Level.ERROR, "routing failed: rank=" + settings.rank() + " of=" + of, wrong);
+            NodeLog.failed("routing failed", settings.rank(), "of", of, wrong);
             allFailedBelow(broadcast, of);
             return;
         }
@@ -348,7 +340,7 @@ final class Broadcasts {
                 }
             }
         } catch (Throwable wrong) {
-            LOG.log(Level.ERROR, "routing failed again: rank=" + settings.rank() + " of=" + top, wrong);
+            NodeLog.failed("routing failed again", settings.rank(), "of", top, wrong);
         }
     }
 
@@ -363,7 +355,7 @@ final class Broadcasts {
 
     /// A child gets nothing, those below it are this node's.
     private void failed(Broadcast broadcast, int child, Throwable why) {
-        LOG.log(Level.ERROR, "broadcast failed: rank=" + settings.rank() + " child=" + child, why);
+        NodeLog.failed("broadcast failed", settings.rank(), "child", child, why);
         Optional<BroadcastSend> sent = broadcast.waiting.remove(child);
         if (sent != null) {
             settle(sent);
@@ -623,7 +615,7 @@ final class Broadcasts {
             return;
         }
         if (!broadcast.refused) {
-            outcomes.put(broadcast.key, outcome);
+            outcomes.put(broadcast.key, outcome.reached(), outcome.failed());
         }
         for (int parent : broadcast.parents) {
             confirm(broadcast.key, outcome, nodeLoop.peer(parent));
@@ -639,8 +631,11 @@ final class Broadcasts {
 
     /// What was done long ago, or given up, has arrived to its end.
     private void confirmAgain(BroadcastKey key, Peer to) {
-        Broadcast.Outcome known = outcomes.get(key);
-        if (known == null) {
+        Outcomes.Kept kept = outcomes.get(key);
+        Broadcast.Outcome known;
+        if (kept != null) {
+            known = new Broadcast.Outcome(kept.reached(), kept.failed());
+        } else {
             known = seen.isForgotten(key)
                     ? notTaken()
                     : new Broadcast.Outcome(seen.contains(key) ? 1 : AGAIN, List.of());

@@ -16,6 +16,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -158,6 +162,43 @@ class UserCodeTest {
             BroadcastResult result = get(cluster.node(0).broadcast(Cluster.TAG, message));
             assertEquals(List.of(2), result.failed());
             assertEquals("1 from 0: 1", cluster.next());
+        }
+    }
+
+    /// As while the heap is full. The line about the policy is not written, and all behind it is done.
+    @Test
+    void logThatThrowsKeepsNoBroadcastFromItsEnd() throws Exception {
+        AtomicBoolean first = new AtomicBoolean(true);
+        cluster.start(
+                4,
+                setup -> setup.routing(new Radix(1)).sends(message -> {
+                    if (!first.getAndSet(false)) {
+                        throw new Error("policy, as told");
+                    }
+                    return message.share();
+                }));
+        Logger logger = Logger.getLogger(OobNode.class.getName());
+        Handler full = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                if (line.getLevel() == Level.SEVERE) {
+                    throw new OutOfMemoryError("log, as told");
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(full);
+        try (SealedBuffer message = cluster.numbered(1, SIZE)) {
+            BroadcastResult result = get(cluster.node(0).broadcast(Cluster.TAG, message));
+            assertEquals(List.of(2, 3), result.failed());
+            assertEquals("1 from 0: 1", cluster.next());
+        } finally {
+            logger.removeHandler(full);
         }
     }
 
