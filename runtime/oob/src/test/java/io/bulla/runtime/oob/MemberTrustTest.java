@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.topology.Radix;
@@ -78,6 +79,34 @@ class MemberTrustTest {
             assertFalse(second.isDone());
             cluster.node(0).lost(1, "said so");
             assertEquals(List.of(1), second.get(10, TimeUnit.SECONDS).failed());
+        }
+    }
+
+    @Test
+    void frameThatIsAnnouncedTakesItsMemoryOnceWithinTheLimitUntilItsConnectionEnds() throws Exception {
+        int limit = 1 << 20;
+        MeteredSource metered = new MeteredSource(cluster.source);
+        cluster.start(2, node -> node.memory(metered).limit(limit).peerTimeout(Duration.ofMinutes(10)));
+        cluster.node(1).close();
+        long before = metered.used();
+        try (SocketChannel member = SocketChannel.open(cluster.address(0))) {
+            member.write(Wire.hello(4, 4, 1, 2, 1, 77, 0));
+            Wire.read(member, Frame.BYTES + Hello.BYTES);
+            member.write(frame(Frame.Kind.DIRECT, Cluster.TAG, 1, 0, 0, limit, Lane.BULK));
+            // no byte of it has come, nor can another frame before those bytes
+            Cluster.await("memory is taken", () -> metered.used() - before >= limit);
+            assertTrue(metered.used() - before <= limit + (limit >> 3), "used=" + (metered.used() - before));
+        }
+        Cluster.await("and given back", () -> metered.used() == before);
+        try (SocketChannel member = SocketChannel.open(cluster.address(0))) {
+            member.write(Wire.hello(4, 4, 1, 2, 2, 77, 0));
+            Wire.read(member, Frame.BYTES + Hello.BYTES);
+            metered.forgetPeak();
+            member.write(frame(Frame.Kind.DIRECT, Cluster.TAG, 1, 0, 0, limit + 1, Lane.BULK));
+            while (member.read(ByteBuffer.allocate(100)) >= 0) {
+                // until the node ends the connection
+            }
+            assertTrue(metered.peak() - before < limit, "peak=" + (metered.peak() - before));
         }
     }
 
