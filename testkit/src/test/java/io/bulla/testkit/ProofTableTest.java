@@ -40,7 +40,7 @@ class ProofTableTest {
     /// In a column of tests a name in small letters is a method of the class before it, in the cell or in the
     /// column's head.
     @ParameterizedTest
-    @ValueSource(strings = {"oob.md", "security.md", "wire-format.md"})
+    @ValueSource(strings = {"oob.md", "security.md", "wire-format.md", "registration.md", "checkpoint.md"})
     void everyNamedTestExists(String document) throws IOException {
         Map<String, Path> sources = Repository.sources(".*/src/test/java/.*\\.java");
         List<String> wrong = new ArrayList<>();
