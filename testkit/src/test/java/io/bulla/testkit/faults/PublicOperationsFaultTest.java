@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit.faults;
 
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultReport;
 import io.bulla.testkit.FaultRun;
 import java.util.stream.Stream;
@@ -23,11 +24,11 @@ class PublicOperationsFaultTest {
 
     /// All that there are: one that is listed and not run would pass in silence.
     static Stream<String> areas() {
-        return Catalogue.all().stream().map(Catalogue::area);
+        return Catalogues.all().stream().map(FaultCatalogue::area);
     }
 
-    private static Catalogue catalogue(String area) {
-        return Catalogue.all().stream()
+    private static FaultCatalogue catalogue(String area) {
+        return Catalogues.all().stream()
                 .filter(one -> one.area().equals(area))
                 .findFirst()
                 .orElseThrow();
