@@ -27,7 +27,7 @@ final class NinePromises {
 
     /// How the misuse table, and the state machines of a send, say that something is over.
     private static final Pattern OVER =
-            Pattern.compile("already|than announced|than events|out of order|more often than retained");
+            Pattern.compile("already|is over|than announced|than events|out of order|more often than retained");
 
     /// How a view says so, ours or the JDK's, and what refuses a write into what it writes.
     private static final Pattern REFUSED =

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /// The files of this repository, for tests that keep documents in step with them.
-final class Repository {
+public final class Repository {
 
-    static final Path ROOT = root();
+    public static final Path ROOT = root();
 
     private Repository() {}
 

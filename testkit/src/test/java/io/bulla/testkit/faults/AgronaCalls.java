@@ -6,6 +6,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.agrona.BuilderDirectBuffer;
 import io.bulla.interop.agrona.DirectReads;
 import io.bulla.interop.agrona.SealedDirectBuffer;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 
 /// How the operations of `interop/agrona` are called.
@@ -16,18 +18,18 @@ final class AgronaCalls {
 
     private AgronaCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         return written(sealed(all));
     }
 
-    private static Catalogue sealed(Catalogue all) {
+    private static FaultCatalogue sealed(FaultCatalogue all) {
         all.receiver(SealedDirectBuffer.class, AgronaCalls::direct).receiver(DirectReads.class, AgronaCalls::direct);
         all.on(
                 "SealedDirectBuffer.of(IoVec)",
-                scene -> Call.on(null, scene.buffer(300).iovec()));
+                scene -> FaultCall.on(null, scene.buffer(300).iovec()));
         all.on("SealedDirectBuffer.addressOffset()", scene -> {
             scene.mayVary();
-            return Call.on(direct(scene));
+            return FaultCall.on(direct(scene));
         });
         for (String parsed : new String[] {"parseInt", "parseLong", "parseNaturalInt", "parseNaturalLong"}) {
             all.arguments("DirectReads." + parsed + "Ascii(int, int)", 8, 4);
@@ -45,23 +47,23 @@ final class AgronaCalls {
         return scene.own(builder.put(TEXT).put(FaultScene.bytes(300, 1)).seal());
     }
 
-    private static Catalogue written(Catalogue all) {
+    private static FaultCatalogue written(FaultCatalogue all) {
         all.receiver(BuilderDirectBuffer.class, AgronaCalls::written);
         // behind a gap, and over the end of a region
         all.on(
                 "BuilderDirectBuffer.putBytes(int, byte[])",
-                scene -> Call.on(BuilderDirectBuffer.of(scene.builder(16)), 4, FaultScene.bytes(9000, 1)));
-        PublicOperations.of(BuilderDirectBuffer.class).keySet().stream()
+                scene -> FaultCall.on(BuilderDirectBuffer.of(scene.builder(16)), 4, FaultScene.bytes(9000, 1)));
+        all.signatures().stream()
                 .filter(signature -> signature.matches("BuilderDirectBuffer\\.(put|set|checkLimit).*"))
                 .forEach(signature -> {
-                    all.on(signature, scene -> Call.with(written(scene), same -> all.fixtures(signature, scene)));
+                    all.on(signature, scene -> FaultCall.with(written(scene), same -> all.fixtures(signature, scene)));
                     all.on(
                             signature,
-                            scene -> Call.with(
+                            scene -> FaultCall.with(
                                     BuilderDirectBuffer.of(scene.builder(16)), same -> all.fixtures(signature, scene)));
                     all.on(
                             signature,
-                            scene -> Call.with(
+                            scene -> FaultCall.with(
                                     BuilderDirectBuffer.of(scene.builderOfManyRegions()),
                                     same -> all.fixtures(signature, scene)));
                 });

@@ -8,6 +8,8 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 import java.util.List;
 import java.util.function.Function;
@@ -27,11 +29,11 @@ final class BufferCalls {
 
     private BufferCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         return readers(sources(builders(sealed(all))));
     }
 
-    private static Catalogue sealed(Catalogue all) {
+    private static FaultCatalogue sealed(FaultCatalogue all) {
         all.receiver(SealedBuffer.class, scene -> scene.buffer(300))
                 .receiver(SealedBuffer.class, FaultScene::lastHandle)
                 .receiver(SealedBuffer.class, BufferCalls::joined);
@@ -47,24 +49,26 @@ final class BufferCalls {
                     List.<Function<FaultScene, SealedBuffer>>of(scene -> scene.buffer(300), FaultScene::lastHandle)) {
                 all.on("SealedBuffer." + operation, scene -> {
                     scene.noCopy();
-                    return Call.on(on.apply(scene), arguments);
+                    return FaultCall.on(on.apply(scene), arguments);
                 });
             }
         }
         all.on("SealedBuffer.concat(SealedBuffer[])", scene -> {
             scene.noCopy();
             SealedBuffer[] parts = {scene.buffer(300), scene.lastHandle(), joined(scene)};
-            return Call.on(null, (Object) parts);
+            return FaultCall.on(null, (Object) parts);
         });
         // a slice that is copied, and a handle that is shared
         all.on(
                 "SealedBuffer.compact(MemorySource, double)",
-                scene -> Call.on(scene.own(scene.buffer(300).slice(0, 8)), scene.source(), 0.5));
-        all.on("SealedBuffer.compact(MemorySource, double)", scene -> Call.on(scene.buffer(300), scene.source(), 0.5));
+                scene -> FaultCall.on(scene.own(scene.buffer(300).slice(0, 8)), scene.source(), 0.5));
+        all.on(
+                "SealedBuffer.compact(MemorySource, double)",
+                scene -> FaultCall.on(scene.buffer(300), scene.source(), 0.5));
         return all;
     }
 
-    private static Catalogue readers(Catalogue all) {
+    private static FaultCatalogue readers(FaultCatalogue all) {
         return all.receiver(BufferReader.class, scene -> scene.watch(BufferReader.of(scene.buffer(600))))
                 .receiver(BufferReader.class, scene -> scene.watch(BufferReader.of(scene.lastHandle())));
     }
@@ -73,7 +77,7 @@ final class BufferCalls {
         return scene.own(SealedBuffer.concat(scene.buffer(100), scene.lastHandle()));
     }
 
-    private static Catalogue builders(Catalogue all) {
+    private static FaultCatalogue builders(FaultCatalogue all) {
         all.receiver(BufferBuilder.class, scene -> scene.builder(0))
                 .receiver(BufferBuilder.class, scene -> scene.builder(16))
                 .receiver(BufferBuilder.class, scene -> scene.builderWithRoom(100))
@@ -86,7 +90,7 @@ final class BufferCalls {
                     scene -> scene.builder(16), FaultScene::builderOfManyRegions)) {
                 all.on(name, scene -> {
                     scene.mayKeepPart();
-                    return Call.with(on.apply(scene), same -> new Object[] {values(array), 4, 3000});
+                    return FaultCall.with(on.apply(scene), same -> new Object[] {values(array), 4, 3000});
                 });
             }
         }
@@ -94,26 +98,28 @@ final class BufferCalls {
         for (int left : new int[] {0, 4}) {
             all.on("BufferBuilder.truncate(long)", scene -> {
                 scene.mayEndAt(left);
-                return Call.on(scene.builderOfManyRegions(), (long) left);
+                return FaultCall.on(scene.builderOfManyRegions(), (long) left);
             });
             all.on("BufferBuilder.truncate(long)", scene -> {
                 scene.mayEndAt(left);
-                return Call.on(scene.builder(16), (long) left);
+                return FaultCall.on(scene.builder(16), (long) left);
             });
         }
         for (String put : new String[] {"put(byte[])"}) {
-            all.on("BufferBuilder." + put, scene -> Call.on(scene.builder(16), (Object) FaultScene.bytes(5000, 1)));
             all.on(
                     "BufferBuilder." + put,
-                    scene -> Call.on(scene.builderOfManyRegions(), (Object) FaultScene.bytes(50_000, 1)));
+                    scene -> FaultCall.on(scene.builder(16), (Object) FaultScene.bytes(5000, 1)));
+            all.on(
+                    "BufferBuilder." + put,
+                    scene -> FaultCall.on(scene.builderOfManyRegions(), (Object) FaultScene.bytes(50_000, 1)));
         }
         for (String read : new String[] {"readFully", "readFrom"}) {
             all.on(
                     "BufferBuilder." + read + "(ReadableByteChannel, long)",
-                    scene -> Call.with(scene.builder(16), same -> channel(scene)));
+                    scene -> FaultCall.with(scene.builder(16), same -> channel(scene)));
             all.on(
                     "BufferBuilder." + read + "(ReadableByteChannel, long)",
-                    scene -> Call.with(scene.builderOfManyRegions(), same -> channel(scene)));
+                    scene -> FaultCall.with(scene.builderOfManyRegions(), same -> channel(scene)));
         }
         return all;
     }
@@ -130,7 +136,7 @@ final class BufferCalls {
         };
     }
 
-    private static Catalogue sources(Catalogue all) {
+    private static FaultCatalogue sources(FaultCatalogue all) {
         all.receiver(ArenaSource.class, Fixtures::arena)
                 .receiver(ArenaSource.Builder.class, scene -> ArenaSource.builder())
                 .receiver(MemorySource.class, FaultScene::source)
@@ -140,19 +146,19 @@ final class BufferCalls {
         for (String type : new String[] {"ArenaSource", "MemorySource"}) {
             all.on(
                     type + ".allocate(long)",
-                    scene -> Call.on(source(type, scene), 400L)
+                    scene -> FaultCall.on(source(type, scene), 400L)
                             .then(region -> Fixtures.released(scene, (Region) region)));
             all.on(type + ".grow(MemorySource.Region, long)", scene -> onRegion(scene, source(type, scene), 400L));
             all.on(type + ".seal(MemorySource.Region, long)", scene -> onRegion(scene, source(type, scene), 4L));
         }
         all.on("MemorySource.Region.release()", scene -> {
             scene.onlyOnce();
-            return Call.on(scene.source().allocate(64));
+            return FaultCall.on(scene.source().allocate(64));
         });
         all.on("MemoryBudget.give(long)", scene -> {
             MemoryBudget budget = new MemoryBudget(100);
             budget.take(8);
-            return Call.on(budget, 4L);
+            return FaultCall.on(budget, 4L);
         });
         all.arguments("Safety.valueOf(String)", "FAST");
         return all;
@@ -162,8 +168,8 @@ final class BufferCalls {
         return type.equals("ArenaSource") ? Fixtures.arena(scene) : scene.source();
     }
 
-    private static Call onRegion(FaultScene scene, MemorySource source, long bytes) {
+    private static FaultCall onRegion(FaultScene scene, MemorySource source, long bytes) {
         Region region = Fixtures.released(scene, source.allocate(64));
-        return Call.on(source, region, bytes);
+        return FaultCall.on(source, region, bytes);
     }
 }

@@ -53,7 +53,7 @@ public final class FullHeap {
 
     private static List<Map.Entry<String, List<Operation>>> shuffled(long seed) {
         List<Map.Entry<String, List<Operation>>> all = new ArrayList<>();
-        Catalogue.all().forEach(catalogue -> all.addAll(catalogue.runs().entrySet()));
+        Catalogues.all().forEach(catalogue -> all.addAll(catalogue.runs().entrySet()));
         Collections.shuffle(all, new Random(seed));
         return all;
     }

@@ -6,6 +6,8 @@ import io.bulla.iovec.IoVec;
 import io.bulla.iovec.IoVecCursor;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 import java.lang.foreign.Arena;
 
@@ -16,7 +18,7 @@ final class IoVecCalls {
 
     private IoVecCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         all.receiver(IoVec.class, scene -> scene.buffer(300).iovec())
                 .receiver(IoVec.class, scene -> scene.lastHandle().iovec())
                 .receiver(IoVec.class, scene -> scene.buffer(300).iovec().stamped(new Generation()))
@@ -27,8 +29,10 @@ final class IoVecCalls {
                 .receiver(NativeIoVecCursor.class, scene -> NativeIoVecCursor.of(image(scene), Arena.ofAuto(), ENTRIES))
                 .receiver(Generation.class, scene -> new Generation())
                 .arguments("Generation.End.valueOf(String)", "FREE");
-        all.on("IoVec.asSegment()", scene -> Call.on(scene.buffer(300).iovec()));
-        all.on("IoVec.stamp(int)", scene -> Call.on(scene.buffer(300).iovec().stamped(new Generation()), 0));
+        all.on("IoVec.asSegment()", scene -> FaultCall.on(scene.buffer(300).iovec()));
+        all.on(
+                "IoVec.stamp(int)",
+                scene -> FaultCall.on(scene.buffer(300).iovec().stamped(new Generation()), 0));
         all.arguments("IoVec.region(int)", 0);
         all.arguments("IoVec.regionStart(int)", 0);
         all.arguments("IoVec.checkRange(String, long, long, long)", "read", 4L, 4L, 8L);

@@ -17,6 +17,8 @@ import io.bulla.pack.value.DataArray;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Wire;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.faults.Doubles.Job;
 import io.bulla.testkit.faults.Doubles.Rank;
@@ -38,11 +40,11 @@ final class PackCalls {
 
     private PackCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         return values(envelopes(codecs(unpackers(packers(all)))));
     }
 
-    private static Catalogue packers(Catalogue all) {
+    private static FaultCatalogue packers(FaultCatalogue all) {
         all.receiver(Packer.class, scene -> Packer.into(scene.builder(16), FORMAT))
                 .receiver(Packer.class, scene -> Packer.into(scene.builderOfManyRegions(), FORMAT));
         all.arguments("Packer.pack(Composite, Composite[])", new Proc("job", 1), new Composite[] {new Proc("job", 2)});
@@ -72,7 +74,7 @@ final class PackCalls {
         return IoVec.of(Arena.ofAuto().allocate(900).fill((byte) 0xe9));
     }
 
-    private static Catalogue unpackers(Catalogue all) {
+    private static FaultCatalogue unpackers(FaultCatalogue all) {
         all.receiver(Unpacker.class, scene -> Fixtures.unpacker(scene, packer -> packer.packInt32(1, 2, 3)));
         unpack(all, "skip()", packer -> packer.packString("text"));
         unpack(all, "skip(DataType)", packer -> packer.packInt32(1));
@@ -85,7 +87,7 @@ final class PackCalls {
                 DataType.DATA_ARRAY);
         all.on("Unpacker.unpackBuffer()", scene -> {
             SealedBuffer inner = Fixtures.packed(scene, FORMAT, packer -> packer.packInt32(1));
-            return Call.on(Fixtures.unpacker(scene, packer -> packer.packBuffer(inner)));
+            return FaultCall.on(Fixtures.unpacker(scene, packer -> packer.packBuffer(inner)));
         });
         unpack(all, "unpackString()", packer -> packer.packString("a text over more than one region"));
         unpack(all, "unpackStrings()", packer -> packer.packStrings("a", "b"));
@@ -117,26 +119,26 @@ final class PackCalls {
         return all;
     }
 
-    private static void unpack(Catalogue all, String operation, Consumer<Packer> items, Object... arguments) {
+    private static void unpack(FaultCatalogue all, String operation, Consumer<Packer> items, Object... arguments) {
         all.on("Unpacker." + operation, scene -> {
             Unpacker unpacker = Fixtures.unpacker(scene, items);
-            return Call.with(
+            return FaultCall.with(
                     unpacker, same -> arguments.length > 0 ? arguments : all.fixtures("Unpacker." + operation, scene));
         });
     }
 
-    private static Catalogue codecs(Catalogue all) {
+    private static FaultCatalogue codecs(FaultCatalogue all) {
         all.receiver(CodecRegistry.class, PackCalls::registry);
         List<Job> jobs = List.of(new Job(1, "a"), new Job(2, "b"));
         all.on(
                 "Codec.pack(Packer, Object)",
-                scene -> Call.on(
+                scene -> FaultCall.on(
                         Codec.ofRecord(MethodHandles.lookup(), Rank.class),
                         Packer.into(scene.builder(1 << 10), FORMAT),
                         new Rank(1, "host")));
         all.on("Codec.unpack(Unpacker)", scene -> {
             Codec<Rank> codec = Codec.ofRecord(MethodHandles.lookup(), Rank.class);
-            return Call.on(
+            return FaultCall.on(
                     codec,
                     Unpacker.of(
                             Fixtures.packed(scene, FORMAT, packer -> codec.pack(packer, new Rank(1, "host"))), FORMAT));
@@ -144,11 +146,11 @@ final class PackCalls {
         all.arguments("Codec.ofRecord(MethodHandles.Lookup, Class)", MethodHandles.lookup(), Rank.class);
         all.on(
                 "CodecRegistry.with(int, Class, Codec)",
-                scene -> Call.on(CodecRegistry.of(FORMAT), ID, Job.class, Doubles.codec(scene.points())));
+                scene -> FaultCall.on(CodecRegistry.of(FORMAT), ID, Job.class, Doubles.codec(scene.points())));
         for (boolean many : new boolean[] {false, true}) {
             all.on(
                     "CodecRegistry.pack(Packer, Class, List)",
-                    scene -> Call.on(
+                    scene -> FaultCall.on(
                             registry(scene),
                             Packer.into(many ? scene.builderOfManyRegions() : scene.builder(16), FORMAT),
                             Job.class,
@@ -156,12 +158,12 @@ final class PackCalls {
         }
         all.on("CodecRegistry.unpack(Unpacker, Class)", scene -> {
             CodecRegistry registry = registry(scene);
-            return Call.on(
+            return FaultCall.on(
                     registry, Fixtures.unpacker(scene, packer -> registry.pack(packer, Job.class, jobs)), Job.class);
         });
         all.on("CodecRegistry.unpackNext(Unpacker)", scene -> {
             CodecRegistry registry = registry(scene);
-            return Call.on(registry, Fixtures.unpacker(scene, packer -> registry.pack(packer, Job.class, jobs)));
+            return FaultCall.on(registry, Fixtures.unpacker(scene, packer -> registry.pack(packer, Job.class, jobs)));
         });
         return all;
     }
@@ -170,34 +172,35 @@ final class PackCalls {
         return CodecRegistry.of(FORMAT).with(ID, Job.class, Doubles.codec(scene.points()));
     }
 
-    private static Catalogue envelopes(Catalogue all) {
+    private static FaultCatalogue envelopes(FaultCatalogue all) {
         all.arguments("Envelope.new(Optional, long, int)", Optional.of(FORMAT), 4L, 4);
         all.on(
                 "Enveloped.new(Optional, SealedBuffer)",
-                scene -> Call.on(null, Optional.of(FORMAT), scene.lastHandle()));
-        all.on("Envelope.of(SealedBuffer, long)", scene -> Call.on(null, enveloped(scene), 1L << 20));
+                scene -> FaultCall.on(null, Optional.of(FORMAT), scene.lastHandle()));
+        all.on("Envelope.of(SealedBuffer, long)", scene -> FaultCall.on(null, enveloped(scene), 1L << 20));
         all.on(
                 "Envelope.ofHeader(IoVec, long)",
-                scene -> Call.on(null, enveloped(scene).iovec(), 1L << 20));
+                scene -> FaultCall.on(null, enveloped(scene).iovec(), 1L << 20));
         all.on("Envelope.items(SealedBuffer)", scene -> {
             SealedBuffer whole = enveloped(scene);
-            return Call.on(Envelope.of(whole, 1 << 20), whole);
+            return FaultCall.on(Envelope.of(whole, 1 << 20), whole);
         });
         all.on("Envelope.write(WritableByteChannel, WireFormat, SealedBuffer)", scene -> {
             SealedBuffer items = scene.lastHandle();
-            return Call.with(null, same -> new Object[] {Doubles.writable(scene.points()), FORMAT, items});
+            return FaultCall.with(null, same -> new Object[] {Doubles.writable(scene.points()), FORMAT, items});
         });
         all.on("Envelope.write(WritableByteChannel, Optional, SealedBuffer)", scene -> {
             SealedBuffer items = scene.lastHandle();
-            return Call.with(null, same -> new Object[] {Doubles.writable(scene.points()), Optional.empty(), items});
+            return FaultCall.with(
+                    null, same -> new Object[] {Doubles.writable(scene.points()), Optional.empty(), items});
         });
         all.on("Envelope.wrap(MemorySource, Optional, SealedBuffer)", scene -> {
             SealedBuffer items = scene.lastHandle();
-            return Call.on(null, scene.source(), Optional.empty(), items);
+            return FaultCall.on(null, scene.source(), Optional.empty(), items);
         });
         all.on("Envelope.read(ReadableByteChannel, MemorySource, long)", scene -> {
             byte[] whole = bytesOf(scene);
-            return Call.with(null, same ->
+            return FaultCall.with(null, same ->
                     new Object[] {Doubles.readable(scene.points(), whole), scene.source(), 1L << 20});
         });
         return all;
@@ -217,7 +220,7 @@ final class PackCalls {
         }
     }
 
-    private static Catalogue values(Catalogue all) {
+    private static FaultCatalogue values(FaultCatalogue all) {
         IoVec text = Compressed.of("text");
         all.arguments("Compressed.text(IoVec, Limits)", text, Limits.DEFAULT);
         all.arguments("Compressed.bytes(IoVec, Limits)", text, Limits.DEFAULT);
@@ -229,7 +232,7 @@ final class PackCalls {
             all.on("Explain." + output, scene -> {
                 SealedBuffer items = Fixtures.packed(
                         scene, FORMAT, packer -> packer.packInt32(1, 2).packString("text"));
-                return Call.with(
+                return FaultCall.with(
                         null,
                         same -> output.startsWith("d")
                                 ? new Object[] {items, FORMAT, Doubles.appendable(scene.points())}
@@ -256,9 +259,9 @@ final class PackCalls {
         all.arguments("WireFormat.valueOf(String)", "PMIX_4");
         all.arguments("Wire.valueOf(String)", "INT32");
         all.arguments("DataType.of(Class)", Proc.class);
-        all.on("DataType.check(Object)", scene -> Call.on(DataType.INT32, 7));
-        all.on("Wire.unbox(Object)", scene -> Call.on(Wire.INT32, 7));
-        all.on("WireFormat.id(DataType)", scene -> Call.on(FORMAT, DataType.INT32));
+        all.on("DataType.check(Object)", scene -> FaultCall.on(DataType.INT32, 7));
+        all.on("Wire.unbox(Object)", scene -> FaultCall.on(Wire.INT32, 7));
+        all.on("WireFormat.id(DataType)", scene -> FaultCall.on(FORMAT, DataType.INT32));
         return all;
     }
 

@@ -19,6 +19,8 @@ import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.HostileRegistrar;
 import java.time.Duration;
@@ -34,29 +36,29 @@ final class PoolCalls {
 
     private PoolCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         return devices(slabs(sources(all)));
     }
 
-    private static Catalogue sources(Catalogue all) {
+    private static FaultCatalogue sources(FaultCatalogue all) {
         all.receiver(SlabSource.class, PoolCalls::used)
                 .receiver(SlabSource.Builder.class, scene -> SlabSource.builder())
                 .receiver(PoolFigures.class, scene -> pool(scene).figures())
                 .receiver(SlabSupplier.class, scene -> new FaultySupplier(scene.points()))
                 .receiver(SlabSupplier.Memory.class, PoolCalls::memory);
-        all.on("SlabSource.create()", scene -> Call.on(null));
+        all.on("SlabSource.create()", scene -> FaultCall.on(null));
         for (long bytes : new long[] {400, 3 << 20}) {
             for (boolean full : new boolean[] {false, true}) {
                 all.on("SlabSource.allocate(long)", scene -> {
                     SlabSource pool = full ? used(scene) : pool(scene);
-                    return Call.on(pool, bytes).then(region -> Fixtures.released(scene, (Region) region));
+                    return FaultCall.on(pool, bytes).then(region -> Fixtures.released(scene, (Region) region));
                 });
             }
         }
         all.on("SlabSource.grow(MemorySource.Region, long)", scene -> onRegion(scene, pool(scene), 400L));
         all.on("SlabSource.grow(MemorySource.Region, long)", scene -> {
             SlabSource pool = pool(scene);
-            Call call = onRegion(scene, pool, 400L);
+            FaultCall call = onRegion(scene, pool, 400L);
             fill(scene, pool);
             return call;
         });
@@ -67,44 +69,44 @@ final class PoolCalls {
         all.on("SlabSource.sealFilled(MemorySource.Region, long)", scene -> {
             scene.onlyOnce();
             SlabSource pool = pool(scene);
-            return Call.on(pool, pool.allocate(64), 4L);
+            return FaultCall.on(pool, pool.allocate(64), 4L);
         });
-        all.on("SlabSource.close(Duration)", scene -> Call.on(idle(scene), PATIENCE));
+        all.on("SlabSource.close(Duration)", scene -> FaultCall.on(idle(scene), PATIENCE));
         all.on("SlabSource.toString()", scene -> {
             // it says what is booked, which another step may have given back
             scene.mayVary();
-            return Call.on(used(scene));
+            return FaultCall.on(used(scene));
         });
         all.on("SlabSupplier.take(long)", scene -> {
             FaultySupplier supplier = new FaultySupplier(scene.points());
             scene.mayVary();
-            return Call.on(supplier, SLAB).then(memory -> ((SlabSupplier.Memory) memory).end());
+            return FaultCall.on(supplier, SLAB).then(memory -> ((SlabSupplier.Memory) memory).end());
         });
         all.on("SlabSupplier.Memory.segment()", scene -> {
             scene.mayVary();
-            return Call.on(memory(scene));
+            return FaultCall.on(memory(scene));
         });
         all.on(
                 "PoolFigures.new(long, long, long, long, long, long, long, long, long)",
-                scene -> Call.on(null, 1L, 0L, 1L, 1L, SLAB, 0L, 0L, 1L, 0L));
+                scene -> FaultCall.on(null, 1L, 0L, 1L, 1L, SLAB, 0L, 0L, 1L, 0L));
         return all;
     }
 
-    private static Catalogue slabs(Catalogue all) {
+    private static FaultCatalogue slabs(FaultCatalogue all) {
         all.receiver(Slab.class, PoolCalls::slab).receiver(Slab.Holder.class, Device::new);
         for (String address : new String[] {"address()", "id()", "toString()"}) {
             all.on("Slab." + address, scene -> {
                 scene.mayVary();
-                return Call.on(slab(scene));
+                return FaultCall.on(slab(scene));
             });
         }
         all.on("Slab.of(IoVec, int)", scene -> {
             scene.mayVary();
-            return Call.on(null, pooled(scene).iovec(), 0);
+            return FaultCall.on(null, pooled(scene).iovec(), 0);
         });
         all.on("Slab.of(MemorySource.Region)", scene -> {
             scene.mayVary();
-            return Call.on(null, Fixtures.released(scene, pool(scene).allocate(64)));
+            return FaultCall.on(null, Fixtures.released(scene, pool(scene).allocate(64)));
         });
         all.on("Slab.hold(Slab.Holder)", scene -> {
             Slab slab = slab(scene);
@@ -115,14 +117,14 @@ final class PoolCalls {
             scene.own((AutoCloseable) () -> letGo(slab, holder));
             scene.callBack("hold by the same owner", () -> slab.hold(holder));
             scene.callBack("let go of another", () -> letGo(slab, holder));
-            return Call.on(slab, holder);
+            return FaultCall.on(slab, holder);
         });
         all.on("Slab.letGo(Slab.Holder)", scene -> {
             Slab slab = slab(scene);
             Device holder = new Device(scene);
             slab.hold(holder);
             scene.onlyOnce();
-            return Call.on(slab, holder);
+            return FaultCall.on(slab, holder);
         });
         return all;
     }
@@ -133,7 +135,7 @@ final class PoolCalls {
         }
     }
 
-    private static Catalogue devices(Catalogue all) {
+    private static FaultCatalogue devices(FaultCatalogue all) {
         Values.add(new Peer(1, "peer"));
         Values.add(traits());
         all.receiver(Mark.class, scene -> Doubles.each(scene.points(), Mark.class, () -> 7L))
@@ -159,12 +161,12 @@ final class PoolCalls {
         all.arguments("RegistrationRefusedException.new(String, Throwable)", "refused", new IllegalStateException());
         all.on("Registrar.register(Slab, long, long, Access, Peer, long)", scene -> {
             scene.mayVary();
-            return Call.on(registrar(scene), slab(scene), 0L, SLAB, Access.LOCAL, null, 0L);
+            return FaultCall.on(registrar(scene), slab(scene), 0L, SLAB, Access.LOCAL, null, 0L);
         });
         all.on("Registrar.retire(Mark, Ending, Runnable)", scene -> {
             Registrar real = new HostileRegistrar(1, false, Fence.NONE);
             scene.onlyOnce();
-            return Call.on(
+            return FaultCall.on(
                     Doubles.each(scene.points(), Registrar.class, real),
                     mark(real, slab(scene)),
                     Ending.IDLE,
@@ -236,7 +238,7 @@ final class PoolCalls {
         }
     }
 
-    private static Call onRegion(FaultScene scene, SlabSource pool, long bytes) {
+    private static FaultCall onRegion(FaultScene scene, SlabSource pool, long bytes) {
         Region region = pool.allocate(64);
         boolean[] over = new boolean[1];
         AutoCloseable release = () -> {
@@ -252,7 +254,7 @@ final class PoolCalls {
             over[0] = true;
             region.release();
         });
-        return Call.on(pool, region, bytes);
+        return FaultCall.on(pool, region, bytes);
     }
 
     private static SealedBuffer pooled(FaultScene scene) {

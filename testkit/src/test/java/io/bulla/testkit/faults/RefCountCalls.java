@@ -9,6 +9,8 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import io.bulla.refcount.SendTicket;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.faults.Fixtures.Claim;
 import io.bulla.testkit.faults.Fixtures.Counted;
@@ -23,43 +25,43 @@ final class RefCountCalls {
 
     private RefCountCalls() {}
 
-    static Catalogue in(Catalogue all) {
+    static FaultCatalogue in(FaultCatalogue all) {
         return counts(sends(traces(all)));
     }
 
-    private static Catalogue counts(Catalogue all) {
+    private static FaultCatalogue counts(FaultCatalogue all) {
         all.receiver(Lease.class, scene -> scene.buffer(300))
                 .receiver(Lease.class, FaultScene::lastHandle)
                 .receiver(Lease.class, Claim::first)
                 .receiver(RefCount.class, Counted::new);
-        all.on("Lease.close()", scene -> Call.on(adopted(scene)));
-        all.on("Lease.close()", scene -> Call.on(joined(scene)));
-        all.on("Lease.close()", scene -> Call.on(scene.lastHandle()));
-        all.on("Lease.close()", scene -> Call.on(scene.buffer(300)));
+        all.on("Lease.close()", scene -> FaultCall.on(adopted(scene)));
+        all.on("Lease.close()", scene -> FaultCall.on(joined(scene)));
+        all.on("Lease.close()", scene -> FaultCall.on(scene.lastHandle()));
+        all.on("Lease.close()", scene -> FaultCall.on(scene.buffer(300)));
         all.on("Lease.moveTo(Object, Lease)", scene -> {
             Claim from = Claim.first(scene);
             Claim to = from.another();
-            return Call.on(from, "tag", to).then(done -> scene.own(to));
+            return FaultCall.on(from, "tag", to).then(done -> scene.own(to));
         });
         all.on("Lease.retain(Object, Lease)", scene -> {
             Claim from = Claim.first(scene);
             Claim one = from.another();
-            return Call.on(from, "tag", one).then(done -> scene.own(one));
+            return FaultCall.on(from, "tag", one).then(done -> scene.own(one));
         });
         all.on("Lease.retain(Object, Lease[])", scene -> {
             Claim from = Claim.first(scene);
             Lease[] several = {from.another(), from.another(), from.another()};
-            return Call.on(from, "tag", several).then(done -> scene.own(several));
+            return FaultCall.on(from, "tag", several).then(done -> scene.own(several));
         });
-        all.on("Lease.opened(Object)", scene -> Call.on(scene.own(new Claim(new Counted(scene))), "tag"));
+        all.on("Lease.opened(Object)", scene -> FaultCall.on(scene.own(new Claim(new Counted(scene))), "tag"));
         all.on("RefCount.retain(int)", scene -> {
             Counted count = new Counted(scene);
-            return Call.on(count, 3).then(done -> count.back(3));
+            return FaultCall.on(count, 3).then(done -> count.back(3));
         });
         for (String release : new String[] {"release()", "release(int)"}) {
             all.on("RefCount." + release, scene -> {
                 scene.onlyOnce();
-                return Call.on(new Counted(scene), release.endsWith("()") ? new Object[0] : new Object[] {1});
+                return FaultCall.on(new Counted(scene), release.endsWith("()") ? new Object[0] : new Object[] {1});
             });
         }
         return all;
@@ -79,19 +81,19 @@ final class RefCountCalls {
         return whole;
     }
 
-    private static Catalogue sends(Catalogue all) {
+    private static FaultCatalogue sends(FaultCatalogue all) {
         all.receiver(SendTicket.class, scene -> new SendTicket(scene.lastHandle(), 1))
                 .receiver(SendTicket.class, scene -> new SendTicket(scene.buffer(300), 2))
                 .receiver(KernelSend.class, scene -> send(scene, false));
-        all.on("KernelSend.accepted(long, boolean)", scene -> Call.on(send(scene, true), 5L, false));
-        all.on("KernelSend.accepted(long, boolean)", scene -> Call.on(send(scene, true), 5L, true));
-        all.on("KernelSend.notTaken(boolean)", scene -> Call.on(send(scene, true), false));
-        all.on("KernelSend.failed(int, boolean)", scene -> Call.on(send(scene, true), ENOBUFS, false));
-        all.on("KernelSend.giveUp(int)", scene -> Call.on(send(scene, false), ENOBUFS));
+        all.on("KernelSend.accepted(long, boolean)", scene -> FaultCall.on(send(scene, true), 5L, false));
+        all.on("KernelSend.accepted(long, boolean)", scene -> FaultCall.on(send(scene, true), 5L, true));
+        all.on("KernelSend.notTaken(boolean)", scene -> FaultCall.on(send(scene, true), false));
+        all.on("KernelSend.failed(int, boolean)", scene -> FaultCall.on(send(scene, true), ENOBUFS, false));
+        all.on("KernelSend.giveUp(int)", scene -> FaultCall.on(send(scene, false), ENOBUFS));
         all.on("KernelSend.notified()", scene -> {
             KernelSend send = send(scene, true);
             send.accepted(5, true);
-            return Call.on(send);
+            return FaultCall.on(send);
         });
         return all;
     }
@@ -104,52 +106,52 @@ final class RefCountCalls {
         return send;
     }
 
-    private static Catalogue traces(Catalogue all) {
+    private static FaultCatalogue traces(FaultCatalogue all) {
         all.receiver(LeaseLedger.class, scene -> LeaseLedger.full().withStacks().withCloses())
                 .receiver(LeaseTally.class, scene -> new LeaseTally())
                 .receiver(LeaseTrace.class, FaultScene::trace);
         all.on("LeaseTrace.summary()", scene -> {
             // it says how old the oldest handle is
             scene.mayVary();
-            return Call.on(scene.trace());
+            return FaultCall.on(scene.trace());
         });
         for (String type : new String[] {"LeaseLedger", "LeaseTally"}) {
             all.on(type + ".opened(Lease, RefCount, Object)", scene -> {
                 LeaseTrace trace = trace(type);
                 Counted count = new Counted(scene);
                 Lease lease = new Claim(count);
-                return Call.on(trace, lease, count, "tag").then(traced -> trace.closed(lease, traced));
+                return FaultCall.on(trace, lease, count, "tag").then(traced -> trace.closed(lease, traced));
             });
             all.on(type + ".closed(Lease, Object)", scene -> {
                 LeaseTrace trace = trace(type);
                 Counted count = new Counted(scene);
                 Lease lease = new Claim(count);
                 scene.onlyOnce();
-                return Call.on(trace, lease, trace.opened(lease, count, "tag"));
+                return FaultCall.on(trace, lease, trace.opened(lease, count, "tag"));
             });
         }
         all.on("LeaseLedger.lost(Object)", scene -> {
             LeaseLedger ledger = LeaseLedger.full();
             Counted count = new Counted(scene);
             scene.onlyOnce();
-            return Call.on(ledger, ledger.opened(new Claim(count), count, "tag"));
+            return FaultCall.on(ledger, ledger.opened(new Claim(count), count, "tag"));
         });
         all.on("LeaseTrace.lost(Object)", scene -> {
             Counted count = new Counted(scene);
             scene.onlyOnce();
-            return Call.on(scene.trace(), scene.trace().opened(new Claim(count), count, "tag"));
+            return FaultCall.on(scene.trace(), scene.trace().opened(new Claim(count), count, "tag"));
         });
         all.on("LeaseTrace.opened(Lease, RefCount, Object)", scene -> {
             Counted count = new Counted(scene);
             Lease lease = new Claim(count);
-            return Call.on(scene.trace(), lease, count, "tag")
+            return FaultCall.on(scene.trace(), lease, count, "tag")
                     .then(traced -> scene.trace().closed(lease, traced));
         });
         all.on("LeaseTrace.closed(Lease, Object)", scene -> {
             Counted count = new Counted(scene);
             Lease lease = new Claim(count);
             scene.onlyOnce();
-            return Call.on(scene.trace(), lease, scene.trace().opened(lease, count, "tag"));
+            return FaultCall.on(scene.trace(), lease, scene.trace().opened(lease, count, "tag"));
         });
         all.arguments("LeaseLedger.Holder.new(Object, Duration, long, List)", "tag", Duration.ZERO, 4L, List.of());
         return all;

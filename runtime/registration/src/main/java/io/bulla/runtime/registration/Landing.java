@@ -85,7 +85,7 @@ public final class Landing implements AutoCloseable {
     /// @return ended by the caller
     /// @throws RegistrationRefusedException if the device, or the budget, has no room
     /// @throws IllegalArgumentException if another peer may still write there
-    /// @throws IllegalStateException if the landing is over
+    /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
     public Grant grant(Peer peer) throws RegistrationRefusedException {
         return grant(peer, 0, byteSize);
     }
@@ -99,14 +99,14 @@ public final class Landing implements AutoCloseable {
     /// @throws RegistrationRefusedException if the device, or the budget, has no room
     /// @throws IndexOutOfBoundsException if there is no such part
     /// @throws IllegalArgumentException if another peer may still write there
-    /// @throws IllegalStateException if the landing is over
+    /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
     public Grant grant(Peer peer, long offset, long length) throws RegistrationRefusedException {
         Objects.checkFromIndexSize(offset, length, byteSize);
         Grant grant = new Grant(registrations, this, slab, start + offset, length, peer);
         add(grant);
         registrations.enter(grant, Access.REMOTE_WRITE);
         if (!grant.shown()) {
-            throw over();
+            throw new IllegalStateException("grant was ended while its device was asked: it is over: " + this);
         }
         return grant;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit.faults;
+package io.bulla.testkit;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

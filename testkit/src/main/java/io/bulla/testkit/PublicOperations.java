@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit.faults;
+package io.bulla.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /// Every method and constructor that a user of a module can call, read from its class files: public ones, and
 /// protected ones of classes that a user can extend.
@@ -59,7 +60,7 @@ final class PublicOperations {
                 found.add(constructor);
             }
         }
-        for (Class<?> declaring = type; declaring != null; declaring = declaring.getSuperclass()) {
+        for (@Nullable Class<?> declaring = type; declaring != null; declaring = declaring.getSuperclass()) {
             // what a public supertype declares is listed there
             if (declaring == type || !Modifier.isPublic(declaring.getModifiers())) {
                 addMethods(type, declaring, found);

@@ -1,39 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit.faults;
+package io.bulla.testkit;
 
-import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.agrona.BuilderDirectBuffer;
-import io.bulla.iovec.IoVec;
-import io.bulla.pack.Packer;
-import io.bulla.pack.value.DataType;
-import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.Registrar;
-import io.bulla.refcount.RefCount;
 import io.bulla.testkit.FaultRun.Operation;
-import io.bulla.testkit.FaultScene;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /// How each public operation of a module is run: by a rule for its class and the types of its parameters, or by a call
 /// of its own. What has neither is missing.
-final class Catalogue {
+public final class FaultCatalogue {
 
     private final String area;
     private final Set<String> packages = new TreeSet<>();
     private final Map<String, Executable> operations;
     private final Map<Class<?>, List<Function<FaultScene, ?>>> receivers = new LinkedHashMap<>();
-    private final Map<String, List<Function<FaultScene, Call>>> calls = new LinkedHashMap<>();
+    private final Map<String, List<Function<FaultScene, FaultCall>>> calls = new LinkedHashMap<>();
+    private Function<Class<?>, @Nullable Function<FaultScene, Object>> values = type -> null;
+    private Function<Class<?>, @Nullable Function<FaultScene, Object>> records = type -> null;
 
+    /// The operations of packages, none of which can be run yet.
+    ///
+    /// @param area names the reports
     /// @param anchors a class of each package
-    Catalogue(String area, Class<?>... anchors) {
+    public FaultCatalogue(String area, Class<?>... anchors) {
         this.area = area;
         this.operations = new LinkedHashMap<>();
         for (Class<?> anchor : anchors) {
@@ -42,48 +40,52 @@ final class Catalogue {
         }
     }
 
-    static List<Catalogue> all() {
-        return List.of(refcount(), iovec(), buffer(), pack(), pool(), agrona());
+    /// Where the arguments come from of calls that have no arguments of their own.
+    ///
+    /// @param of nothing for a type that has none
+    /// @return this
+    public FaultCatalogue values(Function<Class<?>, @Nullable Function<FaultScene, Object>> of) {
+        values = of;
+        return this;
     }
 
-    static Catalogue refcount() {
-        return RefCountCalls.in(new Catalogue("refcount", RefCount.class));
-    }
-
-    static Catalogue iovec() {
-        return IoVecCalls.in(new Catalogue("iovec", IoVec.class));
-    }
-
-    static Catalogue buffer() {
-        return BufferCalls.in(new Catalogue("buffer-core", SealedBuffer.class));
-    }
-
-    static Catalogue pack() {
-        return PackCalls.in(new Catalogue("pack-unpack", Packer.class, DataType.class));
-    }
-
-    static Catalogue pool() {
-        return PoolCalls.in(new Catalogue("pool", SlabSource.class, Registrar.class));
-    }
-
-    static Catalogue agrona() {
-        return AgronaCalls.in(new Catalogue("agrona", BuilderDirectBuffer.class));
+    /// Where the records come from whose methods have no receiver by a rule; of an enum it is the first constant.
+    ///
+    /// @param of nothing for a record that has none
+    /// @return this
+    public FaultCatalogue records(Function<Class<?>, @Nullable Function<FaultScene, Object>> of) {
+        records = of;
+        return this;
     }
 
     /// A rule: the receivers of every method of a class that has no call of its own.
-    <T> Catalogue receiver(Class<T> type, Function<FaultScene, ? extends T> receiver) {
+    ///
+    /// @param type whose methods
+    /// @param receiver one of perhaps several
+    /// @param <T> its type
+    /// @return this
+    public <T> FaultCatalogue receiver(Class<T> type, Function<FaultScene, ? extends T> receiver) {
         receivers.computeIfAbsent(type, none -> new ArrayList<>()).add(receiver);
         return this;
     }
 
     /// A call of its own, one of perhaps several.
-    Catalogue on(String signature, Function<FaultScene, Call> call) {
+    ///
+    /// @param signature as `SealedBuffer.share(Object)`
+    /// @param call made for each step
+    /// @return this
+    public FaultCatalogue on(String signature, Function<FaultScene, FaultCall> call) {
         calls.computeIfAbsent(signature, none -> new ArrayList<>()).add(call);
         return this;
     }
 
     /// The same receivers as by the rule, other arguments.
-    Catalogue arguments(String signature, Object... arguments) {
+    ///
+    /// @param signature as `SealedBuffer.share(Object)`
+    /// @param arguments as the operation declares them
+    /// @return this
+    /// @throws IllegalStateException if there is no such operation
+    public FaultCatalogue arguments(String signature, @Nullable Object... arguments) {
         Executable operation = operations.get(signature);
         if (operation == null) {
             throw new IllegalStateException("no such operation: signature=" + signature);
@@ -91,16 +93,31 @@ final class Catalogue {
         return byRule(signature, operation, scene -> arguments);
     }
 
-    String area() {
+    /// What names the reports.
+    ///
+    /// @return as it was given
+    public String area() {
         return area;
     }
 
-    Set<String> packages() {
-        return packages;
+    /// The packages whose operations these are.
+    ///
+    /// @return their names
+    public Set<String> packages() {
+        return Set.copyOf(packages);
+    }
+
+    /// Every operation.
+    ///
+    /// @return as `SealedBuffer.share(Object)`, in the order of the class files
+    public Set<String> signatures() {
+        return Collections.unmodifiableSet(operations.keySet());
     }
 
     /// Operations that cannot be run: no receiver, or a parameter without a value. And calls of no operation.
-    List<String> missing() {
+    ///
+    /// @return a line each
+    public List<String> missing() {
         TreeSet<String> missing = new TreeSet<>();
         operations.forEach((signature, operation) -> {
             if (runs(signature, operation).isEmpty()) {
@@ -116,7 +133,9 @@ final class Catalogue {
     }
 
     /// Every operation by its signature, and the ways to run it.
-    Map<String, List<Operation>> runs() {
+    ///
+    /// @return in the order of the class files
+    public Map<String, List<Operation>> runs() {
         Map<String, List<Operation>> runs = new LinkedHashMap<>();
         operations.forEach((signature, operation) -> runs.put(signature, runs(signature, operation)));
         return runs;
@@ -131,16 +150,17 @@ final class Catalogue {
                 .toList();
     }
 
-    private Catalogue byRule(String signature, Executable operation, Function<FaultScene, Object[]> arguments) {
-        Function<FaultScene, Object[]> given = arguments == null ? fixtures(operation) : arguments;
+    private FaultCatalogue byRule(
+            String signature, Executable operation, @Nullable Function<FaultScene, @Nullable Object[]> arguments) {
+        Function<FaultScene, @Nullable Object[]> given = arguments == null ? fixtures(operation) : arguments;
         if (given == null) {
             return this;
         }
         if (operation instanceof Constructor || Modifier.isStatic(operation.getModifiers())) {
-            return on(signature, scene -> Call.with(null, given));
+            return on(signature, scene -> FaultCall.with(null, given));
         }
         for (Function<FaultScene, ?> receiver : receiversOf(signature, operation)) {
-            on(signature, scene -> Call.with(receiver.apply(scene), given));
+            on(signature, scene -> FaultCall.with(receiver.apply(scene), given));
         }
         return this;
     }
@@ -155,26 +175,37 @@ final class Catalogue {
         }
         Class<?> declaring = operation.getDeclaringClass();
         if (declaring.isRecord() || declaring.isEnum()) {
-            Function<FaultScene, Object> made = Values.of(declaring);
+            Function<FaultScene, Object> made =
+                    declaring.isEnum() ? scene -> declaring.getEnumConstants()[0] : records.apply(declaring);
             return made == null ? List.of() : List.of(made);
         }
         return List.of();
     }
 
-    private static Function<FaultScene, Object[]> fixtures(Executable operation) {
-        List<Function<FaultScene, Object>> values = new ArrayList<>();
+    private @Nullable Function<FaultScene, @Nullable Object[]> fixtures(Executable operation) {
+        List<Function<FaultScene, Object>> given = new ArrayList<>();
         for (Class<?> parameter : operation.getParameterTypes()) {
-            Function<FaultScene, Object> value = Fixtures.of(parameter);
+            Function<FaultScene, Object> value = values.apply(parameter);
             if (value == null) {
                 return null;
             }
-            values.add(value);
+            given.add(value);
         }
-        return scene -> values.stream().map(value -> value.apply(scene)).toArray();
+        return scene -> given.stream().map(value -> value.apply(scene)).toArray();
     }
 
     /// The values of the types of an operation's parameters.
-    Object[] fixtures(String signature, FaultScene scene) {
-        return fixtures(operations.get(signature)).apply(scene);
+    ///
+    /// @param signature as `SealedBuffer.share(Object)`
+    /// @param scene of the step
+    /// @return made anew
+    /// @throws IllegalStateException if there is no such operation, or a type has no value
+    public @Nullable Object[] fixtures(String signature, FaultScene scene) {
+        Executable operation = operations.get(signature);
+        Function<FaultScene, @Nullable Object[]> given = operation == null ? null : fixtures(operation);
+        if (given == null) {
+            throw new IllegalStateException("no values for it: signature=" + signature);
+        }
+        return given.apply(scene);
     }
 }

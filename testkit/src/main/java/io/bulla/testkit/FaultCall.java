@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit.faults;
+package io.bulla.testkit;
 
 import io.bulla.testkit.FaultRun.Action;
-import io.bulla.testkit.FaultScene;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -12,47 +11,65 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/// How one operation is called: on what, with what, and what is owed for its result.
+/// How one operation of a [FaultCatalogue] is called: on what, with what, and what is owed for its result.
 ///
 /// @param receiver `null` for a static method or a constructor
 /// @param arguments made anew for each run
 /// @param then told the result of a run that passed
-record Call(Object receiver, Function<FaultScene, Object[]> arguments, Consumer<Object> then) {
+public record FaultCall(
+        @Nullable Object receiver,
+        Function<FaultScene, @Nullable Object[]> arguments,
+        Consumer<@Nullable Object> then) {
 
-    static Call on(Object receiver, Object... arguments) {
-        return new Call(receiver, scene -> arguments, result -> {});
+    /// A call with these arguments, each time it is repeated.
+    ///
+    /// @param receiver `null` for a static method or a constructor
+    /// @param arguments as the operation declares them
+    /// @return owed nothing for its result
+    public static FaultCall on(@Nullable Object receiver, @Nullable Object... arguments) {
+        return new FaultCall(receiver, scene -> arguments, result -> {});
     }
 
-    static Call with(Object receiver, Function<FaultScene, Object[]> arguments) {
-        return new Call(receiver, arguments, result -> {});
+    /// A call whose arguments are made anew each time it is repeated.
+    ///
+    /// @param receiver `null` for a static method or a constructor
+    /// @param arguments as the operation declares them
+    /// @return owed nothing for its result
+    public static FaultCall with(@Nullable Object receiver, Function<FaultScene, @Nullable Object[]> arguments) {
+        return new FaultCall(receiver, arguments, result -> {});
     }
 
-    Call then(Consumer<Object> owed) {
-        return new Call(receiver, arguments, owed);
+    /// The same call, with something owed for its result.
+    ///
+    /// @param owed told the result of a run that passed
+    /// @return another call
+    public FaultCall then(Consumer<@Nullable Object> owed) {
+        return new FaultCall(receiver, arguments, owed);
     }
 
     /// Only through the member itself, so that what runs is what the signature names.
     Action action(Executable operation, FaultScene scene) {
         Number64 number = new Number64();
         MethodHandle handle = handle(operation, number);
-        Object[][] first = {arguments.apply(scene)};
+        @Nullable Object @Nullable [][] first = {arguments.apply(scene)};
         return new Action() {
             @Override
-            public Object run() throws Exception {
-                Object[] now = first[0] == null ? arguments.apply(scene) : first[0];
+            public @Nullable Object run() throws Exception {
+                @Nullable Object[] now = first[0] == null ? arguments.apply(scene) : first[0];
                 first[0] = null;
                 return invoke(handle, now);
             }
 
             @Override
-            public void passed(Object result) {
+            public void passed(@Nullable Object result) {
                 then.accept(result);
             }
         };
     }
 
-    private static Object invoke(MethodHandle handle, Object[] arguments) throws Exception {
+    private static @Nullable Object invoke(MethodHandle handle, @Nullable Object[] arguments) throws Exception {
         try {
             return (Object) handle.invokeExact(arguments);
         } catch (Exception | Error failure) {
