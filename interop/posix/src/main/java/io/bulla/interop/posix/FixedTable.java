@@ -242,7 +242,7 @@ public final class FixedTable implements Registrar {
         if (done == 0 && millis != 0) {
             long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
             if (result < 0) {
-                throw PosixException.of("poll", (int) -result, "ring=" + ring.fd());
+                throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());
             }
             ring.reap(this::completed);
         }
@@ -502,7 +502,7 @@ public final class FixedTable implements Registrar {
 
     private static void check(String opcode, long result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of("io_uring_register", (int) -result, "opcode=" + opcode);
+            throw CallFailure.of("io_uring_register", (int) -result, "opcode=" + opcode);
         }
     }
 }

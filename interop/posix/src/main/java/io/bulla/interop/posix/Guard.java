@@ -71,7 +71,7 @@ public enum Guard {
 
     private static int check(String call, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, "trial of memory files");
+            throw CallFailure.of(call, -result, "trial of memory files");
         }
         return result;
     }

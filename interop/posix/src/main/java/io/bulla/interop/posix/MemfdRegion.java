@@ -92,7 +92,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     /// Frees what was never sealed.
     @Override
-    void free() {
+    public void free() {
         if (writing != null) {
             writing.close();
             writing = null;
@@ -124,7 +124,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     private void check(String call, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, descriptor.toString());
+            throw CallFailure.of(call, -result, descriptor.toString());
         }
     }
 }

@@ -187,7 +187,7 @@ public final class MemfdSource implements MemorySource {
 
     private static int check(String call, int result, long bytes) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, "bytes=" + bytes);
+            throw CallFailure.of(call, -result, "bytes=" + bytes);
         }
         return result;
     }

@@ -489,12 +489,12 @@ public final class PosixSocket implements AutoCloseable {
     }
 
     PosixException failed(String call, long result) {
-        return PosixException.of(call, (int) -result, descriptor.toString());
+        return CallFailure.of(call, (int) -result, descriptor.toString());
     }
 
     private static int check(String call, int result, String what) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, what);
+            throw CallFailure.of(call, -result, what);
         }
         return result;
     }

@@ -36,7 +36,7 @@ final class SealedFile extends Unmapper.Freeable {
     /// @throws PosixException if the system refuses
     static SealedFile map(int fd, Descriptor descriptor, long offset, long bytes, Guard guard, Runnable afterwards)
             throws PosixException {
-        Mapping mapping = Mapping.readOnly(fd, offset, bytes, guard);
+        Mapping mapping = Mapping.readOnly(fd, offset, bytes, guard == Guard.SHARED);
         try {
             SealedFile file = new SealedFile(descriptor, mapping, offset, afterwards);
             MAPPED.put(mapping.segment().address(), file);
@@ -93,7 +93,7 @@ final class SealedFile extends Unmapper.Freeable {
     }
 
     @Override
-    void free() {
+    public void free() {
         if (!unmapped) {
             // before the address can be another file's
             MAPPED.remove(memory().address(), this);

@@ -237,7 +237,7 @@ public final class SharedSeal implements AutoCloseable {
         }
         if (rights.truncated()) {
             // there was room for as many as one message can have: it is this process that may open no more
-            throw PosixException.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
+            throw CallFailure.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
         if (rights.count() != 1) {
             throw new SealRefusedException("a seal comes with one descriptor: descriptors=" + rights.count());

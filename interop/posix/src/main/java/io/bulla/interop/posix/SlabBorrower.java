@@ -502,7 +502,7 @@ public final class SlabBorrower implements AutoCloseable {
 
     private static int one(Rights rights) throws IOException {
         if (rights.truncated()) {
-            throw PosixException.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
+            throw CallFailure.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
         if (rights.count() != 1) {
             throw new SealRefusedException("it comes with one descriptor: descriptors=" + rights.count());

@@ -364,7 +364,7 @@ public final class SlabPeer implements AutoCloseable {
         while (!Rights.trySend(socket, header, null)) {
             int fd = socket.descriptor().enter("poll");
             try {
-                left.awaitWritable(socket, fd);
+                left.awaitWritable(socket.descriptor(), fd);
             } finally {
                 socket.descriptor().leave();
             }

@@ -70,7 +70,7 @@ final class WholeSend {
                 if (patience == null) {
                     socket.awaitReady(fd, Libc.POLLOUT);
                 } else {
-                    patience.awaitWritable(socket, fd);
+                    patience.awaitWritable(socket.descriptor(), fd);
                 }
             }
         } finally {

@@ -72,7 +72,7 @@ public final class ZeroCopySocket implements AutoCloseable {
         int result = Call.current().setsockopt(fd, Libc.SOL_SOCKET, SO_ZEROCOPY, 1);
         if (result < 0) {
             socket.descriptor().leave();
-            throw PosixException.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
+            throw CallFailure.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
         }
         try {
             ZeroCopySocket sender = new ZeroCopySocket(socket, fd);

@@ -550,7 +550,7 @@ final class FaultOperations {
 
     private static void named(String call, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, "");
+            throw CallFailure.of(call, -result, "");
         }
     }
 

@@ -194,7 +194,7 @@ class HostileBorrowerTest {
     }
 
     private byte[] content() throws Exception {
-        Mapping mapping = Mapping.readOnly(liar.files().getFirst(), 0, SlabSource.SLAB, Guard.SHARED);
+        Mapping mapping = Mapping.readOnly(liar.files().getFirst(), 0, SlabSource.SLAB, true);
         try {
             return mapping.segment()
                     .asSlice(last.offset(), last.length())

@@ -208,7 +208,7 @@ class HostileSenderTest {
         CountDownLatch begun = new CountDownLatch(1);
         Unmapper.MAPPINGS.later(new Unmapper.Freeable() {
             @Override
-            void free() {
+            public void free() {
                 begun.countDown();
                 try {
                     stuck.await();
