@@ -128,7 +128,7 @@ final class CallOutbox implements Outbox {
                 done(lane);
             }
             if (send.failure() != null) {
-                lane.socket.breakStream(send.failure());
+                lane.socket.stream().breakStream(send.failure());
                 giveUp(lane, (int) -result);
             }
         }

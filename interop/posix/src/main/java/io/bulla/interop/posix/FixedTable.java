@@ -322,7 +322,7 @@ public final class FixedTable implements Registrar {
     private FixedTransfer begin(String call, byte opcode, PosixSocket socket, Mark mark, long address, int length)
             throws PosixException {
         Slot slot = marked(mark, address, length);
-        return begin(call, opcode, socket.descriptor(), slot, 0, address, length, NOTHING);
+        return begin(call, opcode, socket.stream().descriptor(), slot, 0, address, length, NOTHING);
     }
 
     private Slot marked(Mark mark, long address, int length) {

@@ -343,7 +343,7 @@ final class RingOutbox implements Outbox {
         } catch (RuntimeException | Error failure) {
             failures.add(failure);
         }
-        lane.socket.breakStream(Objects.requireNonNull(send.failure(), "failure"));
+        lane.socket.stream().breakStream(Objects.requireNonNull(send.failure(), "failure"));
         giveUp(lane, errno);
     }
 

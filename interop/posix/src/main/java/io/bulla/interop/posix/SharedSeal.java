@@ -114,7 +114,7 @@ public final class SharedSeal implements AutoCloseable {
     /// @throws IllegalArgumentException if it is no unix socket: descriptors travel over these only
     /// @throws io.bulla.buffer.ReleasedBufferException if this is closed
     public void sendTo(PosixSocket to) throws PosixException {
-        if (!to.isUnix()) {
+        if (!to.stream().isUnix()) {
             throw new IllegalArgumentException("descriptors travel over unix sockets only: " + to);
         }
         // a handle of the send's own: the file stays open until it has left
@@ -131,7 +131,7 @@ public final class SharedSeal implements AutoCloseable {
             }
             int fd = file.descriptor().enter("sendmsg");
             try {
-                Rights.send(to, header, fd);
+                Rights.send(to.stream(), header, fd);
             } finally {
                 file.descriptor().leave();
             }
@@ -173,7 +173,7 @@ public final class SharedSeal implements AutoCloseable {
         Discard.checkNotStuck(PATIENCE_NANOS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(HEADER, 8);
-            try (Rights rights = Rights.receive(from, header)) {
+            try (Rights rights = Rights.receive(from.stream(), header)) {
                 return accept(header, rights, limit, budget);
             }
         }

@@ -48,7 +48,7 @@ public final class SlabBorrower implements AutoCloseable {
     // more are left in the socket, which holds about as many
     private static final int MOST_FILES = 1024;
 
-    private final PosixSocket socket;
+    private final StreamSocket socket;
     private final Path path;
     private final MemorySource copies;
     private final long limit;
@@ -64,7 +64,7 @@ public final class SlabBorrower implements AutoCloseable {
     private boolean closed;
     private final DescriptorRoom room = new DescriptorRoom();
 
-    private SlabBorrower(PosixSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
+    private SlabBorrower(StreamSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
         this.socket = socket;
         this.tether = tether;
         this.path = path;
@@ -88,7 +88,7 @@ public final class SlabBorrower implements AutoCloseable {
     public static SlabBorrower connect(Path lender, long token, MemorySource copies, long limit) throws IOException {
         NativeAccess.linker();
         Objects.requireNonNull(copies, "copies");
-        PosixSocket socket = PosixSocket.connect(lender);
+        StreamSocket socket = StreamSocket.connect(lender);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
             SlabRecord.giveBack(record, SlabRecord.HELLO, SlabRecord.VERSION, token);
@@ -113,7 +113,7 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
-    private static void greet(Path lender, PosixSocket socket, MemorySegment record) throws PosixException {
+    private static void greet(Path lender, StreamSocket socket, MemorySegment record) throws PosixException {
         try {
             Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
         } catch (PosixException.PeerClosed closed) {

@@ -408,7 +408,7 @@ final class FaultOperations {
         add("seal that is refused", Sockets.UNIX, Set.of("SharedSeal.receiveFrom"), ends -> {
             int[] pipe = Attack.pipe();
             try (Arena arena = Arena.ofConfined()) {
-                Rights.send(ends.pair()[0], arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
+                Rights.send(ends.pair()[0].stream(), arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
                 SharedSeal.receiveFrom(ends.pair()[1], SIZE).close();
                 throw new AssertionError("received");
             } catch (SealRefusedException asItShould) {
@@ -429,7 +429,7 @@ final class FaultOperations {
                     MemorySegment header = arena.allocate(64, 8);
                     MemorySegment.copy(new byte[] {0x42, 0x53, 0x45, 0x41}, 0, header, JAVA_BYTE, 0, 4);
                     header.set(JAVA_BYTE, 31, (byte) 100);
-                    Rights.send(ends.pair()[0], header, fd);
+                    Rights.send(ends.pair()[0].stream(), header, fd);
                 }
             } finally {
                 if (fd >= 0) {

@@ -73,7 +73,10 @@ class HostileBorrowerTest {
         UNMAPPED_OF_NOTHING((liar, last) -> liar.say(SlabRecord.UNMAP, 0, Long.MIN_VALUE)),
         DESCRIPTOR((liar, last) -> {
             try (Arena arena = Arena.ofConfined()) {
-                Rights.send(liar.socket(), arena.allocate(16, 8), liar.files().getFirst());
+                Rights.send(
+                        liar.socket().stream(),
+                        arena.allocate(16, 8),
+                        liar.files().getFirst());
             }
         }),
         FIVE_THOUSAND((liar, last) -> {
