@@ -230,7 +230,7 @@ public final class SlabBorrower implements AutoCloseable {
             file.close();
             throw refused("a message over the limit of " + limit, said);
         }
-        return SharedSeal.map(file, said.offset(), said.length());
+        return ReceivedFile.map(file, said.offset(), said.length());
     }
 
     /// Takes in what the lender has said of its slabs until now: that there is one, or that one is to be

@@ -359,12 +359,12 @@ final class FaultOperations {
     private void seals() {
         add("guard", Sockets.NONE, Set.of("Guard.ofKernel", "MemfdSource.create"), _ -> {
             Guard before = Guard.ofKernel();
-            Guard.forget();
+            SharedMappings.forget();
             try {
                 MemfdSource.create();
             } finally {
                 Seam.watch(null);
-                Guard.forget();
+                SharedMappings.forget();
                 check(Guard.ofKernel() == before);
             }
         });

@@ -82,8 +82,8 @@ class MemfdSourceTest {
             byte[] bytes = random(size);
             try (SealedBuffer buffer = sealed(bytes)) {
                 assertArrayEquals(bytes, bytesOf(buffer));
-                assertEquals(MemfdSource.inPages(size), buffer.pinnedBytes());
-                assertEquals(MemfdSource.inPages(size), budget.used());
+                assertEquals(Memfd.inPages(size), buffer.pinnedBytes());
+                assertEquals(Memfd.inPages(size), budget.used());
             }
             Descriptors.assertBookedOff(budget);
         }
