@@ -128,7 +128,7 @@ final class CallOutbox implements Outbox {
                 done(lane);
             }
             if (send.failure() != null) {
-                lane.socket.breakStream(send.failure());
+                lane.socket.stream().breakStream(send.failure());
                 giveUp(lane, (int) -result);
             }
         }
@@ -163,7 +163,7 @@ final class CallOutbox implements Outbox {
             }
             int result = (int) Libc.POLL.invokeExact(errno, sockets, (long) lanes.size(), millis);
             if (result < 0 && errno.get(JAVA_INT, 0) != Libc.EINTR) {
-                throw PosixException.of("poll", errno.get(JAVA_INT, 0), "sockets=" + lanes.size());
+                throw CallFailure.of("poll", errno.get(JAVA_INT, 0), "sockets=" + lanes.size());
             }
         } catch (PosixException refused) {
             throw refused;

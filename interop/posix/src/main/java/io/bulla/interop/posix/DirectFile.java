@@ -95,7 +95,7 @@ record DirectFile(Descriptor descriptor, int memoryAlignment, int block) {
             }
             int number = errno.get(JAVA_INT, 0);
             String refused = number == Errno.EINVAL.number() ? "file system refuses O_DIRECT: " : "";
-            throw PosixException.of("open", number, refused + "path=" + name);
+            throw CallFailure.of("open", number, refused + "path=" + name);
         } catch (PosixException refused) {
             throw refused;
         } catch (Throwable thrown) {
@@ -136,7 +136,7 @@ record DirectFile(Descriptor descriptor, int memoryAlignment, int block) {
 
     private static void check(String call, int result, MemorySegment errno) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, errno.get(JAVA_INT, 0), "file that was made");
+            throw CallFailure.of(call, errno.get(JAVA_INT, 0), "file that was made");
         }
     }
 }

@@ -42,7 +42,7 @@ final class Discard extends Unmapper.Freeable {
     }
 
     @Override
-    void free() {
+    public void free() {
         Call.current().close(fd);
     }
 }

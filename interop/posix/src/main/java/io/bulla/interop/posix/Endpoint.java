@@ -116,7 +116,7 @@ record Endpoint(int domain, MemorySegment address, String where) {
 
     private int check(String name, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(name, -result, where);
+            throw CallFailure.of(name, -result, where);
         }
         return result;
     }

@@ -81,7 +81,10 @@ public enum Errno {
         return OTHER;
     }
 
-    int number() {
+    /// The number, as Linux has it.
+    ///
+    /// @return positive; -1 for [#OTHER]
+    public int number() {
         return number;
     }
 

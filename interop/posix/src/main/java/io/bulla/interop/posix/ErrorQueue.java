@@ -49,7 +49,7 @@ final class ErrorQueue {
                 return;
             }
             if (result < 0) {
-                throw PosixException.of("recvmsg", (int) -result, "flags=MSG_ERRQUEUE socket=" + fd);
+                throw CallFailure.of("recvmsg", (int) -result, "flags=MSG_ERRQUEUE socket=" + fd);
             }
             parse(call.control.asSlice(0, length), listener);
         }

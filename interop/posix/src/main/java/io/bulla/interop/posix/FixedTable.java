@@ -242,7 +242,7 @@ public final class FixedTable implements Registrar {
         if (done == 0 && millis != 0) {
             long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
             if (result < 0) {
-                throw PosixException.of("poll", (int) -result, "ring=" + ring.fd());
+                throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());
             }
             ring.reap(this::completed);
         }
@@ -322,7 +322,7 @@ public final class FixedTable implements Registrar {
     private FixedTransfer begin(String call, byte opcode, PosixSocket socket, Mark mark, long address, int length)
             throws PosixException {
         Slot slot = marked(mark, address, length);
-        return begin(call, opcode, socket.descriptor(), slot, 0, address, length, NOTHING);
+        return begin(call, opcode, socket.stream().descriptor(), slot, 0, address, length, NOTHING);
     }
 
     private Slot marked(Mark mark, long address, int length) {
@@ -502,7 +502,7 @@ public final class FixedTable implements Registrar {
 
     private static void check(String opcode, long result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of("io_uring_register", (int) -result, "opcode=" + opcode);
+            throw CallFailure.of("io_uring_register", (int) -result, "opcode=" + opcode);
         }
     }
 }

@@ -39,7 +39,7 @@ public final class FixedTransfer {
             throw new IllegalStateException("transfer is not done: " + this);
         }
         if (result < 0) {
-            throw PosixException.of(call, -result, where());
+            throw CallFailure.of(call, -result, where());
         }
         return result;
     }

@@ -27,14 +27,14 @@ final class Lane {
     /// @param handle closed if this fails
     SocketSend add(SealedBuffer handle) throws PosixException {
         try {
-            fd = socket.descriptor().enter("send");
+            fd = socket.stream().descriptor().enter("send");
         } catch (PosixException closedOrBroken) {
             handle.close();
             throw closedOrBroken;
         }
         if (unfinished++ > 0) {
             // one claim for all
-            socket.descriptor().leave();
+            socket.stream().descriptor().leave();
         }
         SocketSend send = null;
         try {
@@ -61,7 +61,7 @@ final class Lane {
     /// One send is done.
     void done() {
         if (--unfinished == 0) {
-            socket.descriptor().leave();
+            socket.stream().descriptor().leave();
         }
     }
 
@@ -88,6 +88,6 @@ final class Lane {
 
     /// Resets the connection. While something is not done.
     void disconnect() {
-        PosixSocket.disconnect(fd);
+        StreamSocket.disconnect(fd);
     }
 }

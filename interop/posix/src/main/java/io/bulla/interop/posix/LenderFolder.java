@@ -46,7 +46,7 @@ final class LenderFolder {
     /// Removes a socket that nothing listens on.
     static void removeIfOrphan(Path socket) {
         try {
-            PosixSocket.connect(socket).close();
+            StreamSocket.connect(socket).close();
         } catch (PosixException refused) {
             if (refused.errno() == Errno.ECONNREFUSED) {
                 remove(socket);

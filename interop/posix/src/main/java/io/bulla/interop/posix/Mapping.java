@@ -30,9 +30,10 @@ final class Mapping extends Unmapper.Freeable {
     /// Maps a sealed file.
     ///
     /// @param offset a multiple of the page size
+    /// @param shared false for a private mapping, where the kernel has no shared one for a sealed file
     /// @throws PosixException if the system refuses
-    static Mapping readOnly(int fd, long offset, long bytes, Guard guard) throws PosixException {
-        return of(fd, offset, bytes, false, guard == Guard.SHARED);
+    static Mapping readOnly(int fd, long offset, long bytes, boolean shared) throws PosixException {
+        return of(fd, offset, bytes, false, shared);
     }
 
     /// Takes over memory that is mapped for writing already.
@@ -47,7 +48,7 @@ final class Mapping extends Unmapper.Freeable {
             address = Memfd.map(fd, offset, bytes, writable, shared);
         }
         if (address < 0) {
-            throw PosixException.of("mmap", (int) -address, "bytes=" + bytes);
+            throw CallFailure.of("mmap", (int) -address, "bytes=" + bytes);
         }
         try {
             return new Mapping(address, bytes, !writable);
@@ -92,7 +93,7 @@ final class Mapping extends Unmapper.Freeable {
 
     /// Unmaps what no view reaches any more.
     @Override
-    void free() {
+    public void free() {
         unmapNow(address, bytes);
     }
 
@@ -121,7 +122,7 @@ final class Mapping extends Unmapper.Freeable {
         }
 
         @Override
-        void free() {
+        public void free() {
             unmapNow(address, bytes);
         }
     }

@@ -241,4 +241,10 @@ final class Memfd {
     private static long result(long result, MemorySegment errno) {
         return result == -1 ? -errno.get(JAVA_INT, 0) : result;
     }
+
+    /// The size in whole pages.
+    static long inPages(long bytes) {
+        long page = PAGE;
+        return Math.min(bytes, Long.MAX_VALUE - page) + page - 1 & -page;
+    }
 }

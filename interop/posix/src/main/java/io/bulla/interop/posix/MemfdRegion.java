@@ -70,8 +70,8 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
         check("ftruncate", Memfd.truncate(fd, used));
         check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE | Memfd.SEAL_SEAL));
         // an empty file can be mapped, and not be looked at
-        sealed = SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard, this::giveBack);
-        long kept = MemfdSource.inPages(used);
+        sealed = SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard == Guard.SHARED, this::giveBack);
+        long kept = Memfd.inPages(used);
         source.budget().give(booked - kept);
         booked = kept;
         return sealed.memory().asSlice(0, used);
@@ -92,7 +92,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     /// Frees what was never sealed.
     @Override
-    void free() {
+    public void free() {
         if (writing != null) {
             writing.close();
             writing = null;
@@ -124,7 +124,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     private void check(String call, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, descriptor.toString());
+            throw CallFailure.of(call, -result, descriptor.toString());
         }
     }
 }

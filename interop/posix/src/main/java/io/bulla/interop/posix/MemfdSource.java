@@ -89,7 +89,7 @@ public final class MemfdSource implements MemorySource {
         if (byteSize < 1) {
             throw new IllegalArgumentException("a region is at least one byte: byteSize=" + byteSize);
         }
-        long bytes = inPages(byteSize);
+        long bytes = Memfd.inPages(byteSize);
         Unmapper.MAPPINGS.keepUp();
         book(bytes);
         try {
@@ -111,9 +111,9 @@ public final class MemfdSource implements MemorySource {
             return null;
         }
         long before = file.byteSize();
-        long wanted = Math.max(inPages(byteSize), 2 * before);
+        long wanted = Math.max(Memfd.inPages(byteSize), 2 * before);
         if (!budget.tryTake(wanted - before)) {
-            wanted = inPages(byteSize);
+            wanted = Memfd.inPages(byteSize);
             if (!budget.tryTake(wanted - before)) {
                 return null;
             }
@@ -145,12 +145,6 @@ public final class MemfdSource implements MemorySource {
 
     MemoryBudget budget() {
         return budget;
-    }
-
-    /// The size in whole pages.
-    static long inPages(long bytes) {
-        long page = Memfd.PAGE;
-        return Math.min(bytes, Long.MAX_VALUE - page) + page - 1 & -page;
     }
 
     private MemfdRegion open(long bytes) throws PosixException {
@@ -187,7 +181,7 @@ public final class MemfdSource implements MemorySource {
 
     private static int check(String call, int result, long bytes) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, "bytes=" + bytes);
+            throw CallFailure.of(call, -result, "bytes=" + bytes);
         }
         return result;
     }

@@ -43,7 +43,7 @@ final class Patience {
     ///
     /// @param fd that the caller has entered
     /// @throws PosixException if the time is over, the thread is interrupted, or the system refuses
-    void awaitWritable(PosixSocket socket, int fd) throws PosixException {
+    void awaitWritable(Descriptor socket, int fd) throws PosixException {
         while (true) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted();
@@ -55,7 +55,7 @@ final class Patience {
             long events =
                     Call.current().poll(fd, Libc.POLLOUT, (int) Math.min(LOOK_MILLIS, left / NANOS_PER_MILLI + 1));
             if (events < 0) {
-                throw socket.failed("poll", events);
+                throw CallFailure.of("poll", (int) -events, socket.toString());
             }
             if (events != 0) {
                 return;

@@ -70,7 +70,7 @@ final class Poll {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
         if (result < 0) {
-            throw PosixException.of("poll", (int) -result, "descriptors=" + count);
+            throw CallFailure.of("poll", (int) -result, "descriptors=" + count);
         }
     }
 

@@ -48,14 +48,4 @@ public class PosixException extends IOException {
             super(call, number, what);
         }
     }
-
-    static PosixException of(String call, int number, String what) {
-        return switch (Errno.of(number)) {
-            case EPIPE, ECONNRESET -> new PeerClosed(call, number, what);
-            case EMFILE ->
-                new PosixException(
-                        call, number, (what.isEmpty() ? "" : what + " ") + "limit=" + Call.descriptorLimit());
-            default -> new PosixException(call, number, what);
-        };
-    }
 }

@@ -74,7 +74,7 @@ final class Rights implements AutoCloseable {
     /// Sends `message` whole. If only a part of it goes out, the stream is broken.
     ///
     /// @param message native
-    static void send(PosixSocket to, MemorySegment message, int... descriptors) throws PosixException {
+    static void send(StreamSocket to, MemorySegment message, int... descriptors) throws PosixException {
         Call call = Call.current();
         long control = descriptors.length == 0 ? 0 : control(call, descriptors);
         long done = 0;
@@ -98,7 +98,7 @@ final class Rights implements AutoCloseable {
     /// @param message native, of no more bytes than go out in one piece
     /// @param with its descriptor, or none
     /// @return false if the socket has no room
-    static boolean trySend(PosixSocket to, MemorySegment message, @Nullable Descriptor with) throws PosixException {
+    static boolean trySend(StreamSocket to, MemorySegment message, @Nullable Descriptor with) throws PosixException {
         int carried = with == null ? NONE : with.enter("sendmsg");
         try {
             int fd = to.descriptor().enter("sendmsg");
@@ -114,7 +114,7 @@ final class Rights implements AutoCloseable {
         }
     }
 
-    private static boolean trySend(PosixSocket to, int fd, MemorySegment message, int carried) throws PosixException {
+    private static boolean trySend(StreamSocket to, int fd, MemorySegment message, int carried) throws PosixException {
         Call call = Call.current();
         try {
             point(call, message, carried == NONE ? 0 : control(call, carried));
@@ -141,7 +141,7 @@ final class Rights implements AutoCloseable {
     /// @param target native
     /// @return what came with it, and how much it was
     /// @throws PosixException if the system refuses; no descriptor stays open
-    static Rights tryReceive(PosixSocket from, MemorySegment target) throws PosixException {
+    static Rights tryReceive(StreamSocket from, MemorySegment target) throws PosixException {
         Call call = Call.current();
         Rights rights = new Rights();
         int fd = from.descriptor().enter("recvmsg");
@@ -169,7 +169,7 @@ final class Rights implements AutoCloseable {
     /// @return what came with it
     /// @throws EOFException if the peer closes before its end; no descriptor stays open
     /// @throws IOException if the system refuses; no descriptor stays open
-    static Rights receive(PosixSocket from, MemorySegment target) throws IOException {
+    static Rights receive(StreamSocket from, MemorySegment target) throws IOException {
         Call call = Call.current();
         Rights rights = new Rights();
         long done = 0;

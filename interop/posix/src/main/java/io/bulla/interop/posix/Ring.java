@@ -275,7 +275,7 @@ final class Ring implements AutoCloseable {
 
     private static long check(String call, long result, String what) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, (int) -result, what);
+            throw CallFailure.of(call, (int) -result, what);
         }
         return result;
     }

@@ -122,7 +122,7 @@ final class RingOutbox implements Outbox {
         if (ring.reap(this::reaped) == 0 && doneSinceAsked == 0 && millis != 0) {
             long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
             if (result < 0) {
-                throw PosixException.of("poll", (int) -result, "ring=" + ring.fd());
+                throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());
             }
             ring.reap(this::reaped);
         }
@@ -343,7 +343,7 @@ final class RingOutbox implements Outbox {
         } catch (RuntimeException | Error failure) {
             failures.add(failure);
         }
-        lane.socket.breakStream(Objects.requireNonNull(send.failure(), "failure"));
+        lane.socket.stream().breakStream(Objects.requireNonNull(send.failure(), "failure"));
         giveUp(lane, errno);
     }
 

@@ -26,7 +26,7 @@ abstract class Saying extends Unmapper.Freeable {
     }
 
     @Override
-    void free() {
+    public void free() {
         if (!say()) {
             throw new IllegalStateException("the lender does not read: " + this);
         }

@@ -32,11 +32,12 @@ final class SealedFile extends Unmapper.Freeable {
     /// Maps a part of a sealed file, and takes the descriptor over unless that fails.
     ///
     /// @param offset of the part in the file, a multiple of the page size
+    /// @param shared false for a private mapping, as [Mapping#readOnly]
     /// @param afterwards run when all is given back
     /// @throws PosixException if the system refuses
-    static SealedFile map(int fd, Descriptor descriptor, long offset, long bytes, Guard guard, Runnable afterwards)
+    static SealedFile map(int fd, Descriptor descriptor, long offset, long bytes, boolean shared, Runnable afterwards)
             throws PosixException {
-        Mapping mapping = Mapping.readOnly(fd, offset, bytes, guard);
+        Mapping mapping = Mapping.readOnly(fd, offset, bytes, shared);
         try {
             SealedFile file = new SealedFile(descriptor, mapping, offset, afterwards);
             MAPPED.put(mapping.segment().address(), file);
@@ -93,7 +94,7 @@ final class SealedFile extends Unmapper.Freeable {
     }
 
     @Override
-    void free() {
+    public void free() {
         if (!unmapped) {
             // before the address can be another file's
             MAPPED.remove(memory().address(), this);

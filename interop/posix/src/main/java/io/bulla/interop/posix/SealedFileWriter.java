@@ -307,7 +307,7 @@ public final class SealedFileWriter implements AutoCloseable {
         try {
             int result = Memfd.truncate(fd, size);
             if (result < 0) {
-                throw PosixException.of("ftruncate", -result, "bytes=" + size + " path=" + name);
+                throw CallFailure.of("ftruncate", -result, "bytes=" + size + " path=" + name);
             }
         } finally {
             file.descriptor().leave();

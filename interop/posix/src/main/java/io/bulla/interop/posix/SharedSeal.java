@@ -114,7 +114,7 @@ public final class SharedSeal implements AutoCloseable {
     /// @throws IllegalArgumentException if it is no unix socket: descriptors travel over these only
     /// @throws io.bulla.buffer.ReleasedBufferException if this is closed
     public void sendTo(PosixSocket to) throws PosixException {
-        if (!to.isUnix()) {
+        if (!to.stream().isUnix()) {
             throw new IllegalArgumentException("descriptors travel over unix sockets only: " + to);
         }
         // a handle of the send's own: the file stays open until it has left
@@ -131,7 +131,7 @@ public final class SharedSeal implements AutoCloseable {
             }
             int fd = file.descriptor().enter("sendmsg");
             try {
-                Rights.send(to, header, fd);
+                Rights.send(to.stream(), header, fd);
             } finally {
                 file.descriptor().leave();
             }
@@ -173,7 +173,7 @@ public final class SharedSeal implements AutoCloseable {
         Discard.checkNotStuck(PATIENCE_NANOS);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(HEADER, 8);
-            try (Rights rights = Rights.receive(from, header)) {
+            try (Rights rights = Rights.receive(from.stream(), header)) {
                 return accept(header, rights, limit, budget);
             }
         }
@@ -237,7 +237,7 @@ public final class SharedSeal implements AutoCloseable {
         }
         if (rights.truncated()) {
             // there was room for as many as one message can have: it is this process that may open no more
-            throw PosixException.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
+            throw CallFailure.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
         if (rights.count() != 1) {
             throw new SealRefusedException("a seal comes with one descriptor: descriptors=" + rights.count());
@@ -251,85 +251,19 @@ public final class SharedSeal implements AutoCloseable {
         if (header.get(INT, 4) == 1) {
             digest = header.asSlice(HEADER - DIGEST).toArray(JAVA_BYTE);
         }
-        SealedFile file = file(new Descriptor(rights.first(), "memfd"), offset, length, budget);
+        SealedFile file = ReceivedFile.open(new Descriptor(rights.first(), "memfd"), offset, length, budget);
         rights.handedOn();
         return adopt(file, offset, length, header.get(LONG, 8), digest);
     }
 
-    /// Maps a part of a memory file that came from another process, if it is sealed.
-    ///
-    /// @param descriptor the buffer's from now on, or closed if this fails
-    /// @param length at least 0
-    /// @return to be closed
-    /// @throws SealRefusedException if it is no sealed file with these bytes, or its holes do not fit into
-    ///     the budget
-    static SealedBuffer map(Descriptor descriptor, long offset, long length) throws IOException {
-        SealedFile file = null;
-        try {
-            // before there is one more: a process has few of them
-            Unmapper.MAPPINGS.keepUp();
-            file = file(descriptor, offset, length, MemoryBudget.ofProcess());
-        } finally {
-            if (file == null) {
-                descriptor.close();
-            }
-        }
-        return adopt(file, offset, length, 0, null).buffer;
-    }
-
-    /// Takes the descriptor over, unless this fails.
-    private static SealedFile file(Descriptor descriptor, long offset, long length, MemoryBudget budget)
-            throws IOException {
-        int fd = descriptor.fd();
-        Memfd.Extent extent = SealCheck.of(fd, SealCheck.SEALED, offset, length);
-        long start = offset & -Memfd.PAGE;
-        long mapped = Math.max(1, offset - start + length);
-        // its whole pages that it has no memory for, as far as they can be in this part
-        long holes = Math.min(MemfdSource.inPages(mapped), MemfdSource.inPages(extent.bytes()) - extent.taken());
-        Hole hole = holes <= 0 ? Hole.NONE : new Hole(budget, holes);
-        if (!hole.book()) {
-            throw new SealRefusedException("memory file with holes over the budget: holes=" + holes + " used="
-                    + budget.used() + " limit=" + budget.limit());
-        }
-        try {
-            return SealedFile.map(fd, descriptor, start, mapped, Guard.tried(), hole);
-        } catch (Throwable failure) {
-            hole.run();
-            throw failure;
-        }
-    }
-
-    /// Bytes that are booked while a file with holes is mapped.
-    private record Hole(MemoryBudget budget, long bytes) implements Runnable {
-
-        private static final Hole NONE = new Hole(MemoryBudget.unlimited(), 0);
-
-        boolean book() {
-            return budget.tryTake(bytes);
-        }
-
-        @Override
-        public void run() {
-            budget.give(bytes);
-        }
-    }
-
     private static SharedSeal adopt(SealedFile file, long offset, long length, long format, byte @Nullable [] digest) {
-        boolean adopted = false;
-        SealedBuffer buffer = null;
+        SealedBuffer buffer = ReceivedFile.buffer(file, offset, length);
         SharedSeal seal = null;
         try {
-            MemorySegment part = file.memory().asSlice(offset - file.offset(), length);
-            Runnable release = file::release;
-            // from here on it releases the file, also if it fails
-            adopted = true;
-            buffer = SealedBuffer.adopt(part, release);
             seal = new SharedSeal(buffer, file, offset, format, digest);
             return seal;
         } finally {
-            if (!adopted) {
-                file.release();
-            } else if (seal == null && buffer != null) {
+            if (seal == null) {
                 buffer.close();
             }
         }

@@ -48,7 +48,7 @@ public final class SlabBorrower implements AutoCloseable {
     // more are left in the socket, which holds about as many
     private static final int MOST_FILES = 1024;
 
-    private final PosixSocket socket;
+    private final StreamSocket socket;
     private final Path path;
     private final MemorySource copies;
     private final long limit;
@@ -64,7 +64,7 @@ public final class SlabBorrower implements AutoCloseable {
     private boolean closed;
     private final DescriptorRoom room = new DescriptorRoom();
 
-    private SlabBorrower(PosixSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
+    private SlabBorrower(StreamSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
         this.socket = socket;
         this.tether = tether;
         this.path = path;
@@ -88,7 +88,7 @@ public final class SlabBorrower implements AutoCloseable {
     public static SlabBorrower connect(Path lender, long token, MemorySource copies, long limit) throws IOException {
         NativeAccess.linker();
         Objects.requireNonNull(copies, "copies");
-        PosixSocket socket = PosixSocket.connect(lender);
+        StreamSocket socket = StreamSocket.connect(lender);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
             SlabRecord.giveBack(record, SlabRecord.HELLO, SlabRecord.VERSION, token);
@@ -113,7 +113,7 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
-    private static void greet(Path lender, PosixSocket socket, MemorySegment record) throws PosixException {
+    private static void greet(Path lender, StreamSocket socket, MemorySegment record) throws PosixException {
         try {
             Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
         } catch (PosixException.PeerClosed closed) {
@@ -230,7 +230,7 @@ public final class SlabBorrower implements AutoCloseable {
             file.close();
             throw refused("a message over the limit of " + limit, said);
         }
-        return SharedSeal.map(file, said.offset(), said.length());
+        return ReceivedFile.map(file, said.offset(), said.length());
     }
 
     /// Takes in what the lender has said of its slabs until now: that there is one, or that one is to be
@@ -502,7 +502,7 @@ public final class SlabBorrower implements AutoCloseable {
 
     private static int one(Rights rights) throws IOException {
         if (rights.truncated()) {
-            throw PosixException.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
+            throw CallFailure.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
         }
         if (rights.count() != 1) {
             throw new SealRefusedException("it comes with one descriptor: descriptors=" + rights.count());

@@ -91,7 +91,7 @@ final class SlabFile implements SlabSupplier.Memory {
     private static int check(String call, long result, long bytes) {
         if (result < 0) {
             throw new MemoryLimitException("the system refuses a shared slab: "
-                    + PosixException.of(call, (int) -result, "bytes=" + bytes).getMessage());
+                    + CallFailure.of(call, (int) -result, "bytes=" + bytes).getMessage());
         }
         return (int) result;
     }

@@ -64,10 +64,10 @@ public final class SlabLender implements AutoCloseable {
     private final SharedSlabSource memory;
     private final SlabQuota quota;
     private final Path path;
-    private final PosixSocket listener;
+    private final StreamSocket listener;
     private final long greetingNanos;
     // its other end is closed to wake the thread for good
-    private final PosixSocket[] waker;
+    private final StreamSocket[] waker;
     private final Thread thread;
     private final int uid = Call.current().geteuid();
     private final LinkedBlockingQueue<SlabPeer> greeted = new LinkedBlockingQueue<>();
@@ -93,8 +93,8 @@ public final class SlabLender implements AutoCloseable {
             SlabQuota quota,
             Path path,
             Duration greeting,
-            PosixSocket listener,
-            PosixSocket... waker) {
+            StreamSocket listener,
+            StreamSocket... waker) {
         this.memory = Objects.requireNonNull(memory, "memory");
         this.quota = Objects.requireNonNull(quota, "quota");
         this.path = path;
@@ -125,12 +125,12 @@ public final class SlabLender implements AutoCloseable {
         LenderFolder.removeOrphans(folder, NAME);
         Path path = LenderFolder.fresh(folder, NAME);
         Path notYet = folder.resolve(path.getFileName() + NOT_YET);
-        PosixSocket[] waker = PosixSocket.unixPair();
+        StreamSocket[] waker = StreamSocket.unixPair();
         boolean opened = false;
-        @Nullable PosixSocket listener = null;
+        @Nullable StreamSocket listener = null;
         try {
             // found under its name only once it listens: before, it looks like a dead one's
-            listener = PosixSocket.listen(notYet);
+            listener = StreamSocket.listen(notYet);
             listener.setBlocking(false);
             SlabLender lender = new SlabLender(memory, quota, path, greeting, listener, waker);
             Files.move(notYet, path);
@@ -371,11 +371,11 @@ public final class SlabLender implements AutoCloseable {
         makeRoom();
         keepReserve();
         try {
-            PosixSocket socket = listener.accept();
+            StreamSocket socket = listener.accept();
             boolean taken = false;
             try {
                 socket.setBlocking(false);
-                PosixSocket.Owner owner = socket.peer();
+                StreamSocket.Owner owner = socket.peer();
                 if (owner.uid() != uid) {
                     synchronized (this) {
                         refused++;
@@ -426,7 +426,7 @@ public final class SlabLender implements AutoCloseable {
             return false;
         }
         closeReserve();
-        try (PosixSocket socket = listener.accept()) {
+        try (StreamSocket socket = listener.accept()) {
             socket.setBlocking(false);
             boolean ours = socket.peer().uid() == uid;
             synchronized (this) {

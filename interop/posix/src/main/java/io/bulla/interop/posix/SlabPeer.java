@@ -33,7 +33,7 @@ public final class SlabPeer implements AutoCloseable {
     public static final int RECORD_BYTES = (int) SlabRecord.TO_BORROWER;
 
     private final SlabLender lender;
-    private final PosixSocket socket;
+    private final StreamSocket socket;
     private final int pid;
     private final long since = System.nanoTime();
     private final Object lock = new Object();
@@ -43,7 +43,7 @@ public final class SlabPeer implements AutoCloseable {
     // of the lender's thread alone
     private final MemorySegment heard = Arena.ofAuto().allocate(SlabRecord.TO_LENDER, 8);
     private long heardBytes;
-    private @Nullable PosixSocket string;
+    private @Nullable StreamSocket string;
     private boolean rests;
 
     // from here on under the lock
@@ -58,7 +58,7 @@ public final class SlabPeer implements AutoCloseable {
     private @Nullable String gone;
     private String name;
 
-    SlabPeer(SlabLender lender, PosixSocket socket, int pid, SlabQuota quota) {
+    SlabPeer(SlabLender lender, StreamSocket socket, int pid, SlabQuota quota) {
         this.lender = lender;
         this.socket = socket;
         this.pid = pid;
@@ -364,7 +364,7 @@ public final class SlabPeer implements AutoCloseable {
         while (!Rights.trySend(socket, header, null)) {
             int fd = socket.descriptor().enter("poll");
             try {
-                left.awaitWritable(socket, fd);
+                left.awaitWritable(socket.descriptor(), fd);
             } finally {
                 socket.descriptor().leave();
             }
@@ -412,7 +412,7 @@ public final class SlabPeer implements AutoCloseable {
     }
 
     int stringFd() {
-        PosixSocket held = string;
+        StreamSocket held = string;
         return held == null ? -1 : held.descriptor().fd();
     }
 
@@ -524,7 +524,7 @@ public final class SlabPeer implements AutoCloseable {
             return;
         }
         try {
-            PosixSocket[] pair = PosixSocket.unixPair();
+            StreamSocket[] pair = StreamSocket.unixPair();
             // first: a failure below must not leave it behind
             string = pair[0];
             Descriptor given = pair[1].descriptor();
@@ -630,7 +630,7 @@ public final class SlabPeer implements AutoCloseable {
     }
 
     private void closeString() {
-        PosixSocket held = string;
+        StreamSocket held = string;
         if (held != null) {
             held.close();
             string = null;

@@ -35,7 +35,7 @@ final class SlabView extends RefCount {
 
     static SlabView map(Owner owner, Tether tether, int fd, long bytes) throws PosixException {
         Unmapper.MAPPINGS.keepUp();
-        Mapping mapping = Mapping.readOnly(fd, 0, bytes, Guard.SHARED);
+        Mapping mapping = Mapping.readOnly(fd, 0, bytes, true);
         try {
             SlabView view = new SlabView(owner, tether, mapping);
             if (!tether.enter()) {
@@ -89,7 +89,7 @@ final class SlabView extends RefCount {
         private boolean unmapped;
 
         @Override
-        void free() {
+        public void free() {
             if (!unmapped) {
                 mapping.close();
                 unmapped = true;

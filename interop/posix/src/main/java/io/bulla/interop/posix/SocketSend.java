@@ -127,7 +127,7 @@ public final class SocketSend {
     /// @return `null` if all bytes were accepted, or it has not ended
     public @Nullable PosixException failure() {
         return kernel.isEnded() && kernel.error() != 0
-                ? PosixException.of("send", kernel.error(), "remaining=" + kernel.remaining() + " path=" + path)
+                ? CallFailure.of("send", kernel.error(), "remaining=" + kernel.remaining() + " path=" + path)
                 : null;
     }
 

@@ -7,10 +7,10 @@ import io.bulla.refcount.RefCount;
 /// Its holders are the borrower and every mapping.
 final class Tether extends RefCount {
 
-    private final PosixSocket socket;
+    private final StreamSocket socket;
     private final Descriptor string;
 
-    Tether(PosixSocket socket, Descriptor string) {
+    Tether(StreamSocket socket, Descriptor string) {
         super(null);
         this.socket = socket;
         this.string = string;

@@ -35,7 +35,7 @@ final class Unmapper {
         /// Frees it, or what is left of it when it was asked before.
         ///
         /// @throws RuntimeException if it cannot be freed now: asked again later, as after any error
-        abstract void free();
+        public abstract void free();
     }
 
     /// Ends mappings.

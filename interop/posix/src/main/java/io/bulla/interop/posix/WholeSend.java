@@ -12,13 +12,13 @@ final class WholeSend {
     private WholeSend() {}
 
     /// @param bytes whose memory the caller holds
-    static void send(PosixSocket socket, IoVec bytes) throws PosixException {
+    static void send(StreamSocket socket, IoVec bytes) throws PosixException {
         send(socket, bytes, null);
     }
 
     /// @param bytes whose memory the caller holds
     /// @param patience of a socket that does not wait by itself; `null` for as long as it takes
-    static void send(PosixSocket socket, IoVec bytes, @Nullable Patience patience) throws PosixException {
+    static void send(StreamSocket socket, IoVec bytes, @Nullable Patience patience) throws PosixException {
         Call call = Call.current();
         boolean partly = false;
         int region = 0;
@@ -55,7 +55,7 @@ final class WholeSend {
         return count;
     }
 
-    private static long sendScratch(PosixSocket socket, Call call, int count, @Nullable Patience patience)
+    private static long sendScratch(StreamSocket socket, Call call, int count, @Nullable Patience patience)
             throws PosixException {
         int fd = socket.descriptor().enter("sendmsg");
         try {
@@ -70,7 +70,7 @@ final class WholeSend {
                 if (patience == null) {
                     socket.awaitReady(fd, Libc.POLLOUT);
                 } else {
-                    patience.awaitWritable(socket, fd);
+                    patience.awaitWritable(socket.descriptor(), fd);
                 }
             }
         } finally {

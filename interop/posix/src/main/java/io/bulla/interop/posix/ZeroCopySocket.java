@@ -68,18 +68,18 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @throws PosixException with [Errno#EOPNOTSUPP] if it is a socket without zero copy, such as a unix
     ///     socket: the kernel would copy in silence, and never notify; or if it is closed
     public static ZeroCopySocket over(PosixSocket socket) throws PosixException {
-        int fd = socket.descriptor().enter("setsockopt");
+        int fd = socket.stream().descriptor().enter("setsockopt");
         int result = Call.current().setsockopt(fd, Libc.SOL_SOCKET, SO_ZEROCOPY, 1);
         if (result < 0) {
-            socket.descriptor().leave();
-            throw PosixException.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
+            socket.stream().descriptor().leave();
+            throw CallFailure.of("setsockopt", -result, "option=SO_ZEROCOPY socket=" + fd);
         }
         try {
             ZeroCopySocket sender = new ZeroCopySocket(socket, fd);
             OPEN.add(sender);
             return sender;
         } catch (Throwable failure) {
-            socket.descriptor().leave();
+            socket.stream().descriptor().leave();
             throw failure;
         }
     }
@@ -107,7 +107,7 @@ public final class ZeroCopySocket implements AutoCloseable {
                 failure.addSuppressed(release);
             }
             if (send.hasBegun()) {
-                socket.breakStream(failure);
+                socket.stream().breakStream(failure);
             }
             throw failure;
         } finally {
@@ -118,16 +118,16 @@ public final class ZeroCopySocket implements AutoCloseable {
 
     private void push(SocketSend send) throws PosixException {
         if (!closed.get()) {
-            socket.descriptor().checkNotBroken("send");
+            socket.stream().descriptor().checkNotBroken("send");
         }
         while (!send.isEnded()) {
             if (!call(send)) {
-                socket.awaitReady(fd, Libc.POLLOUT);
+                socket.stream().awaitReady(fd, Libc.POLLOUT);
             }
         }
         PosixException failure = send.failure();
         if (failure != null) {
-            socket.breakStream(failure);
+            socket.stream().breakStream(failure);
             throw failure;
         }
     }
@@ -234,7 +234,7 @@ public final class ZeroCopySocket implements AutoCloseable {
             sending.lock();
             sending.unlock();
             if (!awaitAll(Duration.ZERO)) {
-                PosixSocket.disconnect(fd);
+                StreamSocket.disconnect(fd);
             }
             if (!awaitAll(KERNEL_LETS_GO)) {
                 throw new IllegalStateException("the kernel still reads what was sent: socket=" + fd);
@@ -245,7 +245,7 @@ public final class ZeroCopySocket implements AutoCloseable {
         synchronized (this) {
             if (closed.compareAndSet(false, true)) {
                 OPEN.remove(this);
-                socket.descriptor().leave();
+                socket.stream().descriptor().leave();
             }
         }
         rethrow();

@@ -129,7 +129,7 @@ final class Attack {
     }
 
     static int fd(PosixSocket socket) throws PosixException {
-        return (int) socket.wait("test", Libc.POLLIN, fd -> fd);
+        return (int) socket.stream().wait("test", Libc.POLLIN, fd -> fd);
     }
 
     static int open(Path path) {

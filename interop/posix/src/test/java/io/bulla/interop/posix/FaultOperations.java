@@ -359,12 +359,12 @@ final class FaultOperations {
     private void seals() {
         add("guard", Sockets.NONE, Set.of("Guard.ofKernel", "MemfdSource.create"), _ -> {
             Guard before = Guard.ofKernel();
-            Guard.forget();
+            SharedMappings.forget();
             try {
                 MemfdSource.create();
             } finally {
                 Seam.watch(null);
-                Guard.forget();
+                SharedMappings.forget();
                 check(Guard.ofKernel() == before);
             }
         });
@@ -408,7 +408,7 @@ final class FaultOperations {
         add("seal that is refused", Sockets.UNIX, Set.of("SharedSeal.receiveFrom"), ends -> {
             int[] pipe = Attack.pipe();
             try (Arena arena = Arena.ofConfined()) {
-                Rights.send(ends.pair()[0], arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
+                Rights.send(ends.pair()[0].stream(), arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
                 SharedSeal.receiveFrom(ends.pair()[1], SIZE).close();
                 throw new AssertionError("received");
             } catch (SealRefusedException asItShould) {
@@ -429,7 +429,7 @@ final class FaultOperations {
                     MemorySegment header = arena.allocate(64, 8);
                     MemorySegment.copy(new byte[] {0x42, 0x53, 0x45, 0x41}, 0, header, JAVA_BYTE, 0, 4);
                     header.set(JAVA_BYTE, 31, (byte) 100);
-                    Rights.send(ends.pair()[0], header, fd);
+                    Rights.send(ends.pair()[0].stream(), header, fd);
                 }
             } finally {
                 if (fd >= 0) {
@@ -550,7 +550,7 @@ final class FaultOperations {
 
     private static void named(String call, int result) throws PosixException {
         if (result < 0) {
-            throw PosixException.of(call, -result, "");
+            throw CallFailure.of(call, -result, "");
         }
     }
 

@@ -73,7 +73,10 @@ class HostileBorrowerTest {
         UNMAPPED_OF_NOTHING((liar, last) -> liar.say(SlabRecord.UNMAP, 0, Long.MIN_VALUE)),
         DESCRIPTOR((liar, last) -> {
             try (Arena arena = Arena.ofConfined()) {
-                Rights.send(liar.socket(), arena.allocate(16, 8), liar.files().getFirst());
+                Rights.send(
+                        liar.socket().stream(),
+                        arena.allocate(16, 8),
+                        liar.files().getFirst());
             }
         }),
         FIVE_THOUSAND((liar, last) -> {
@@ -194,7 +197,7 @@ class HostileBorrowerTest {
     }
 
     private byte[] content() throws Exception {
-        Mapping mapping = Mapping.readOnly(liar.files().getFirst(), 0, SlabSource.SLAB, Guard.SHARED);
+        Mapping mapping = Mapping.readOnly(liar.files().getFirst(), 0, SlabSource.SLAB, true);
         try {
             return mapping.segment()
                     .asSlice(last.offset(), last.length())

@@ -112,7 +112,7 @@ class HostileLenderTest {
             socket.close();
         }
         socket = listener.accept();
-        Rights.receive(socket, arena.allocate(SlabRecord.TO_LENDER, 8)).close();
+        Rights.receive(socket.stream(), arena.allocate(SlabRecord.TO_LENDER, 8)).close();
         say(SlabRecord.MAGIC, SlabRecord.HELLO, 0, 0, Attack.fd(string[1]));
         return connects.get(60, TimeUnit.SECONDS);
     }
@@ -134,7 +134,7 @@ class HostileLenderTest {
         MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
         int generation = slot == SlabRecord.HELLO ? SlabRecord.VERSION : 0;
         SlabRecord.lend(record, slab, slot, generation, offset, length);
-        Rights.send(socket, record, files);
+        Rights.send(socket.stream(), record, files);
     }
 
     private void slab(long id, long length, int file) throws PosixException {

@@ -64,7 +64,7 @@ class HostileSenderTest {
             MemorySegment header = arena.allocate(64, 8);
             header.set(JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 0, MAGIC);
             header.set(JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), 24, length);
-            Rights.send(pair[0], header.asSlice(0, size), descriptors);
+            Rights.send(pair[0].stream(), header.asSlice(0, size), descriptors);
         }
     }
 
@@ -208,7 +208,7 @@ class HostileSenderTest {
         CountDownLatch begun = new CountDownLatch(1);
         Unmapper.MAPPINGS.later(new Unmapper.Freeable() {
             @Override
-            void free() {
+            public void free() {
                 begun.countDown();
                 try {
                     stuck.await();

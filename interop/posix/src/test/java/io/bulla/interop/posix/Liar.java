@@ -30,7 +30,7 @@ final class Liar implements AutoCloseable {
     static Liar greeted(Path lender) throws IOException {
         Liar liar = silent(lender);
         liar.say(SlabRecord.HELLO, SlabRecord.VERSION, 99);
-        try (Rights rights = Rights.receive(liar.socket, liar.record)) {
+        try (Rights rights = Rights.receive(liar.socket.stream(), liar.record)) {
             liar.string = rights.first();
             rights.handedOn();
         }
@@ -44,17 +44,17 @@ final class Liar implements AutoCloseable {
     void say(int slot, int generation, long slab) throws PosixException {
         MemorySegment said = arena.allocate(SlabRecord.TO_LENDER, 8);
         SlabRecord.giveBack(said, slot, generation, slab);
-        Rights.send(socket, said);
+        Rights.send(socket.stream(), said);
     }
 
     void say(byte... bytes) throws PosixException {
-        Rights.send(socket, arena.allocateFrom(java.lang.foreign.ValueLayout.JAVA_BYTE, bytes));
+        Rights.send(socket.stream(), arena.allocateFrom(java.lang.foreign.ValueLayout.JAVA_BYTE, bytes));
     }
 
     /// The next lease; the slabs before it are kept.
     SlabRecord receive() throws IOException {
         while (true) {
-            try (Rights rights = Rights.receive(socket, record)) {
+            try (Rights rights = Rights.receive(socket.stream(), record)) {
                 SlabRecord said = SlabRecord.lent(record);
                 if (said.slot() != SlabRecord.SLAB) {
                     return said;

@@ -82,8 +82,8 @@ class MemfdSourceTest {
             byte[] bytes = random(size);
             try (SealedBuffer buffer = sealed(bytes)) {
                 assertArrayEquals(bytes, bytesOf(buffer));
-                assertEquals(MemfdSource.inPages(size), buffer.pinnedBytes());
-                assertEquals(MemfdSource.inPages(size), budget.used());
+                assertEquals(Memfd.inPages(size), buffer.pinnedBytes());
+                assertEquals(Memfd.inPages(size), budget.used());
             }
             Descriptors.assertBookedOff(budget);
         }
@@ -208,10 +208,11 @@ class MemfdSourceTest {
                     Errno.EFAULT,
                     assertThrows(
                                     PosixException.class,
-                                    () -> pair[1].wait(
-                                            "recv",
-                                            Libc.POLLIN,
-                                            socket -> Call.current().recv(socket, memory, 1, 0)))
+                                    () -> pair[1].stream()
+                                            .wait(
+                                                    "recv",
+                                                    Libc.POLLIN,
+                                                    socket -> Call.current().recv(socket, memory, 1, 0)))
                             .errno());
             assertEquals(EACCES, Attack.makeWritable(memory));
             assertEquals(EPERM, Memfd.map(fd, 0, PAGE, true, true));

@@ -100,13 +100,13 @@ final class OldTable implements AutoCloseable {
     private void submit(byte opcode, PosixSocket socket, long address, int length) throws PosixException {
         MemorySegment request = ring.next();
         request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
-        request.set(JAVA_INT, Ring.SQE_FD, socket.descriptor().enter("old"));
+        request.set(JAVA_INT, Ring.SQE_FD, socket.stream().descriptor().enter("old"));
         request.set(JAVA_LONG, Ring.SQE_ADDRESS, address);
         request.set(JAVA_INT, Ring.SQE_LENGTH, length);
         request.set(JAVA_SHORT, Ring.SQE_BUFFER, (short) 0);
         request.set(JAVA_LONG, Ring.SQE_USER_DATA, OPERATION);
         ring.enter();
-        socket.descriptor().leave();
+        socket.stream().descriptor().leave();
     }
 
     @Override

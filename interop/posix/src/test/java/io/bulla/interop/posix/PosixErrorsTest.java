@@ -177,8 +177,8 @@ class PosixErrorsTest {
 
         public static void main(String[] args) throws PosixException {
             // a class that is loaded later needs a descriptor, too
-            PosixException.of("warm", 32, "").errno();
-            PosixException.of("warm", 24, "").errno();
+            CallFailure.of("warm", 32, "").errno();
+            CallFailure.of("warm", 24, "").errno();
             List<PosixSocket> open = new ArrayList<>(List.of(PosixSocket.unixPair()));
             PosixSocket server = PosixSocket.listen(0);
             try {

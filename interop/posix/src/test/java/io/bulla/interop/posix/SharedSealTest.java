@@ -104,7 +104,7 @@ class SharedSealTest {
             header.set(JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 4, digest);
             header.set(JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), 16, offset);
             header.set(JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), 24, length);
-            Rights.send(pair[0], header, descriptors);
+            Rights.send(pair[0].stream(), header, descriptors);
         }
     }
 
@@ -412,7 +412,7 @@ class SharedSealTest {
         pair[0].send(sealed(guarded, new byte[12]));
         try (SealedBuffer buffer = sealed(guarded, random(100));
                 Arena arena = Arena.ofConfined()) {
-            Rights.send(pair[0], arena.allocate(10), Attack.fd(buffer));
+            Rights.send(pair[0].stream(), arena.allocate(10), Attack.fd(buffer));
         }
         pair[0].close();
         files--;

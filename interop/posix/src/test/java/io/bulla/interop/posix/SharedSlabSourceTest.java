@@ -74,7 +74,7 @@ class SharedSlabSourceTest {
             SlabFile file = fileOf(source, buffer);
             long offset =
                     buffer.iovec().lent().region(0).address() - file.segment().address();
-            Mapping other = Mapping.readOnly(file.descriptor().fd(), 0, SlabSource.SLAB, Guard.SHARED);
+            Mapping other = Mapping.readOnly(file.descriptor().fd(), 0, SlabSource.SLAB, true);
             assertArrayEquals(
                     bytes, other.segment().asSlice(offset, bytes.length).toArray(JAVA_BYTE));
             other.close();

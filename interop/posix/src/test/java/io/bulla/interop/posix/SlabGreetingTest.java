@@ -98,7 +98,7 @@ class SlabGreetingTest {
         for (int i = 0; i < places; i++) {
             poll.add(Poll.NONE, Libc.POLLIN);
         }
-        poll.add(pair[0].descriptor().fd(), Libc.POLLIN);
+        poll.add(pair[0].stream().descriptor().fd(), Libc.POLLIN);
         poll.await(0);
         assertTrue(poll.saw(places));
         assertEquals(false, poll.saw(places - 1));

@@ -627,9 +627,9 @@ class SlabLendingTest {
                 try (PosixSocket socket = other.accept();
                         Arena arena = Arena.ofConfined()) {
                     // a socket that is closed with bytes unread resets its peer
-                    Rights.receive(socket, arena.allocate(SlabRecord.TO_LENDER, 8))
+                    Rights.receive(socket.stream(), arena.allocate(SlabRecord.TO_LENDER, 8))
                             .close();
-                    Rights.send(socket, arena.allocate(SlabRecord.TO_BORROWER, 8));
+                    Rights.send(socket.stream(), arena.allocate(SlabRecord.TO_BORROWER, 8));
                 } catch (IOException e) {
                     throw new IllegalStateException(e);
                 }

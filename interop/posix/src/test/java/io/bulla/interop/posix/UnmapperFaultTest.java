@@ -47,7 +47,7 @@ class UnmapperFaultTest {
         }
 
         @Override
-        void free() {
+        public void free() {
             points.reach("Freeable.free");
             freed.incrementAndGet();
         }

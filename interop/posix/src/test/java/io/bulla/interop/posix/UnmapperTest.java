@@ -45,7 +45,7 @@ class UnmapperTest {
         }
 
         @Override
-        void free() {
+        public void free() {
             if (failures-- > 0) {
                 throw failures % 2 == 0 ? new OutOfMemoryError("as it comes") : new StackOverflowError();
             }
@@ -219,7 +219,7 @@ class UnmapperTest {
             int number = i;
             unmapper.later(new Unmapper.Freeable() {
                 @Override
-                void free() {
+                public void free() {
                     order.add(number);
                 }
             });
@@ -234,7 +234,7 @@ class UnmapperTest {
         CountDownLatch allThere = new CountDownLatch(1);
         unmapper.later(new Unmapper.Freeable() {
             @Override
-            void free() {
+            public void free() {
                 try {
                     allThere.await();
                 } catch (InterruptedException _) {
@@ -305,7 +305,7 @@ class UnmapperTest {
         Unmapper unmapper = new Unmapper("test-unmapper", Thread::start);
         unmapper.later(new Unmapper.Freeable() {
             @Override
-            void free() {
+            public void free() {
                 begun.countDown();
                 try {
                     stuck.await();
