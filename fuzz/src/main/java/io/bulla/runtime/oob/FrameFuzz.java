@@ -4,7 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;

@@ -2,7 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.fuzz.Slope;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
 import java.util.List;
 

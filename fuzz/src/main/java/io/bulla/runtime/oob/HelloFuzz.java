@@ -8,7 +8,7 @@ import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
-import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.Hello;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;

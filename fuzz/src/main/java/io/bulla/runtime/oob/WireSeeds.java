@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Hello;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;

@@ -2,11 +2,11 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.interop.netty.FrameReader;
-import io.bulla.runtime.oob.limits.Admission;
-import io.bulla.runtime.oob.limits.RefusalLog;
-import io.bulla.runtime.oob.wire.Hello;
-import io.bulla.runtime.oob.wire.Refusal;
-import io.bulla.runtime.oob.wire.RestoredFrom;
+import io.bulla.runtime.oob.internal.admission.Admission;
+import io.bulla.runtime.oob.internal.admission.RefusalLog;
+import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.Refusal;
+import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.limits.Allowance;
+import io.bulla.runtime.oob.internal.flow.Allowance;
 import io.bulla.runtime.oob.topology.Routing;
 import java.util.ArrayDeque;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.limits.Credit;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

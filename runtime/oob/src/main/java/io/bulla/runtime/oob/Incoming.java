@@ -3,7 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.limits.Credit;
+import io.bulla.runtime.oob.internal.flow.Credit;
 import org.jspecify.annotations.Nullable;
 
 /// A message on its way to its handler; owns the node's handle on it, and what it is charged to its sender.

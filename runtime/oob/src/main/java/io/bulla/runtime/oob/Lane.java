@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.limits.Allowance;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.flow.Allowance;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

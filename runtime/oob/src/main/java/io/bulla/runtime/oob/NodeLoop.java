@@ -2,10 +2,10 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.limits.Admission;
-import io.bulla.runtime.oob.limits.Credit;
-import io.bulla.runtime.oob.limits.SendQuota;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.admission.Admission;
+import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

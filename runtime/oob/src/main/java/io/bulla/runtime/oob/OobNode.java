@@ -3,8 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
-import io.bulla.runtime.oob.limits.SendQuota;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.Future;

@@ -3,12 +3,12 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.bulk.BulkTransport;
-import io.bulla.runtime.oob.limits.SendQuota;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Hello;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;

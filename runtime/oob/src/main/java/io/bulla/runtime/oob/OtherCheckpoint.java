@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.wire.Hello;
-import io.bulla.runtime.oob.wire.RestoredFrom;
+import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import org.jspecify.annotations.Nullable;
 
 /// Whether two nodes go on from the same moment of a job. If not, messages would be missing on one side and come

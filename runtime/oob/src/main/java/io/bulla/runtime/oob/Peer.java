@@ -3,12 +3,12 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLine;
-import io.bulla.runtime.oob.limits.Credit;
-import io.bulla.runtime.oob.limits.SendQuota;
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Hello;
-import io.bulla.runtime.oob.wire.Refusal;
-import io.bulla.runtime.oob.wire.RestoredFrom;
+import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.Refusal;
+import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.limits.Credit;
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Hello;
+import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.runtime.oob.limits.AddressRate;
-import io.bulla.runtime.oob.limits.Admission;
-import io.bulla.runtime.oob.limits.RefusalLog;
+import io.bulla.runtime.oob.internal.admission.AddressRate;
+import io.bulla.runtime.oob.internal.admission.Admission;
+import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;

@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Binomial;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import io.bulla.runtime.oob.topology.Star;
-import io.bulla.runtime.oob.wire.Frame;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.wire.BulkOffer;
+import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.security.PeerIdentity;
 import io.bulla.runtime.oob.security.SharedSecret;
 import io.bulla.runtime.oob.topology.Radix;
-import io.bulla.runtime.oob.wire.BulkOffer;
-import io.bulla.runtime.oob.wire.Hello;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

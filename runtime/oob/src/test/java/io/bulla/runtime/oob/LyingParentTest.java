@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Routing;
-import io.bulla.runtime.oob.wire.Frame;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.runtime.oob.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,7 @@ package io.bulla.runtime.oob;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.runtime.oob.limits.RefusalLog;
+import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Hello;
-import io.bulla.runtime.oob.wire.Refusal;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

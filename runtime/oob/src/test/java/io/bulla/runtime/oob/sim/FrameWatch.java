@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
-import io.bulla.runtime.oob.wire.Frame;
-import io.bulla.runtime.oob.wire.Refusal;
+import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.wire;
+package io.bulla.runtime.oob.internal.wire;
 
 /// Why a connection is not wanted; the ordinal is the code in a REFUSE's tag.
 public enum Refusal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.limits;
+package io.bulla.runtime.oob.internal.admission;
 
 import io.netty.util.concurrent.EventExecutor;
 import java.lang.System.Logger;

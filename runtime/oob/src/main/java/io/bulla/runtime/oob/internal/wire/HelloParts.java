@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.wire;
+package io.bulla.runtime.oob.internal.wire;
 
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.SealedBuffer;

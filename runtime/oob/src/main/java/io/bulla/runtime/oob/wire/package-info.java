@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/// What stands on a connection, byte by byte: the header of a [Frame][io.bulla.runtime.oob.wire.Frame], the
-/// [Hello][io.bulla.runtime.oob.wire.Hello] that comes first, and the [Refusal][io.bulla.runtime.oob.wire.Refusal]
-/// in its place. Reading checks everything that does not depend on a state; not exported.
-@NullMarked
-package io.bulla.runtime.oob.wire;
-
-import org.jspecify.annotations.NullMarked;
