@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.interop.posix.MemfdSource;
+import io.bulla.interop.posix.Guard;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +59,7 @@ class ShareTest {
 
     private static List<String> sends() {
         try {
-            MemfdSource.create();
+            Guard.ofKernel();
             return List.of("seal", "slab", "copy");
         } catch (UnsupportedOperationException none) {
             System.out.println("share: only copy is tried: " + none.getMessage());
@@ -136,30 +136,14 @@ class ShareTest {
 
     @Test
     void signalEndsEveryProcess() throws Exception {
-        Process bulla = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Bulla.class.getName(),
-                        "share",
-                        "--processes=4",
-                        file.toString())
-                .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("out").toFile())
-                .start();
-        while (bulla.children().count() < 4 && bulla.isAlive()) {
-            Thread.sleep(5);
-        }
+        Process bulla = started();
         List<ProcessHandle> children = bulla.children().toList();
-        assertEquals(4, children.size());
+        assertEquals(4, children.size(), () -> said());
         bulla.destroy();
-        assertTrue(bulla.waitFor(20, TimeUnit.SECONDS));
+        assertTrue(bulla.waitFor(60, TimeUnit.SECONDS));
         assertEquals(128 + 15, bulla.exitValue());
         for (ProcessHandle child : children) {
-            child.onExit().get(10, TimeUnit.SECONDS);
+            child.onExit().get(60, TimeUnit.SECONDS);
             assertFalse(child.isAlive());
         }
         assertTrue(Files.readString(folder.resolve("out")).lines().count() <= 1);
