@@ -6,6 +6,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.Guard;
 import io.bulla.interop.posix.MemfdSource;
 import io.bulla.interop.posix.PosixSocket;
 import io.bulla.interop.posix.SharedSeal;
@@ -29,34 +30,61 @@ final class Warmup {
     private Warmup() {}
 
     static void run() throws IOException {
-        MemfdSource source = MemfdSource.create();
         PosixSocket[] pair = PosixSocket.unixPair();
-        Link one = new Link(pair[0], 0);
-        Link other = new Link(pair[1], 1);
-        try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null)) {
-            for (int i = 0; i < ROUNDS; i++) {
-                SealedBuffer content =
-                        BufferBuilder.create(source).put(new byte[BYTES]).seal();
-                try (SharedSeal seal = SharedSeal.of(content, i, source)) {
-                    seal.sendTo(pair[0]);
-                    try (SharedSeal received = SharedSeal.receiveFrom(pair[1], BYTES);
-                            SealedBuffer buffer = received.share()) {
-                        Bytes.sha256(buffer);
-                        one.sendLong(i);
-                        one.socket().send(buffer.share());
-                    }
-                    other.receiveLong();
-                    Region region = arenas.allocate(BYTES);
-                    other.receiveInto(region.segment());
-                    SealedBuffer.adopt(arenas.seal(region, BYTES), region::release)
-                            .close();
-                    one.send(Share.GO);
-                    other.receiveByte();
-                }
+        try {
+            copies(pair);
+            if (hasMemoryFiles()) {
+                seals(pair);
             }
         } finally {
             pair[0].close();
             pair[1].close();
+        }
+    }
+
+    private static void copies(PosixSocket[] pair) throws IOException {
+        Link one = new Link(pair[0], 0);
+        Link other = new Link(pair[1], 1);
+        try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null)) {
+            for (int i = 0; i < ROUNDS; i++) {
+                try (SealedBuffer buffer =
+                        BufferBuilder.create(arenas).put(new byte[BYTES]).seal()) {
+                    Bytes.sha256(buffer);
+                    one.sendLong(i);
+                    one.socket().send(buffer.share());
+                }
+                other.receiveLong();
+                Region region = arenas.allocate(BYTES);
+                other.receiveInto(region.segment());
+                SealedBuffer.adopt(arenas.seal(region, BYTES), region::release).close();
+                one.send(Share.GO);
+                other.receiveByte();
+            }
+        }
+    }
+
+    /// Copies go without them.
+    private static boolean hasMemoryFiles() {
+        try {
+            Guard.ofKernel();
+            return true;
+        } catch (UnsupportedOperationException none) {
+            return false;
+        }
+    }
+
+    private static void seals(PosixSocket[] pair) throws IOException {
+        MemfdSource source = MemfdSource.create();
+        for (int i = 0; i < ROUNDS; i++) {
+            SealedBuffer content =
+                    BufferBuilder.create(source).put(new byte[BYTES]).seal();
+            try (SharedSeal seal = SharedSeal.of(content, i, source)) {
+                seal.sendTo(pair[0]);
+                try (SharedSeal received = SharedSeal.receiveFrom(pair[1], BYTES);
+                        SealedBuffer buffer = received.share()) {
+                    Bytes.sha256(buffer);
+                }
+            }
         }
     }
 
