@@ -264,6 +264,8 @@ final class NinePromises {
             // whose stale views show the poison, which is what it is for
             return;
         }
+        // the JVM may leave a thread interrupted that reads what another one closes: docs/misuse.md
+        boolean interrupted = Thread.interrupted();
         views.forEach((view, content) -> {
             try {
                 int at = different(view, content);
@@ -274,6 +276,10 @@ final class NinePromises {
                 // as promised
             }
         });
+        Thread.interrupted();
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void allIsBack() {

@@ -11,7 +11,7 @@ final class NothingStays implements BeforeEachCallback, AfterEachCallback {
 
     private static final String MEMORY_FILE = "/memfd:";
 
-    private long files;
+    private Set<String> files = Set.of();
     private long mappings;
     private Set<Thread> threads = Set.of();
 
@@ -21,14 +21,14 @@ final class NothingStays implements BeforeEachCallback, AfterEachCallback {
         for (PosixSocket socket : PosixSocket.unixPair()) {
             socket.close();
         }
-        files = Descriptors.open();
+        files = Descriptors.targets();
         mappings = Descriptors.mappings(MEMORY_FILE);
         threads = Descriptors.threads();
     }
 
     @Override
     public void afterEach(ExtensionContext context) throws Exception {
-        Descriptors.assertOpen(files);
+        Descriptors.assertNoneSince(files);
         Descriptors.assertMapped(mappings, MEMORY_FILE);
         Descriptors.assertThreads(threads);
     }
