@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaCall;
-import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.util.List;
-import java.util.Set;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /// The house: arrows point down only. This module sees all the others.
 class ArchitectureTest {
@@ -30,80 +22,15 @@ class ArchitectureTest {
             .importPackages("io.bulla");
 
     @Test
-    void packagesHaveNoCycle() {
-        for (String room : new String[] {
-            "refcount",
-            "iovec",
-            "buffer",
-            "pack",
-            "pack.text",
-            "pack.value",
-            "pool",
-            "pool.device",
-            "interop.netty",
-            "interop.posix",
-            "interop.fabric",
-            "interop.agrona",
-            "interop.aeron",
-            "interop.grpc",
-            "interop.flight",
-            "interop.micrometer",
-            "interop.image",
-            "runtime.registration",
-            "runtime.oob",
-            "runtime.checkpoint",
-            "runtime.pmix",
-            "runtime.oob.bulk",
-            "runtime.oob.fabric",
-            "runtime.oob.pmix",
-            "runtime.oob.local",
-            "cli",
-            "cli.xcast",
-            "cli.share",
-            "cli.shell"
-        }) {
-            assertTrue(CLASSES.containPackage("io.bulla." + room), room);
+    void packagesHaveNoCycle() throws IOException {
+        for (House.Module module : House.of(Path.of("..")).modules()) {
+            if (module.knots() != null) {
+                for (String room : module.packages().keySet()) {
+                    assertTrue(CLASSES.containPackage(room), room);
+                }
+            }
         }
         slices().matching("io.bulla.(**)").should().beFreeOfCycles().check(CLASSES);
-    }
-
-    /// The largest set of classes of a module that all need each other, itself or through others: a figure reached is
-    /// kept.
-    @ParameterizedTest
-    @CsvSource({
-        "5, io.bulla.refcount",
-        "8, io.bulla.iovec",
-        "7, io.bulla.buffer",
-        "20, io.bulla.pack",
-        "2, io.bulla.testkit",
-        "3, io.bulla.interop.posix",
-        "0, io.bulla.interop.netty",
-        "0, io.bulla.interop.agrona",
-        "0, io.bulla.interop.aeron",
-        "0, io.bulla.interop.grpc",
-        "0, io.bulla.interop.flight",
-        "20, io.bulla.runtime.oob",
-        "0, io.bulla.runtime.checkpoint",
-        "2, io.bulla.runtime.pmix",
-        "2, io.bulla.runtime.oob.pmix",
-        "0, io.bulla.runtime.oob.local",
-        "3, io.bulla.runtime.oob.fabric",
-        "5, io.bulla.cli"
-    })
-    void knotsOfClassesDoNotGrow(int most, String module) {
-        List<Set<String>> knots = Knots.of(CLASSES.that(resideInAPackage(module + "..")).stream()
-                .map(ArchitectureTest::classFile)
-                .toList());
-        int largest = knots.isEmpty() ? 0 : knots.getFirst().size();
-        assertEquals(most, largest, () -> "knots: " + Knots.text(knots));
-    }
-
-    private static byte[] classFile(JavaClass type) {
-        try (InputStream in = type.getSource().orElseThrow().getUri().toURL().openStream()) {
-            return in.readAllBytes();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     @Test
