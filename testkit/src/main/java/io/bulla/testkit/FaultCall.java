@@ -53,12 +53,14 @@ public record FaultCall(
     Action action(Executable operation, FaultScene scene) {
         Number64 number = new Number64();
         MethodHandle handle = handle(operation, number);
-        @Nullable Object @Nullable [][] first = {arguments.apply(scene)};
         return new Action() {
+            // made before the points are armed
+            private @Nullable Object @Nullable [] first = arguments.apply(scene);
+
             @Override
             public @Nullable Object run() throws Exception {
-                @Nullable Object[] now = first[0] == null ? arguments.apply(scene) : first[0];
-                first[0] = null;
+                @Nullable Object[] now = first == null ? arguments.apply(scene) : first;
+                first = null;
                 return invoke(handle, now);
             }
 

@@ -34,6 +34,7 @@ import java.util.concurrent.ThreadFactory;
 final class SimNode implements SimProcess {
 
     private static final long WAKE_UP = 20_000;
+    private static final long HINT_WAITS = World.SECOND / 20;
 
     /// When something of a peer was heard last.
     private record Heard(long awake, int holdUps) {}
@@ -282,9 +283,10 @@ final class SimNode implements SimProcess {
         connectedAt[peer] = world.now();
     }
 
-    /// Whether a hint came after the last connection had begun.
+    /// Whether a hint came after the last connection had begun, or just before: the loop may hear of it behind the
+    /// hello, with all that waited for a node that goes on.
     boolean wasHinted(int peer) {
-        return hintedAt[peer] > 0 && hintedAt[peer] >= connectedAt[peer];
+        return hintedAt[peer] > 0 && hintedAt[peer] + HINT_WAITS >= connectedAt[peer];
     }
 
     private void startLater(BoundNode bound, Throwable failure, long nanos) {
