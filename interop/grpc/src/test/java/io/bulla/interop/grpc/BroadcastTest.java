@@ -337,6 +337,14 @@ class BroadcastTest {
         await(() -> handles.open() == 0);
     }
 
+    /// What the transport in a process drops is closed when it is collected, and an idle JVM collects nothing.
+    static void awaitCollected(BooleanSupplier fact) throws InterruptedException {
+        await(() -> {
+            System.gc();
+            return fact.getAsBoolean();
+        });
+    }
+
     static void await(BooleanSupplier fact) throws InterruptedException {
         long until = System.nanoTime() + TimeUnit.MINUTES.toNanos(10);
         while (!fact.getAsBoolean()) {

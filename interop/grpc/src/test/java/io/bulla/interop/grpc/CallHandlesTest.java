@@ -12,6 +12,7 @@ import com.google.protobuf.BytesValue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.LeaseTally;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -63,7 +64,8 @@ class CallHandlesTest {
 
     @AfterEach
     void everyHandleIsClosed(MemorySource memory) throws InterruptedException {
-        BroadcastTest.awaitClosed(memory);
+        LeaseTally handles = (LeaseTally) memory.trace();
+        BroadcastTest.awaitCollected(() -> handles.open() == 0);
     }
 
     @ParameterizedTest

@@ -77,8 +77,9 @@ class ChaosTest {
             number = serverWithClients(number, MESSAGES * (i + 1) / SERVERS, i % 2 == 0 ? Wire.NETTY : Wire.TLS);
         }
         serverWithClients(number, arrived.sum() + MESSAGES / SERVERS, Wire.IN_PROCESS);
-        BroadcastTest.await(() -> handles.open() == 0 && running.get() == 0);
-        BroadcastTest.await(() -> receiving.figures().pinned() == 0);
+        BroadcastTest.await(() -> running.get() == 0);
+        BroadcastTest.awaitCollected(
+                () -> handles.open() == 0 && receiving.figures().pinned() == 0);
         System.out.println("grpc: calls=" + ended.sum() + " over-limit=" + overLimit.sum() + " echoed=" + echoed.sum()
                 + " received=" + receiving.figures() + " " + calls);
         System.out.println(
