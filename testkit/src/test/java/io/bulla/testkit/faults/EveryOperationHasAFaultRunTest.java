@@ -39,7 +39,6 @@ class EveryOperationHasAFaultRunTest {
             Map.entry("interop/image", "no fault run yet"),
             Map.entry("interop/fabric", "no fault run yet"),
             Map.entry("runtime/oob", "OobFaultTest runs what a node calls, without call backs"),
-            Map.entry("runtime/checkpoint", "no fault run yet"),
             Map.entry("runtime/pmix", "no fault run yet"),
             Map.entry("runtime/oob-pmix", "no fault run yet"),
             Map.entry("runtime/oob-local", "no fault run yet"),

@@ -157,8 +157,19 @@ public final class CheckpointArchive {
             throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + manifest.nodes());
         }
         RankEntry entry = manifest.ranks().get(rank);
-        try (ReadableByteChannel in = store.rank(manifest.epoch(), rank)) {
-            return new RankReader(manifest, entry, new RankChannel(in), source, limits).read();
+        RankImage image = null;
+        boolean closed = false;
+        try {
+            try (ReadableByteChannel in = store.rank(manifest.epoch(), rank)) {
+                image = new RankReader(manifest, entry, new RankChannel(in), source, limits).read();
+            }
+            closed = true;
+            return image;
+        } finally {
+            // the file's close threw, so the caller never sees the image
+            if (!closed && image != null) {
+                image.close();
+            }
         }
     }
 
