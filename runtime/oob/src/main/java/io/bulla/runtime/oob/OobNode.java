@@ -575,7 +575,9 @@ public final class OobNode implements AutoCloseable {
 
     /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no
     /// message and no credit, has no number, and is in no cut. It may be lost with a connection, so what matters is
-    /// said again; a newer one of the topic takes the place of one that is not written yet.
+    /// said again; a newer one of the topic takes the place of one that is not written yet. What waits when the
+    /// peer fails is dropped. A word that meets the failure on its way to the event loop goes to the process that
+    /// has the rank next.
     ///
     /// @param peer rank of another node
     /// @param topic 0 to 7

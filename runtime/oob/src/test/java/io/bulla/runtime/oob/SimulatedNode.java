@@ -36,6 +36,11 @@ public final class SimulatedNode {
         return new Held(session.queued() - confirmations, confirmations, doubled);
     }
 
+    /// Runs a task behind all that the node's loop has to run.
+    public static void onLoop(OobNode node, Runnable task) {
+        node.loop().onLoop(task);
+    }
+
     /// Number of a node's session with a peer.
     public static long session(OobNode node, int peer) {
         return node.loop().peer(peer).session().mine();

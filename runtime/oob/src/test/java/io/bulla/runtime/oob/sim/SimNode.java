@@ -231,29 +231,49 @@ final class SimNode implements SimProcess {
         }
     }
 
-    /// Says which life of the peer's it has a session with, as far as the two agree.
+    /// A notice, and the life that its node had a session with right before and right after it was queued: the loop
+    /// may hear that a life is over when the program has said its word and the loop has not taken it.
+    static final class Said {
+        private SimNode before;
+        private SimNode after;
+
+        private boolean isNotOf(SimNode node) {
+            return before != null
+                    && before == after
+                    && (before.life != node.life || before.generation != node.generation);
+        }
+    }
+
     void notice(int peer, int topic) {
+        Said said = new Said();
+        SimulatedNode.onLoop(node, () -> said.before = known(peer));
+        node.notice(
+                peer,
+                topic,
+                ByteBuffer.allocate(4).putInt(simulation.said(said)).array());
+        SimulatedNode.onLoop(node, () -> said.after = known(peer));
+    }
+
+    /// The life of the peer's that it has a session with, as far as the two agree, or `null`.
+    private SimNode known(int peer) {
         long known = SimulatedNode.known(node, peer);
-        int to = -1;
-        int of = -1;
+        SimNode found = null;
         for (SimNode each : simulation.lives(peer)) {
             if (known != 0 && each.node != null && SimulatedNode.session(each.node, rank) == known) {
-                to = each.life;
-                of = each.generation;
+                found = each;
             }
         }
-        simulation.sights.see(to < 0 ? "notice to an unknown peer" : "notice");
-        node.notice(peer, topic, ByteBuffer.allocate(8).putInt(to).putInt(of).array());
+        simulation.sights.see(found == null ? "notice to an unknown peer" : "notice");
+        return found;
     }
 
     private void noticed(int peer, int topic, byte[] text) {
-        ByteBuffer words = ByteBuffer.wrap(text);
-        int to = words.getInt();
-        int of = words.getInt();
+        Said said = simulation.said(ByteBuffer.wrap(text).getInt());
         simulation.sights.see("notice heard");
-        if (to >= 0 && (to != life || of != generation)) {
+        if (said.isNotOf(this)) {
             simulation.ledger.violation(
-                    "notice reaches a successor", "node=" + this + " peer=" + peer + " topic=" + topic + " of=" + to);
+                    "notice reaches a successor",
+                    "node=" + this + " peer=" + peer + " topic=" + topic + " of=" + said.before);
         }
     }
 

@@ -63,6 +63,7 @@ final class Simulation {
     /// Whose event loop runs now, or `null`.
     SimNode running;
     private final Map<Integer, List<SimNode>> lives = new HashMap<>();
+    private final List<SimNode.Said> said = new ArrayList<>();
     private final Map<SimNode, Long> ends = new HashMap<>();
     private int lifeNumber;
     private long slowNanos;
@@ -155,6 +156,16 @@ final class Simulation {
                 ledger.size(),
                 lifeNumber,
                 seen);
+    }
+
+    /// @return under which number it goes over the wire
+    int said(SimNode.Said notice) {
+        said.add(notice);
+        return said.size() - 1;
+    }
+
+    SimNode.Said said(int number) {
+        return said.get(number);
     }
 
     List<SimNode> lives(int rank) {
