@@ -16,14 +16,14 @@ record ArenaMemory(Arena arena, MemorySegment segment) implements SlabSupplier.M
     private static final boolean LINUX = "Linux".equals(System.getProperty("os.name"));
 
     static SlabSupplier.Memory take(long byteSize) {
-        if (LINUX && byteSize + SlabSource.SLAB <= MAPPED_ALONE) {
+        if (LINUX && byteSize + SizeClasses.SLAB <= MAPPED_ALONE) {
             try {
                 return take(byteSize, MAPPED_ALONE);
             } catch (OutOfMemoryError noAddresses) {
                 // a limit on addresses, or a system that promises no more than it has: without
             }
         }
-        return take(byteSize, SlabSource.SLAB);
+        return take(byteSize, SizeClasses.SLAB);
     }
 
     private static SlabSupplier.Memory take(long byteSize, long alignment) {

@@ -131,7 +131,7 @@ final class EmptySlabs {
                 || segment.byteSize() != bytes
                 || !segment.isNative()
                 || segment.isReadOnly()
-                || segment.address() % SlabSource.SLAB != 0
+                || segment.address() % SizeClasses.SLAB != 0
                 || !segment.isAccessibleBy(ANY_THREAD)) {
             throw new IllegalStateException("slab supplier gave the wrong memory: supplier="
                     + supplier.getClass().getName() + " wanted=" + bytes + " found=" + segment);

@@ -85,12 +85,12 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         checkHeld();
         released = true;
         if (!sealed) {
-            source().giveBack(slot);
+            owner().giveBack(slot);
             return;
         }
         switch (end()) {
-            case FREE -> source().giveBack(slot);
-            case ESCAPED -> source().quarantine(slot);
+            case FREE -> owner().giveBack(slot);
+            case ESCAPED -> owner().quarantine(slot);
             case RESTS -> {}
             case AGAIN -> throw given();
         }
@@ -98,11 +98,11 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
 
     @Override
     protected void rested() {
-        source().giveBack(slot);
+        owner().giveBack(slot);
     }
 
-    private SlabSource source() {
-        return slab.source;
+    private Slab.Owner owner() {
+        return slab.owner;
     }
 
     private void checkHeld() {

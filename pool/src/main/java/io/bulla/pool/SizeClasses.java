@@ -9,6 +9,9 @@ package io.bulla.pool;
 /// ```
 final class SizeClasses {
 
+    /// Bytes of a slab, and its alignment.
+    static final long SLAB = 2 << 20;
+
     static final int SMALLEST = 256;
     static final int LARGEST = 1 << 20;
     static final int COUNT = 49;

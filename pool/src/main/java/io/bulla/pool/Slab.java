@@ -34,6 +34,19 @@ public final class Slab extends RefCount {
         void wanted();
     }
 
+    /// Where the slots of a slab go. A class of which the pool has one subclass: a call to it is a direct one.
+    abstract static class Owner {
+
+        /// A slot that may be used again.
+        abstract void giveBack(Slot slot);
+
+        /// A slot whose bytes a raw view may still read.
+        abstract void quarantine(Slot slot);
+
+        /// The slab has no holder any more.
+        abstract void emptied(Slab slab);
+    }
+
     private static final Holder[] NONE = {};
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -49,7 +62,7 @@ public final class Slab extends RefCount {
 
     // volatile: the atomic step alone
     private final long id = IDS.incrementAndGet();
-    final SlabSource source;
+    final Owner owner;
     final SlabSupplier.Memory memory;
     final long byteSize;
     // under the source's lock
@@ -68,9 +81,9 @@ public final class Slab extends RefCount {
     long aloneSince;
 
     /// A slab whose one holder is the caller.
-    Slab(SlabSource source, SlabSupplier.Memory memory) {
+    Slab(Owner owner, SlabSupplier.Memory memory) {
         super(null);
-        this.source = source;
+        this.owner = owner;
         this.memory = memory;
         this.byteSize = memory.segment().byteSize();
     }
@@ -262,6 +275,6 @@ public final class Slab extends RefCount {
 
     @Override
     protected void free() {
-        source.emptied(this);
+        owner.emptied(this);
     }
 }

@@ -3,10 +3,8 @@ package io.bulla.pool;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
-import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pool.Depot.Chain;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -63,40 +61,25 @@ import org.jspecify.annotations.Nullable;
 public final class SlabSource implements MemorySource, AutoCloseable {
 
     /// Bytes of a slab, and its alignment.
-    public static final long SLAB = 2 << 20;
+    public static final long SLAB = SizeClasses.SLAB;
 
     /// The system property that switches reuse off.
     public static final String REUSE = "io.bulla.pool.reuse";
 
-    private static final int TABLE = 256;
     private static final int COPIED_TO_GROW = 16 << 10;
-    // the argument of Magazine, ordering 1, is one about this virtual machine
-    private static final boolean OWNERS = System.getProperty("java.vm.name", "").matches(".*(OpenJDK|HotSpot).*");
 
     private final @Nullable LeaseTrace trace;
     private final MemoryBudget budget;
     private final @Nullable ArenaSource plain;
+    private final SlotCaches slots;
     private final Slabs slabs;
-    private final Depot[] depots = new Depot[SizeClasses.COUNT];
-    private final long magazineBytes;
-    // plain: a thread takes only what it has put there itself, which it tells by the owner
-    private final @Nullable Magazine[] table = new @Nullable Magazine[TABLE];
-    private final Magazine[] stripes;
 
     private SlabSource(Builder options) {
         this.trace = options.trace;
         this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
-        this.magazineBytes = options.magazineBytes;
-        for (int i = 0; i < depots.length; i++) {
-            depots[i] = new Depot();
-        }
-        this.stripes = new Magazine
-                [Math.clamp(Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1), 2, 16)];
-        for (int i = 0; i < stripes.length; i++) {
-            stripes[i] = new Magazine(null, magazineBytes);
-        }
-        this.slabs =
-                new Slabs(this, options.supplier, budget, depots, stripes, TimeUnit.NANOSECONDS.convert(options.idle));
+        this.slots = new SlotCaches(
+                options.supplier, budget, options.magazineBytes, TimeUnit.NANOSECONDS.convert(options.idle));
+        this.slabs = slots.slabs();
         this.plain = options.reuse
                 ? null
                 : ArenaSource.builder().budget(budget).trace(trace).build();
@@ -218,7 +201,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             return plain.allocate(byteSize);
         }
         PooledRegion region = new PooledRegion();
-        region.on(take(byteSize));
+        region.on(slots.take(byteSize));
         // release: Generation 1, the end of the stamp before is above this line, what the new owner writes below
         VarHandle.releaseFence();
         return region;
@@ -238,14 +221,14 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         if (old.byteSize() > COPIED_TO_GROW || byteSize > SizeClasses.LARGEST) {
             return null;
         }
-        Slot larger = take(byteSize);
+        Slot larger = slots.take(byteSize);
         checkStill(pooled, old, larger);
         // release: as in allocate
         VarHandle.releaseFence();
         MemorySegment.copy(old.memory, 0, larger.memory, 0, old.byteSize());
         pooled.on(larger);
         // no view of it was given out: it was not sealed
-        giveBack(old);
+        slots.giveBack(old);
         return pooled;
     }
 
@@ -260,7 +243,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             still = true;
         } finally {
             if (!still) {
-                giveBack(larger);
+                slots.giveBack(larger);
             }
         }
     }
@@ -341,172 +324,5 @@ public final class SlabSource implements MemorySource, AutoCloseable {
     @Override
     public String toString() {
         return plain == null ? "SlabSource[" + figures() + " " + budget + "]" : "SlabSource[reuse off, " + plain + "]";
-    }
-
-    private Slot take(long byteSize) {
-        try {
-            return takeOnce(byteSize);
-        } catch (MemoryLimitException | OutOfMemoryError full) {
-            // outside of the lock: a holder calls its device
-            if (!slabs.askHolders()) {
-                throw full;
-            }
-            return takeOnce(byteSize);
-        }
-    }
-
-    private Slot takeOnce(long byteSize) {
-        return byteSize > SizeClasses.LARGEST ? slabs.whole(byteSize) : takeOf(SizeClasses.of(byteSize));
-    }
-
-    private Slot takeOf(int sizeClass) {
-        Magazine mine = entered();
-        if (mine != null) {
-            try {
-                Slot slot = mine.take(sizeClass);
-                if (slot != null) {
-                    return slot;
-                }
-                // its heap is there before a chain is taken
-                mine.prepare(sizeClass);
-                Chain chain = depots[sizeClass].poll();
-                if (chain != null) {
-                    mine.load(sizeClass, Objects.requireNonNull(chain.first), chain.count);
-                    return Objects.requireNonNull(mine.take(sizeClass));
-                }
-            } finally {
-                mine.exit();
-            }
-        }
-        return refill(sizeClass);
-    }
-
-    private Slot refill(int sizeClass) {
-        Chain chain = depots[sizeClass].poll();
-        if (chain == null) {
-            chain = slabs.supply(sizeClass);
-        }
-        Slot first = Objects.requireNonNull(chain.first);
-        Slot rest = first.next;
-        first.next = null;
-        if (rest != null) {
-            keep(sizeClass, rest, chain.count - 1);
-        }
-        return first;
-    }
-
-    private void keep(int sizeClass, Slot first, int count) {
-        Magazine mine = entered();
-        if (mine != null) {
-            try {
-                if (mine.isEmpty(sizeClass)) {
-                    mine.load(sizeClass, first, count);
-                    return;
-                }
-            } catch (OutOfMemoryError noShelf) {
-                // to the depot
-            } finally {
-                mine.exit();
-            }
-        }
-        deposit(sizeClass, first, count);
-    }
-
-    /// To the depot; where there is no heap for that, home.
-    private void deposit(int sizeClass, Slot first, int count) {
-        try {
-            if (!slabs.isClosed()) {
-                depots[sizeClass].put(new Chain().of(first, count));
-                return;
-            }
-        } catch (OutOfMemoryError e) {
-            // a close must not fail for want of speed: below
-        }
-        for (Slot slot = first; slot != null; ) {
-            // read first: the slab may be another's after the leave
-            Slot next = slot.next;
-            slot.slab.leave();
-            slot = next;
-        }
-    }
-
-    void giveBack(Slot slot) {
-        int sizeClass = slot.sizeClass;
-        if (sizeClass == Slot.WHOLE || slot.slab.drains()) {
-            giveHome(slot);
-            return;
-        }
-        Magazine mine = entered();
-        if (mine == null) {
-            slot.next = null;
-            deposit(sizeClass, slot, 1);
-            return;
-        }
-        if (mine.tryGive(slot)) {
-            mine.exit();
-        } else {
-            spill(mine, slot);
-        }
-    }
-
-    private void giveHome(Slot slot) {
-        if (slot.sizeClass == Slot.WHOLE && slot.slab.isHeldByDevices() && !slabs.isClosed()) {
-            slot.next = null;
-            slabs.keepWhole(slot);
-        } else {
-            slot.slab.leave();
-        }
-    }
-
-    private void spill(Magazine mine, Slot slot) {
-        int sizeClass = slot.sizeClass;
-        try {
-            while (!mine.hasRoom(sizeClass)) {
-                depots[sizeClass].put(mine.spill(sizeClass, new Chain()));
-            }
-            mine.give(slot);
-        } catch (OutOfMemoryError noChain) {
-            slot.slab.leave();
-        } finally {
-            mine.exit();
-        }
-    }
-
-    void quarantine(Slot slot) {
-        slot.slab.quarantine(slot.byteSize());
-    }
-
-    void emptied(Slab slab) {
-        slabs.emptied(slab);
-    }
-
-    /// The thread's magazine, entered, or null: the thread has to do without.
-    private @Nullable Magazine entered() {
-        Thread me = Thread.currentThread();
-        // plain: compared with the reader's own thread, which wrote it if they are the same
-        Magazine mine = table[(int) me.threadId() & TABLE - 1];
-        return mine != null && mine.owner == me && mine.tryEnter() ? mine : find(me);
-    }
-
-    private @Nullable Magazine find(Thread me) {
-        if (slabs.isClosed()) {
-            return null;
-        }
-        if (me.isVirtual() || !OWNERS) {
-            int home = (int) me.threadId();
-            for (int i = 0; i < stripes.length; i++) {
-                Magazine shared = stripes[home + i & stripes.length - 1];
-                if (shared.tryEnter()) {
-                    return shared;
-                }
-            }
-            return null;
-        }
-        Magazine mine = slabs.magazine(me, magazineBytes);
-        if (mine == null || !mine.tryEnter()) {
-            return null;
-        }
-        table[(int) me.threadId() & TABLE - 1] = mine;
-        return mine;
     }
 }

@@ -28,7 +28,7 @@ final class Slabs {
     /// Steps of the sweeper in which a magazine is not used before it is emptied: the idle time.
     private static final int QUIET = 4;
 
-    private final SlabSource source;
+    private final Slab.Owner owner;
     private final Depot[] depots;
     private final Wholes wholes = new Wholes();
     private final long idleNanos;
@@ -45,13 +45,13 @@ final class Slabs {
     private volatile boolean closed;
 
     Slabs(
-            SlabSource source,
+            Slab.Owner owner,
             SlabSupplier supplier,
             MemoryBudget budget,
             Depot[] depots,
             Magazine[] stripes,
             long idleNanos) {
-        this.source = source;
+        this.owner = owner;
         this.depots = depots;
         this.idleNanos = idleNanos;
         this.magazines = new Magazines(stripes, home);
@@ -75,10 +75,10 @@ final class Slabs {
     /// A slot that is a whole slab.
     synchronized Slot whole(long byteSize) {
         checkOpen(byteSize);
-        if (byteSize > Long.MAX_VALUE - SlabSource.SLAB) {
+        if (byteSize > Long.MAX_VALUE - SizeClasses.SLAB) {
             throw new IllegalArgumentException("region is too large: byteSize=" + byteSize);
         }
-        long bytes = (byteSize + SlabSource.SLAB - 1) / SlabSource.SLAB * SlabSource.SLAB;
+        long bytes = (byteSize + SizeClasses.SLAB - 1) / SizeClasses.SLAB * SizeClasses.SLAB;
         Slot known = wholes.take(bytes);
         return known == null ? freshWhole(bytes) : known;
     }
@@ -121,7 +121,7 @@ final class Slabs {
 
     private void carveAnother(int sizeClass, Chain into) {
         try {
-            carving.goOn(newSlab(SlabSource.SLAB));
+            carving.goOn(newSlab(SizeClasses.SLAB));
         } catch (MemoryLimitException full) {
             // before the refusal all that other threads kept at hand came home
             if (home.take(sizeClass, into)) {
@@ -138,7 +138,7 @@ final class Slabs {
         try {
             // the supplier may have called back
             checkOpen(bytes);
-            Slab slab = new Slab(source, memory);
+            Slab slab = new Slab(owner, memory);
             open.add(slab);
             return slab;
         } catch (Throwable failure) {

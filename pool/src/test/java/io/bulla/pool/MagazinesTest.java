@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.MemoryBudget;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,7 +17,8 @@ class MagazinesTest {
     private static final int CLASS = SizeClasses.of(4096);
 
     private final SlabSupplier.Memory memory = SlabSupplier.arenas().take(SlabSource.SLAB);
-    private final Slab slab = new Slab(SlabSource.create(), memory);
+    private final Slab slab =
+            new Slab(new SlotCaches(SlabSupplier.arenas(), MemoryBudget.ofProcess(), 1 << 20, 250_000_000), memory);
     private final Home home = new Home();
     private final Magazine[] stripes = {new Magazine(null, 1 << 20)};
     private final Magazines magazines = new Magazines(stripes, home);
