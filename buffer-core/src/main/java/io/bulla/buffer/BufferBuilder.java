@@ -87,10 +87,10 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return an empty builder that has its first region; nothing if a limit forbids it
     /// @throws IllegalArgumentException if `capacity` is less than 1
     public static Optional<BufferBuilder> tryBuild(MemorySource source, long capacity) {
-        BufferBuilder builder = ofCapacity(source, capacity);
+        Optional<BufferBuilder> builder = Optional.of(ofCapacity(source, capacity)); // before there is memory to lose
         try {
-            builder.takeRegion(1);
-            return Optional.of(builder);
+            builder.get().takeRegion(1);
+            return builder;
         } catch (MemoryLimitException full) {
             return Optional.empty();
         }

@@ -557,9 +557,8 @@ public final class OobNode implements AutoCloseable {
     /// until then is in it, what they send later is not; what other threads send meanwhile is or is not.
     ///
     /// @param between runs on the handlers' thread right before, to save what belongs to the program
-    /// @return completes with a cut, which the caller closes, on the event loop. Fails with what `between` throws;
-    ///     with an [IllegalStateException] if a broadcast is on its way, or this node is closed; nothing is kept
-    ///     then
+    /// @return completes with a cut, which the caller closes, on the event loop. Fails, and keeps nothing, with
+    ///     what `between` throws; with an [IllegalStateException] if a broadcast is on its way or the node closed
     public CompletionStage<NodeCut> cut(Runnable between) {
         return cuts.take(Objects.requireNonNull(between, "between"));
     }
@@ -576,8 +575,7 @@ public final class OobNode implements AutoCloseable {
     /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no
     /// message and no credit, has no number, and is in no cut. It may be lost with a connection, so what matters is
     /// said again; a newer one of the topic takes the place of one that is not written yet. What waits when the
-    /// peer fails is dropped. A word that meets the failure on its way to the event loop goes to the process that
-    /// has the rank next.
+    /// peer fails is dropped; what has yet to reach the event loop then goes to the next process of the rank.
     ///
     /// @param peer rank of another node
     /// @param topic 0 to 7
