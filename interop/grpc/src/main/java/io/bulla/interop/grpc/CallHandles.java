@@ -37,6 +37,9 @@ import io.grpc.ServerInterceptor;
 /// ends in another way the handle is closed. The messages of a stream are handed on at once, and are their
 /// receiver's to close, as are all that a server receives.
 ///
+/// Cancelled by a client: no message comes after `cancel`, and the call ends. gRPC over Netty loses the cancel of a
+/// call whose connection has ended while messages wait for a request; that call would keep what it sent.
+///
 /// What it cannot see: messages that an iterator of a blocking stub has read ahead when the program leaves it, and a
 /// future that is cancelled in the moment in which its response is set.
 ///

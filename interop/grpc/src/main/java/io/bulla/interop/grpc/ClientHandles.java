@@ -18,7 +18,8 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
     private final SentMessages sent;
     private final CallTotals totals;
 
-    // guarded by this
+    // both guarded by this
+    private boolean started;
     private boolean cancelled;
 
     ClientHandles(ClientCall<ReqT, RespT> call, MethodType type, SentMessages sent, CallTotals totals) {
@@ -31,6 +32,9 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
     @Override
     public void start(Listener<RespT> listener, Metadata headers) {
         super.start(new Responses(listener), headers);
+        synchronized (this) {
+            started = true;
+        }
     }
 
     @Override
@@ -55,10 +59,17 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
 
     @Override
     public void cancel(@Nullable String message, @Nullable Throwable cause) {
+        boolean toEnd;
         synchronized (this) {
             cancelled = true;
+            toEnd = started;
         }
         super.cancel(message, cause);
+        if (toEnd) {
+            // gRPC loses the cancel of a call whose connection has ended while messages wait for a request: such a
+            // call ends when they are asked for, and the receiver gets none of them
+            super.request(Integer.MAX_VALUE);
+        }
     }
 
     private synchronized boolean isCancelled() {
@@ -76,7 +87,13 @@ final class ClientHandles<ReqT, RespT> extends SimpleForwardingClientCall<ReqT, 
 
         @Override
         public void onMessage(RespT message) {
-            if (!type.serverSendsOneMessage() || !(message instanceof SealedBuffer handle)) {
+            if (!(message instanceof SealedBuffer handle)) {
+                if (!isCancelled()) {
+                    super.onMessage(message);
+                }
+            } else if (isCancelled()) {
+                totals.closeUndelivered(handle);
+            } else if (!type.serverSendsOneMessage()) {
                 super.onMessage(message);
             } else if (held == null) {
                 held = message;

@@ -18,6 +18,7 @@ import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptors;
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -156,6 +157,43 @@ class CallHandlesTest {
             assertFalse(caller.end().isOk());
         }
         assertEquals(0, received(sealed));
+    }
+
+    /// gRPC alone never ends such a call: its cancel goes to a connection that is no more.
+    @ParameterizedTest
+    @EnumSource
+    void aCallThatIsCancelledWhenItsConnectionHasEndedEnds(Wire wire, MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        MethodDescriptor<SealedBuffer, SealedBuffer> method = both(sealed, Feed.ECHO_ALL);
+        ServerServiceDefinition service = ServerServiceDefinition.builder(Feed.SERVICE)
+                .addMethod(Feed.ECHO_ALL, (call, headers) -> {
+                    call.sendHeaders(new Metadata());
+                    for (int i = 0; i < 10; i++) {
+                        call.sendMessage(Feed.message(i, SIZE));
+                    }
+                    call.request(1);
+                    return new ServerCall.Listener<>() {};
+                })
+                .build();
+        try (Wire.Ends ends = wire.open(service);
+                SealedBuffer message = packed(sealed)) {
+            ManagedChannel channel = ends.newChannel();
+            Caller<SealedBuffer, SealedBuffer> caller =
+                    Caller.start(ClientInterceptors.intercept(channel, client), method);
+            caller.call.sendMessage(message);
+            caller.call.request(1);
+            BroadcastTest.await(() -> caller.messages.size() == 1);
+            ends.server.shutdownNow();
+            BroadcastTest.await(() -> channel.getState(false) != ConnectivityState.READY);
+            channel.shutdownNow();
+            assertTrue(channel.awaitTermination(1, TimeUnit.MINUTES));
+            caller.call.cancel("enough", null);
+            assertFalse(caller.end().isOk());
+            assertEquals(1, message.holders());
+            assertEquals(1, caller.messages.size());
+            caller.messages.getFirst().close();
+        }
+        BroadcastTest.await(() -> sealed.figures().pinned() == 0);
     }
 
     @ParameterizedTest
