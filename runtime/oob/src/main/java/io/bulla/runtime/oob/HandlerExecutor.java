@@ -184,9 +184,11 @@ final class HandlerExecutor {
             Item item = rest;
             rest = item.next;
             item.next = null;
-            finish(item, closed);
-            if (!closed && !item.isBegun()) {
-                // nobody has it: it stays the first one, until there is memory
+            // read once: an item that did not begin is dropped by the close that comes meanwhile
+            boolean over = closed;
+            finish(item, over);
+            if (!over && !item.isBegun()) {
+                // it stays the first one, until there is memory
                 item.next = rest;
                 rest = item;
                 asleep = true;

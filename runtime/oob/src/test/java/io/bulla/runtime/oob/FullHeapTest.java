@@ -158,6 +158,31 @@ class FullHeapTest {
     }
 
     @Test
+    void itemThatCouldNotBeTakenWhileItsThreadClosesIsDropped() throws Exception {
+        HandlerExecutor thread = new HandlerExecutor("test", 0, Surroundings.MACHINE.threads());
+        AtomicInteger dropped = new AtomicInteger();
+        thread.put(new HandlerExecutor.Item() {
+            @Override
+            boolean isBegun() {
+                return false;
+            }
+
+            @Override
+            void run() {
+                thread.close();
+                throw new OutOfMemoryError("before it began, as told");
+            }
+
+            @Override
+            void drop() {
+                dropped.incrementAndGet();
+            }
+        });
+        thread.ended().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        assertEquals(1, dropped.get());
+    }
+
+    @Test
     void loopGoesOnAfterATaskWhoseFailureCannotBeLogged() throws Exception {
         AtomicBoolean thrown = new AtomicBoolean();
         EventLoopGroup loops = new SteadyLoops(executor -> {
