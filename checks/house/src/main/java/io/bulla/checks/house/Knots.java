@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /// beneath it.
 class DocsTest {
 
-    private static final Path ROOT = Path.of("..");
+    private static final Path ROOT = Path.of("../..");
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
     static List<Sample> samples() throws IOException {

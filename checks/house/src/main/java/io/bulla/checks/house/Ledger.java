@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.mutants;
+package io.bulla.checks.mutants;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

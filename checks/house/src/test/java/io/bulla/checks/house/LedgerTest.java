@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.BufferBuilder;
+import io.bulla.cli.Bulla;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.interop.fabric.FabricDomain;

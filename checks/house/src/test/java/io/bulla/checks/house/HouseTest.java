@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 /// `./check architecture --write` writes the table of modules anew. Reasons are written by hand.
 class HouseTest {
 
-    private static final Path ROOT = Path.of("..");
+    private static final Path ROOT = Path.of("../..");
     private static final Path PAGE = ROOT.resolve("docs/architecture.md");
     private static final String START = "<!-- modules -->";
     private static final String END = "<!-- end of modules -->";
@@ -106,6 +106,6 @@ class HouseTest {
                 .filter(each -> each.knots() == null)
                 .map(House.Module::folder)
                 .toList();
-        assertEquals(List.of("fuzz", "stress", "bench", "tools"), notLookedAt);
+        assertEquals(List.of("checks/mutants", "fuzz", "stress", "bench", "tools"), notLookedAt);
     }
 }

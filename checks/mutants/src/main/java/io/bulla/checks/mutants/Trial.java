@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.mutants;
+package io.bulla.checks.mutants;
 
-import io.bulla.cli.LedgerCheck;
+import io.bulla.checks.house.LedgerCheck;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
