@@ -5,6 +5,7 @@ import io.bulla.bench.programs.SmallPages;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.checks.registration.AtOnce;
 import io.bulla.interop.fabric.FabricDomain;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;

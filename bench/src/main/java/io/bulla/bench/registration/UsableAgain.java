@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.registration;
 
+import io.bulla.checks.registration.Kills;
 import java.util.Arrays;
 
 /// Kills processes in the middle of a write, and prints the milliseconds from a death to the memory's next use that

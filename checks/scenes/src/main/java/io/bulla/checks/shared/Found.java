@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.shared;
+package io.bulla.checks.shared;
 
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.registration;
+package io.bulla.checks.registration;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.shared;
+package io.bulla.checks.shared;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.pool;
+package io.bulla.checks.pool;
 
 import io.bulla.buffer.MemorySource;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.registration;
+package io.bulla.checks.registration;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Objects;
 
 /// Processes that are killed in the middle of a write, and the memory that they wrote to.
-final class Kills {
+public final class Kills {
 
     private static final int BYTES = 64 << 20;
     private static final long THIRDS_BYTES = 4096;
@@ -44,27 +44,39 @@ final class Kills {
     private long clean;
     private String thirdSaid = "-";
 
-    Kills(String provider) {
+    /// Prepares kills over a provider of libfabric.
+    ///
+    /// @param provider by its name
+    public Kills(String provider) {
         this.provider = provider;
         fresh.fill((byte) 'n');
     }
 
-    /// Milliseconds from the death of a process to its memory's next use.
-    long[] millis() {
+    /// Milliseconds from the death of each process to its memory's next use.
+    ///
+    /// @return the shortest first
+    public long[] millis() {
         return millis;
     }
 
-    long clean() {
+    /// Counts the revocations that were clean.
+    ///
+    /// @return their number
+    public long clean() {
         return clean;
     }
 
-    /// What the third process says of its writes: how many there were, and how many failed.
-    String thirdSaid() {
+    /// Tells the writes of the third process: how many there were, and how many failed.
+    ///
+    /// @return its line
+    public String thirdSaid() {
         return thirdSaid;
     }
 
-    /// Whether every write of the third process succeeded.
-    boolean isThirdWell() {
+    /// Tells whether every write of the third process succeeded.
+    ///
+    /// @return true if none failed
+    public boolean isThirdWell() {
         return thirdSaid.endsWith(" failed=0");
     }
 
@@ -91,9 +103,13 @@ final class Kills {
         return dead;
     }
 
-    /// The same with a grant that is revoked; the memory is used again when that is clean. A third process writes all
-    /// the time.
-    long ours(int kills) throws Exception {
+    /// Kills processes in the middle of a write to a grant, revokes it, and uses the memory again once that is clean. A
+    /// third process writes all the time.
+    ///
+    /// @param kills how many
+    /// @return bytes of dead processes in memory that is used again
+    /// @throws Exception if a process or the provider does not work
+    public long ours(int kills) throws Exception {
         long dead = 0;
         millis = new long[kills];
         try (SlabSource memory = SlabSource.create();

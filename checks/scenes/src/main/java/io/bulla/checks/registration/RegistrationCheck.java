@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.registration;
+package io.bulla.checks.registration;
 
 import io.bulla.interop.fabric.FabricException;
 import io.bulla.interop.fabric.FabricProvider;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.shared;
+package io.bulla.checks.shared;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
@@ -36,6 +36,8 @@ public final class Borrowing {
         this.startsChild = startsChild;
     }
 
+    /// Runs it.
+    ///
     /// @param args the lender's socket, `--child`
     /// @throws Exception if the system refuses
     public static void main(String... args) throws Exception {

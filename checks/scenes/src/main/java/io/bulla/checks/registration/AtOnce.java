@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.registration;
+package io.bulla.checks.registration;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
@@ -13,7 +13,10 @@ import java.util.EnumSet;
 import org.jspecify.annotations.Nullable;
 
 /// A device that costs nothing: what is left is the bookkeeping.
-final class AtOnce implements Registrar {
+public final class AtOnce implements Registrar {
+
+    /// Makes one that knows no memory yet.
+    public AtOnce() {}
 
     private record Known(long key) implements Mark {}
 

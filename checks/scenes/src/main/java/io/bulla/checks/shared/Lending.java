@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.shared;
+package io.bulla.checks.shared;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
@@ -55,6 +55,8 @@ public final class Lending {
         memory = SharedSlabSource.create(SlabSource.builder().budget(budget).trace(closes));
     }
 
+    /// Runs it.
+    ///
     /// @param args see above
     /// @throws Exception if the system refuses
     public static void main(String... args) throws Exception {
