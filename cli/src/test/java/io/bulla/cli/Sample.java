@@ -47,8 +47,8 @@ record Sample(String document, int line, List<String> flags, String program, Str
         return samples;
     }
 
-    /// The programs in the Javadoc of a source, at the source's lines. A block without a `main` is a fragment: it shows
-    /// a call, and is not run.
+    /// The programs in the Javadoc of a source, at the source's lines. A block without a `main` is a fragment: it
+    /// shows a call, and is not run.
     static List<Sample> ofJavadoc(String document, String source) {
         return of(document, source.lines().map(Sample::documentation).collect(Collectors.joining("\n")), true);
     }

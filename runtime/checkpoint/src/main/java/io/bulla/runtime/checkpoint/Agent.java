@@ -6,8 +6,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/// What a node's checkpoints take from the machine: a thread that decides and never blocks, another one for the store,
-/// which may, time and chance. In tests, a simulator.
+/// What a node's checkpoints take from the machine: a thread that decides and never blocks, another one for the
+/// store, which may, time and chance. In tests, a simulator.
 interface Agent {
 
     /// What to do with a result.

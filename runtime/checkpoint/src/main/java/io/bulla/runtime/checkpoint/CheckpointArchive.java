@@ -173,7 +173,8 @@ public final class CheckpointArchive {
         }
     }
 
-    /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they hold.
+    /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they
+    /// hold.
     ///
     /// @param manifest of the checkpoint
     /// @throws CheckpointException if a file is missing or not the one that was written

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 /// published:
 /// the second to publish a file of an epoch fails by name.
 ///
-/// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder are
-/// refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
+/// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder
+/// are refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
 public final class FolderStore implements CheckpointStore {
 
     private static final String MANIFEST = FileNames.MANIFEST;

@@ -41,8 +41,8 @@ import org.junit.jupiter.api.Timeout;
 /// memory,
 /// the listener of its handles, its security.
 ///
-/// What fails there is the user's, and costs nothing but the call itself, or a connection: the messages arrive all the
-/// same, once.
+/// What fails there is the user's, and costs nothing but the call itself, or a connection: the messages arrive all
+/// the same, once.
 @Tag("faults")
 @Timeout(600)
 class OobFaultTest {
