@@ -8,8 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// A program in a document, or in the Javadoc of a source: a block of `java`, and beneath it a block of `text`, which
-/// is what it prints. Flags
-/// of the JVM stand in its first line.
+/// is what it prints. Flags of the JVM stand in its first line.
 record Sample(String document, int line, List<String> flags, String program, String output) {
 
     private static final String FLAGS = "// flags: ";

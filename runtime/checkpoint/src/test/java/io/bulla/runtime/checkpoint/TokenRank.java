@@ -31,8 +31,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /// One process of a job that passes tokens round, for [KilledJobTest]: begins, or goes on from the newest checkpoint.
 /// On standard input: `go`, `stop`, `tokens`, `hold`, and where rank 0 takes no checkpoints by itself, `take` and
-/// `ticket`; its end
-/// ends the process.
+/// `ticket`; its end ends the process.
 final class TokenRank {
 
     private static final int TOKEN = 3;
