@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
-/// What Maven Central asks of a bundle before it takes it: `ReleaseRules BUNDLE` prints a line for each artifact and
-/// each rule that is broken. A bundle has the layout of a Maven repository.
+/// Checks a bundle against the rules of Maven Central: `ReleaseRules BUNDLE` prints a line for each artifact and each
+/// rule that is broken. A bundle has the layout of a Maven repository.
 ///
 /// - Each POM has, itself or from its parent in the bundle, a name, a description, a URL, licences, developers and
 ///   where its sources are. No POM names a repository of its own.

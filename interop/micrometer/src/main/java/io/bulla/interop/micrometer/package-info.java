@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What Bulla counts, as Micrometer's meters: each class is a `MeterBinder`.
+/// Bulla's counters as Micrometer's meters: each class is a `MeterBinder`.
 ///
 /// - [BudgetMetrics][io.bulla.interop.micrometer.BudgetMetrics]: bytes that a `MemoryBudget` has booked.
 /// - [SourceMetrics][io.bulla.interop.micrometer.SourceMetrics]: chunks of an `ArenaSource`.

@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Where a socket can be reached.
+/// Addresses at which a socket may be reached.
 final class Candidates {
 
     private static final int MOST = 32;
