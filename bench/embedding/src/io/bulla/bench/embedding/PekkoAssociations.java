@@ -12,8 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.pekko.util.ByteString;
 
-/// What Artery TCP does with a message for each association, up to the socket: the serializer writes into an envelope,
-/// the envelope becomes a string of bytes, that is copied into the direct buffer of the write.
+/// What Artery TCP does with a message for each association, up to the socket: the serializer writes into an
+/// envelope, the envelope becomes a string of bytes, that is copied into the direct buffer of the write.
 final class PekkoAssociations implements Embedding.Layer {
 
     private static final int ASSOCIATIONS = 50;

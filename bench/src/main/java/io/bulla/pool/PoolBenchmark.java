@@ -34,8 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 /// default source.
 ///
 /// The heap is there and touched before: else most of what is measured is the system's first look at each page of a
-/// young
-/// generation that grows.
+/// young generation that grows.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

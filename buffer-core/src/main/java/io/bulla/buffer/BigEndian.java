@@ -7,8 +7,7 @@ import java.nio.ByteOrder;
 import java.util.Objects;
 
 /// Runs of values into a region and out of it, big-endian. The loops count in `int`: with a `long` index the compiler
-/// would
-/// not turn them into vector instructions.
+/// would not turn them into vector instructions.
 final class BigEndian {
 
     static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);

@@ -17,8 +17,7 @@ import java.lang.ref.Reference;
 ///
 /// The reader's gets use these fields in place, since a field of another object would cost a load per get. Their test
 /// is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one compare
-/// tells
-/// that the value lies in this region and before the limit.
+/// tells that the value lies in this region and before the limit.
 ///
 /// Over memory that may be reused, a reader has no region of its own: `memory` stays empty, so that every get
 /// comes to the slow path here, which reads through the vector, whose reads look at the stamp when they are over.

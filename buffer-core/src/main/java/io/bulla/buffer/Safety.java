@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
-/// What an [ArenaSource] does against use after the last close. The API is the same at each level; the misuse
-/// table in `docs/misuse.md` says what each promises.
+/// The level of protection of an [ArenaSource] against use after the last close. The API is the same at each level;
+/// the misuse table in `docs/misuse.md` says what each promises.
 ///
 /// A third level, GUARDED, is no constant here, for it needs the kernel: a source of its own, `MemfdSource` of
 /// `interop/posix`. It does what [#FAST] does, and no native code and no other process can write what was sealed.

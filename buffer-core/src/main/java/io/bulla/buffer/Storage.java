@@ -6,8 +6,8 @@ import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import org.jspecify.annotations.Nullable;
 
-/// What the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one object for
-/// both.
+/// The memory that the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one
+/// object for both.
 sealed interface Storage {
 
     /// Gives everything back, all of it even if a part of it throws.

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 ///  0               before of the 2nd  before       before + used = bytes written
 /// ```
 ///
-/// The builder's puts use these fields in place, since a field of another object would cost a load per put. Their test
-/// for room is the very one that the segment makes of its own bounds, so that the compiler leaves that one out: one
-/// compare tells that there is room, and that the builder still writes, for a builder that ended has no memory.
+/// The builder's puts use these fields in place, since a field of another object would cost a load per put. Their
+/// test for room is the very one that the segment makes of its own bounds, so that the compiler leaves that one out:
+/// one compare tells that there is room, and that the builder still writes, for a builder that ended has no memory.
 ///
 /// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
 /// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the
@@ -141,8 +141,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
-    /// Memory for [#readOnce], if foreign code could keep the view that it is given. Good for all reads of a call: what
-    /// such code writes to it late is what it could have said.
+    /// Memory for [#readOnce], if foreign code could keep the view that it is given. Good for all reads of a call:
+    /// what such code writes to it late is what it could have said.
     ///
     /// @return `null` if none is needed
     static @Nullable ByteBuffer aside(ReadableByteChannel channel, long length) {

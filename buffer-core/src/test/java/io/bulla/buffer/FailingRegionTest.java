@@ -15,8 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// A source that fails at its n-th call, for every n: a put or a truncate leaves the builder as before, or a close
-/// gives
-/// everything back.
+/// gives everything back.
 class FailingRegionTest {
 
     enum Growth {

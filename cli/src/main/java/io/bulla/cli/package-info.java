@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The `bulla` command. A leaf: it only calls.
+/// The `bulla` command. A leaf: it only calls the libraries.
 ///
 /// [Bulla][io.bulla.cli.Bulla] is the entry; `xcast` and `node` are in [xcast][io.bulla.cli.xcast], `share` in
 /// [share][io.bulla.cli.share]; [ExplainCommand][io.bulla.cli.ExplainCommand] and

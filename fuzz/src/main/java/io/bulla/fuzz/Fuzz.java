@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.LongStream;
 
-/// What Jazzer calls: runs an input and some siblings of it, and watches what each costs.
+/// The entry for Jazzer: runs an input and some siblings of it, and watches what each costs.
 ///
 /// A finding is whatever a target throws; more heap than the target claims; memory that was not given back; and
 /// more time than [#SLOW_NANOS] of the processor. Limits of cost are judged on a repetition, for the first time a

@@ -4,7 +4,7 @@ package io.bulla.fuzz;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/// What the current thread has allocated on the heap, against a limit.
+/// Measures the heap that the current thread allocates, against a limit.
 public final class Heap {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -7,8 +7,8 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/// What repetitions leave behind: heap after a collection, open handles, descriptors and threads, before and after.
-/// What settles a moment later is waited for; no verdict hangs on how long it takes.
+/// Measures what repetitions leave behind: heap after a collection, open handles, descriptors and threads, before and
+/// after. It waits for what settles a moment later; no verdict hangs on how long that takes.
 public final class Slope {
 
     /// Repetitions from one number to before another.

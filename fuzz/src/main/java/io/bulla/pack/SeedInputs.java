@@ -18,8 +18,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 
-/// Where the fuzzer starts from: what the C libraries wrote, what they were killed by, and what was worth
-/// keeping of former runs, each read by calls that suit it.
+/// Inputs from which the fuzzer starts: bytes that the C libraries wrote, bytes that killed them, and kept inputs of
+/// former runs, each read by calls that suit it.
 public final class SeedInputs {
 
     private static final int EXPLAIN = WireFormat.values().length;

@@ -3,7 +3,7 @@ package io.bulla.iovec;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/// How many times, and how many bytes, this process has copied out of an [IoVec].
+/// Counts copies out of an [IoVec] in this process, and their bytes.
 ///
 /// Every copy that Bulla's own code makes of sealed bytes goes through [IoVec#copyTo] and is counted there,
 /// where the bytes move. Take a snapshot before and after, and subtract. Copies by others, through a view, are

@@ -11,8 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the
-/// stamp when
+/// A vector that keeps an object reachable, or throws once a stamp has ended, or both. A read looks at the stamp when
 /// it is over, since the memory may be another owner's by then.
 ///
 /// @param bytes one region or many

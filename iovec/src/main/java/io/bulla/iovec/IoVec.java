@@ -164,8 +164,7 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, Stampe
     /// @return at least 0
     int regionCount();
 
-    /// The `index`-th region, as a view that looks at no stamp: a source that reuses memory leaves this memory
-    /// alone
+    /// The `index`-th region, as a view that looks at no stamp: a source that reuses memory leaves this memory alone
     /// from now on, until all of its slab is free. [#lent()] is for reads and sends that end.
     ///
     /// @param index 0 to `regionCount() - 1`

@@ -4,7 +4,7 @@ package io.bulla.pack;
 import java.lang.invoke.MethodHandles;
 import org.jspecify.annotations.Nullable;
 
-/// How a value of a type of one's own is packed: as items, one after the other.
+/// Packs and unpacks values of a type of your own, as items one after the other.
 ///
 /// ```java
 /// import io.bulla.buffer.*;

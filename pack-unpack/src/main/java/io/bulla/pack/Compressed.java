@@ -16,9 +16,9 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 import org.jspecify.annotations.Nullable;
 
-/// What a [io.bulla.pack.value.DataType#COMPRESSED_STRING] or [io.bulla.pack.value.DataType#COMPRESSED_BYTE_OBJECT]
-/// holds: PMIx sends bytes, and leaves it
-/// to both ends to compress and inflate them.
+/// Compresses and inflates the content of a [io.bulla.pack.value.DataType#COMPRESSED_STRING] or
+/// [io.bulla.pack.value.DataType#COMPRESSED_BYTE_OBJECT]: PMIx sends the bytes as they are, and leaves both to its
+/// users.
 ///
 /// A peer of PMIx 5.0.10 or 6.1 may send one in place of a string of 4096 bytes or more. Older ones never do, and
 /// write to a wrong address when they inflate a string: do not send them one.

@@ -16,8 +16,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/// What stands before packed items in a file or on a wire, so that bytes tell what they are; or before bytes of
-/// which only the reader knows what they are, so that damage is seen.
+/// A header before packed items, in a file or on a wire, that names their format and has checksums. It also stands
+/// before bytes whose format only the reader knows, so that damage is seen.
 ///
 /// ```java
 /// import io.bulla.buffer.*;

@@ -7,7 +7,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import org.jspecify.annotations.Nullable;
 
-/// How floating-point numbers become text, for both families send them so.
+/// Writes and reads floating-point numbers as text, as both families send them.
 public enum FloatText {
     /// Six decimals, as C's `%f`: the same bytes as C, and as lossy. 1e-7 becomes 0.000000.
     STRICT {

@@ -5,7 +5,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.pack.text.Words;
 
-/// Writes a number of any length into a builder's region in one go, where a put for each byte would cost a check each.
+/// Writes a number of any length into a builder's region in one go, where a put for each byte would cost a check
+/// each.
 final class InPlace {
 
     private static final BuilderAccess<BufferBuilder> ACCESS = BuilderAccess.of(BufferBuilder.class);

@@ -4,7 +4,7 @@ package io.bulla.pack;
 import io.bulla.pack.value.DataType;
 import org.jspecify.annotations.Nullable;
 
-/// What the start of an item says.
+/// The decoded start of an item.
 ///
 /// @param typeId the id on the wire, or -1 if items are not described
 /// @param type its type; `null` if items are not described or the id is none of the format's own

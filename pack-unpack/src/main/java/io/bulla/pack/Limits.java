@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
-/// What a message may announce. Checked before anything is allocated for it; a packer refuses what a reader with the
-/// same limits would refuse, so that what was packed by default can be read by default.
+/// Upper bounds for what a message may announce, checked before memory is allocated for it. A packer refuses what a
+/// reader with the same limits would refuse, so that the default reader reads what the default packer wrote.
 ///
 /// @param maxCount values in one item, and in one array inside it
 /// @param maxStringBytes bytes of one string, its terminating zero included

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pack;
 
-/// What becomes of text that is not UTF-8. C packs and reads any bytes but zero.
+/// Treatment of text that is not UTF-8. C packs and reads any bytes but zero.
 public enum TextMode {
     /// Text is UTF-8: other bytes are malformed, and half a surrogate pair is not packed.
     STRICT,

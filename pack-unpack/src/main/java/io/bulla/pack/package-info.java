@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What bytes mean: packing and unpacking. What the values are is in `io.bulla.pack.value`.
+/// Packs values into bytes, and unpacks them. The types of the values are in `io.bulla.pack.value`.
 ///
 /// - [WireFormat][io.bulla.pack.WireFormat] names a format, its ids of types and whether its items describe
 ///   themselves. Nothing is guessed from the bytes.

@@ -7,8 +7,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Slots that one platform thread keeps at hand, or that virtual threads share: a [Shelf] per class, from which a list
-/// goes to the depot in one step when it is full.
+/// Slots that one platform thread keeps at hand, or that virtual threads share: a [Shelf] per class, from which a
+/// list goes to the depot in one step when it is full.
 ///
 /// Bytes are bounded by what shelves may hold, not by what they hold: a shelf asks only when it has used up its
 /// room, and what the others do not use is taken from them then.

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// All magazines of a source: those of platform threads, those that threads share, and those that were revoked and are
-/// not left yet. Guarded by the lock of [Slabs], but for [#of].
+/// All magazines of a source: those of platform threads, those that threads share, and those that were revoked and
+/// are not left yet. Guarded by the lock of [Slabs], but for [#of].
 ///
 /// ```
 /// owned --revoke--> revoked --a handshake that started later is over, met()--> met --left--> gone, its slots at home

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
-/// What a [SlabSource] is doing.
+/// Counters of a [SlabSource].
 ///
 /// @param taken regions that threads took from what they had at hand
 /// @param missed how often a thread had none at hand

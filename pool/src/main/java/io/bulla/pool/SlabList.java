@@ -4,7 +4,8 @@ package io.bulla.pool;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/// Slabs that are empty, linked by [Slab#next]: the one that was put last comes first. Guarded by the lock of [Slabs].
+/// Slabs that are empty, linked by [Slab#next]: the one that was put last comes first. Guarded by the lock of
+/// [Slabs].
 final class SlabList {
 
     private @Nullable Slab first;

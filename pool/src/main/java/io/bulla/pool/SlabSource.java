@@ -232,7 +232,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return pooled;
     }
 
-    /// Taking memory may have called back, and the region been sealed, given back or grown: then it keeps what it has.
+    /// Taking memory may have called back, and the region been sealed, given back or grown: then it keeps what it
+    /// has.
     private void checkStill(PooledRegion region, Slot old, Slot larger) {
         boolean still = false;
         try {

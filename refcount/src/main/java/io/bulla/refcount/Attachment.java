@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// What a lease carries only when asked: a tag, and what its listener wants to find again.
+/// Extra state of a lease, made only when asked for: a tag, and the reference that its listener wants to find again.
 ///
 /// ```
 /// open: traced --end()--> ended      ended is final; the tag stays, for the errors of a closed lease

@@ -235,7 +235,8 @@ public final class LeaseLedger implements LeaseTrace {
         onLeak.accept(lost);
     }
 
-    /// Whatever fails, the listeners are told, as in a close, before the claim is given back; and it is listed no more.
+    /// Whatever fails, the listeners are told, as in a close, before the claim is given back; and it is listed no
+    /// more.
     private void end(Held held) {
         try {
             held.tellLost();

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Listens to the leases of a resource. The count itself knows nothing of what a listener does with it.
 ///
-/// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not
-/// block and must not throw: if it does, the exception reaches the thread that opens or closes, and no claim is lost or
+/// Calls come from the threads that open and close, beside each other; a listener must be thread-safe, must not block
+/// and must not throw: if it does, the exception reaches the thread that opens or closes, and no claim is lost or
 /// given back twice. [LeaseTally] counts, [LeaseLedger] lists who holds what.
 public interface LeaseTrace {
 

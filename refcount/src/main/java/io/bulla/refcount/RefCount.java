@@ -38,10 +38,9 @@ import org.jspecify.annotations.Nullable;
 ///    parity (or the folded cell) tells retain that it lost.
 /// 3. **One thread frees.** The step to freed is a compare-and-set from no holder at all. A decrement to zero
 ///    alone is no reason to free: a late retain may have made it one again, and come back to zero.
-/// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever
-///    the cells say. The thread that takes the last of them away folds; one that stripes looks again after showing the
-///    cells. Full fences stand between each one's write and its look, so that at least one of them sees the
-///    other.
+/// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever the
+///    cells say. The thread that takes the last of them away folds; one that stripes looks again after showing the
+///    cells. Full fences stand between each one's write and its look, so that at least one of them sees the other.
 ///
 /// No step waits for another thread: one that is suspended half-way through a fold or a striping delays the
 /// free, and blocks no other.

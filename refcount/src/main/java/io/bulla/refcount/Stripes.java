@@ -30,8 +30,8 @@ final class Stripes {
     // with fewer holders left it is over before it pays
     private static final long WORTH_STRIPING = 2;
 
-    /// A count's word with a cell's bias is as large or larger, however many holders its own part lacks; one without is
-    /// smaller.
+    /// A count's word with a cell's bias is as large or larger, however many holders its own part lacks; one without
+    /// is smaller.
     static final long STRIPED = BIAS;
 
     private static final int STRIDE = 16;

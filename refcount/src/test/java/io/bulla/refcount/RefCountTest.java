@@ -88,8 +88,8 @@ class RefCountTest {
         assertEquals(1, thing.frees.get());
     }
 
-    /// Between the look of a thread that stripes and its step, others stripe and fold; the last of them has not come to
-    /// giving the folded cells back.
+    /// Between the look of a thread that stripes and its step, others stripe and fold; the last of them has not come
+    /// to giving the folded cells back.
     private static final class FoldedInBetween extends RefCount {
 
         private final AtomicInteger frees = new AtomicInteger();

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/// What a foreign call does to the one that asks it, in place of a failure.
+/// A call from a foreign call back into its caller, in place of a failure.
 ///
 /// @param name for the report
 /// @param steps called with the runner of each step

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// How one operation of a [FaultCatalogue] is called: on what, with what, and what is owed for its result.
+/// Calls one operation of a [FaultCatalogue]: its receiver, its arguments, and the clean-up of its result.
 ///
 /// @param receiver `null` for a static method or a constructor
 /// @param arguments made anew for each run

@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// How each public operation of a module is run: by a rule for its class and the types of its parameters, or by a call
-/// of its own. What has neither is missing.
+/// Calls for each public operation of a module: by a rule for its class and the types of its parameters, or by a call
+/// of its own. An operation that has neither is missing.
 public final class FaultCatalogue {
 
     private final String area;

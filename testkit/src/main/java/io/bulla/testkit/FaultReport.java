@@ -3,7 +3,7 @@ package io.bulla.testkit;
 
 import java.util.List;
 
-/// What a [FaultRun] found.
+/// Results of a [FaultRun].
 ///
 /// @param area what was looked at, such as a module
 /// @param operations how many operations were run

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/// One step of a [FaultRun]: an operation in a scene of its own, while one call fails or the heap is full; then a look
-/// at the nine promises.
+/// One step of a [FaultRun]: an operation in a scene of its own, while one call fails or the heap is full; then a
+/// look at the nine promises.
 final class FaultStep {
 
     /// What is done after a failure, before the look.
@@ -149,7 +149,8 @@ final class FaultStep {
         return CallBack.of(scene).size();
     }
 
-    /// Whether there was a call of that number, which failed; with ballast, whether the operation had not enough heap.
+    /// Whether there was a call of that number, which failed; with ballast, whether the operation had not enough
+    /// heap.
     boolean failed() {
         return fault.ballast() == null ? scene.points.failed() != null : isOutOfMemory(outcome.failure());
     }

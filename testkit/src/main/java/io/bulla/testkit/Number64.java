@@ -6,7 +6,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.function.LongSupplier;
 
-/// Where an operation's number goes, made beforehand: a box of its own might find no heap after the operation passed.
+/// Holds an operation's numeric result, allocated beforehand: a box of its own might find no heap after the operation
+/// passed.
 final class Number64 implements LongSupplier {
 
     private long value;

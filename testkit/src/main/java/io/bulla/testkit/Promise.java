@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit;
 
-/// What Bulla guarantees: the nine promises of its README, by the names that they have there.
+/// The nine promises of Bulla, by their names in its README.
 public enum Promise {
     /// Content, size and addresses are fixed from `seal()` on.
     IMMUTABLE,

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/// What a result is, in words that are the same for the same content.
+/// Describes a result in words that are the same for the same content.
 final class Rendering {
 
     private Rendering() {}

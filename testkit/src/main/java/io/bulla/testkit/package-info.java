@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// For the tests of those who use Bulla, and of Bulla itself.
+/// Tools for the tests of programs that use Bulla, and for its own.
 ///
 /// - [NoOpenHandles][io.bulla.testkit.NoOpenHandles] is a JUnit extension: a test that leaves a handle open
 ///   fails.
@@ -7,8 +7,7 @@
 ///   shows.
 /// - [FaultRun][io.bulla.testkit.FaultRun] runs an operation while its first, second, n-th foreign call fails, and
 ///   looks at every [Promise][io.bulla.testkit.Promise] after each step. [FaultScene][io.bulla.testkit.FaultScene] is
-/// the
-///   world of a step, [FaultPoints][io.bulla.testkit.FaultPoints] counts the calls,
+///   the world of a step, [FaultPoints][io.bulla.testkit.FaultPoints] counts the calls,
 ///   [FaultySource][io.bulla.testkit.FaultySource] and [FaultyTrace][io.bulla.testkit.FaultyTrace] make them, and a
 ///   [FaultReport][io.bulla.testkit.FaultReport] lists each [Violation][io.bulla.testkit.Violation].
 /// - [StingySource][io.bulla.testkit.StingySource] runs out of memory when it is told to.

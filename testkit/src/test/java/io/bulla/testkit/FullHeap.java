@@ -11,8 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 
 /// What [FullHeapTest] starts in a small heap: seals, with the heap filled to a little more each time, and looks at
-/// every
-/// buffer afterwards.
+/// every buffer afterwards.
 final class FullHeap {
 
     private static final int BUFFERS = 8;

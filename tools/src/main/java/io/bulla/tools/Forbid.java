@@ -13,7 +13,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
 import java.util.List;
 
-/// Becomes a program to which the kernel refuses some system calls with `EPERM`, as a container's seccomp profile does.
+/// Becomes a program to which the kernel refuses some system calls with `EPERM`, as a container's seccomp profile
+/// does.
 ///
 /// Arguments: the calls' numbers with commas between, then the program's file and its arguments. `./check bare` takes
 /// io_uring and memory files away by it, on machines without a C compiler too.

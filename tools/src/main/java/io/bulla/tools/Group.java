@@ -37,6 +37,8 @@ record Group(String name, List<Page> pages) {
                     List.of(
                             "index.html",
                             "docs/getting-started.html",
+                            "docs/reading.html",
+                            "docs/glossary.html",
                             "docs/compatibility.html",
                             "docs/platforms.html")),
             new Place(
@@ -46,6 +48,7 @@ record Group(String name, List<Page> pages) {
                             "docs/memory-model.html",
                             "docs/misuse.html",
                             "docs/failure.html",
+                            "docs/debugging.html",
                             "docs/oob.html",
                             "docs/launchers.html",
                             "docs/security.html")),

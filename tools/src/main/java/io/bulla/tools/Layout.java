@@ -4,7 +4,7 @@ package io.bulla.tools;
 import java.nio.file.Path;
 import java.util.List;
 
-/// What stands around a page's text: the search, the groups of pages, and the page's own headings.
+/// The frame around a page's text: the search, the groups of pages, and the page's own headings.
 final class Layout {
 
     /// A page with fewer headings needs no list of them.

@@ -14,19 +14,17 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
-/// What Maven Central asks of a bundle before it takes it: `ReleaseRules BUNDLE` prints a line for each artifact and
-/// each rule that is broken. A bundle has the layout of a Maven repository.
+/// Checks a bundle against the rules of Maven Central: `ReleaseRules BUNDLE` prints a line for each artifact and each
+/// rule that is broken. A bundle has the layout of a Maven repository.
 ///
 /// - Each POM has, itself or from its parent in the bundle, a name, a description, a URL, licences, developers and
-/// where
-///   its sources are. No POM names a repository of its own.
+///   where its sources are. No POM names a repository of its own.
 /// - No version is a snapshot, and what a POM needs of this project is in the bundle too.
 /// - Beside a jar lie one with its sources and one with its Javadoc, none of them empty.
 /// - Each file has a signature, an MD5 and a SHA-1 that fit.
 ///
 /// They are the rules of <https://central.sonatype.org/publish/requirements/>. Whether a signature is good is GnuPG's
-/// to
-/// say: `ci/release` asks it.
+/// to say: `ci/release` asks it.
 public final class ReleaseRules {
 
     private static final Map<String, String> DIGESTS = Map.of(".md5", "MD5", ".sha1", "SHA-1");

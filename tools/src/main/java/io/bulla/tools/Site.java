@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.Properties;
 import java.util.stream.Stream;
 
-/// The documents as a site: `Site ROOT OUT` renders every Markdown file of the root and of `docs/` beside the
-/// Javadoc that stands in `OUT/api`, copies what they show and link to, and fails if a link leads nowhere, or if a long
-/// page does not list its sections.
+/// The documents as a site: `Site ROOT OUT` renders every Markdown file of the root and of `docs/` beside the Javadoc
+/// that stands in `OUT/api`, copies what they show and link to, and fails if a link leads nowhere, or if a long page
+/// does not list its sections.
 ///
 /// ```
 /// README.md            --> index.html             docs/adr/0001-x.md --> docs/adr/0001-x.html
@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 /// a folder             --> index.html in it, a list of its files
 /// ```
 ///
-/// Each page has the [groups][Group] of all pages beside it, and a search: `search-index.js` has every section's text.
+/// Each page has the [groups][Group] of all pages beside it, and a search: `search-index.js` has every section's
+/// text.
 public final class Site {
 
     private static final String HIGHLIGHT = "/META-INF/resources/webjars/highlightjs/%s/highlight.min.js";

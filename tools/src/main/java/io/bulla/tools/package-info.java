@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `./check` runs that is not a test.
+/// Programs that `./check` runs and that are no tests.
 ///
 /// - [ApiDump][io.bulla.tools.ApiDump] holds the public API of a module against the text that is committed.
 /// - [ReleaseRules][io.bulla.tools.ReleaseRules] holds a bundle against the rules of Maven Central.

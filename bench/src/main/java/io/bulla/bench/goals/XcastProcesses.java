@@ -35,7 +35,8 @@ final class XcastProcesses {
                 run(local).reading(TIME));
     }
 
-    /// By how much the memory of all processes has grown (PSS) while each had the message: the most of the broadcasts.
+    /// By how much the memory of all processes has grown (PSS) while each had the message: the most of the
+    /// broadcasts.
     static Case memory(String local) {
         return new Case(
                 "xcast-" + local + "-memory[" + PROCESSES + "," + MESSAGE + "]",

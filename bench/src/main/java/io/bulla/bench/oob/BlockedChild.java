@@ -12,8 +12,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /// One node sends to four children, a thread for each, as fast as there is room. In every other window the handler of
-/// the fourth child is blocked, and all that it may hold and all that may be queued for it is full; in the others it is
-/// sent nothing. Prints how many messages a second the other three get, the medians, and the ratio.
+/// the fourth child is blocked, and all that it may hold and all that may be queued for it is full; in the others it
+/// is sent nothing. Prints how many messages a second the other three get, the medians, and the ratio.
 ///
 /// Arguments: bytes of a message; windows of either kind.
 public final class BlockedChild {

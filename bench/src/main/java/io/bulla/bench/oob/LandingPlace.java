@@ -5,7 +5,8 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.pool.SlabSource;
 
-/// Where messages land: `fresh`, in memory that is used once; `pool`, of a [SlabSource]; `reused`, of [ReusingSource].
+/// Where messages land: `fresh`, in memory that is used once; `pool`, of a [SlabSource]; `reused`, of
+/// [ReusingSource].
 final class LandingPlace {
 
     private LandingPlace() {}

@@ -28,9 +28,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /// How long a node that goes on from a checkpoint needs until its first handler runs: 1,000 messages of 64 KiB have
-/// arrived and were not handled. Beside it: its file is read, and nothing else; read and held against the manifest. By
-/// turns; all from the system's cache of files. Then reading and going on once more, each after the system was told
-/// to drop the files from its cache, with `dd`: as it is after a machine went down.
+/// arrived and were not handled. Beside it: its file is read, and nothing else; read and held against the manifest.
+/// By turns; all from the system's cache of files. Then reading and going on once more, each after the system was
+/// told to drop the files from its cache, with `dd`: as it is after a machine went down.
 ///
 /// Prints the median of each in milliseconds.
 public final class RestoreCost {

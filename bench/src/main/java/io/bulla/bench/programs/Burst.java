@@ -117,8 +117,8 @@ public final class Burst {
         return resident;
     }
 
-    /// One more burst, over time: prints `millis=250 mebibytes=...` and so on. On a slow machine it is held for longer
-    /// than the clock of these lines says, which stops meanwhile.
+    /// One more burst, over time: prints `millis=250 mebibytes=...` and so on. On a slow machine it is held for
+    /// longer than the clock of these lines says, which stops meanwhile.
     private void sample() throws InterruptedException, ExecutionException, IOException {
         long start = System.nanoTime();
         List<Future<List<Runnable>>> built = startInEach(_ -> build(BURST / THREADS));

@@ -33,8 +33,8 @@ import java.util.concurrent.TimeUnit;
 /// One message of a node to nodes in other JVMs, which look at it and answer.
 ///
 /// Arguments: processes; then what is measured, in the same processes: `slab` or `bytes`, the message's bytes, `ends`
-/// or `all` for what is looked at, and `back` for answers of the same size or `few` for eight bytes, joined by dashes.
-/// Prints a line for each: the median of the nanoseconds from the first send to the last answer.
+/// or `all` for what is looked at, and `back` for answers of the same size or `few` for eight bytes, joined by
+/// dashes. Prints a line for each: the median of the nanoseconds from the first send to the last answer.
 ///
 /// Each process has a node that lends all but the short answers, and one that lends as well, but nothing of these
 /// sizes. Kinds take turns.

@@ -32,11 +32,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/// What a signature of the origin adds to a broadcast: `signed` once at the origin, `check` once at each receiver, both
-/// off the event loop.
+/// What a signature of the origin adds to a broadcast: `signed` once at the origin, `check` once at each receiver,
+/// both off the event loop.
 ///
-/// What one should see: `digest`, which is a part of both, grows with the size; what they take beyond it does not, and
-/// depends on the kind of key.
+/// What one should see: `digest`, which is a part of both, grows with the size; what they take beyond it does not,
+/// and depends on the kind of key.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

@@ -9,7 +9,7 @@ import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/// What a node is told of checkpoints.
+/// Options of `bulla node` for checkpoints.
 public final class CheckpointFlags {
 
     private static final Duration EVERY = Duration.ofSeconds(30);

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/// What is in a rank's file, as text.
+/// Prints a rank's checkpoint file as text.
 final class Contents {
 
     /// In the order of the text: what has arrived, what goes to peers, broadcasts that have not begun.

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /// Every node sends all others messages with the numbers 1, 2, 3 and so on, and broadcasts some. Who receives them
-/// knows the next number, so
-/// a gap is a loss, and what is not above the last is there twice. Numbers are state: they go on from a checkpoint.
+/// knows the next number, so a gap is a loss, and what is not above the last is there twice. Numbers are state: they
+/// go on from a checkpoint.
 ///
 /// `NUMBERED`: `INT64 number | BYTE_OBJECT filling`
 final class Exchange {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checkpoints of a job: what is in those of a folder, and a node that takes part in them.
+/// Reads a job's checkpoints in a folder, and lets a node take part in them.
 ///
 /// [CheckpointCommand][io.bulla.cli.checkpoint.CheckpointCommand] finds them;
 /// [Contents][io.bulla.cli.checkpoint.Contents] says what is in a rank's file.

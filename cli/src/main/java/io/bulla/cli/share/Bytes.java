@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/// What is looked at in a buffer here.
+/// Computes the SHA-256 of a buffer's content.
 final class Bytes {
 
     private Bytes() {}

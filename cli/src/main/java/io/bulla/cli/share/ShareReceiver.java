@@ -22,8 +22,8 @@ final class ShareReceiver {
 
     private ShareReceiver() {}
 
-    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way, and
-    ///     path of the lender, if there is one
+    /// @param args path of the socket, index of this process, how it is sent, how often, whether to die on the way,
+    ///     and path of the lender, if there is one
     public static void main(String[] args) {
         try {
             Warmup.run();

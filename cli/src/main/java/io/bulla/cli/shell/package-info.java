@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every command needs: options refused with a reason ([Usage][io.bulla.cli.shell.Usage]), child processes that
-/// end
-/// with this one ([Children][io.bulla.cli.shell.Children]), folders that do, too
-/// ([TrialFolder][io.bulla.cli.shell.TrialFolder]), and what Ctrl-C interrupted
-/// ([Interruption][io.bulla.cli.shell.Interruption]).
+/// Tools of all commands.
+///
+/// - [Usage][io.bulla.cli.shell.Usage] refuses options with a reason.
+/// - [Children][io.bulla.cli.shell.Children] starts child processes, which end with this one;
+///   [TrialFolder][io.bulla.cli.shell.TrialFolder] makes folders that do, too.
+/// - [Interruption][io.bulla.cli.shell.Interruption] says what Ctrl-C interrupted.
 package io.bulla.cli.shell;

@@ -8,7 +8,7 @@ import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.Message;
 
-/// What nodes write to the one that broadcasts.
+/// A message from a node to the node that broadcasts.
 sealed interface ControlMessage {
 
     WireFormat FORMAT = WireFormat.OPAL_DSS;

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/// What the root broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the environment variables
-/// that the user named, the files.
+/// The message that `bulla xcast` broadcasts, in described OPAL DSS: a job name, the nodes' addresses, the
+/// environment variables that the user named, the files.
 ///
 /// ```
 /// STRING job | STRING node... | STRING variable... | INT32 number of files

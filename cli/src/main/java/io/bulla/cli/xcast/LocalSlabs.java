@@ -19,8 +19,7 @@ final class LocalSlabs implements AutoCloseable {
 
     private static final int LEASES = 4096;
     /// From one broadcast to the next, a slab stays where all have mapped it: another one would have to be taken page
-    /// by
-    /// page, handed over, and mapped again.
+    /// by page, handed over, and mapped again.
     private static final Duration IDLE = Duration.ofSeconds(10);
 
     private final SharedSlabSource source;

@@ -10,7 +10,7 @@ import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.time.Duration;
 
-/// What all nodes of a command are made of.
+/// Settings that all nodes of a command share.
 ///
 /// @param meters where their memory comes from
 /// @param radix of the tree

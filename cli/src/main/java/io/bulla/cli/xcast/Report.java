@@ -5,7 +5,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
-/// What one broadcast did.
+/// Results of one broadcast.
 ///
 /// @param nodes that received
 /// @param radix of the tree

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/// How nodes of several processes know each other. There is no default: plaintext has to be asked for by name.
+/// Options that say how nodes of several processes authenticate each other. There is no default: plaintext has to be
+/// asked for by name.
 final class SecurityOptions {
 
     @Option(

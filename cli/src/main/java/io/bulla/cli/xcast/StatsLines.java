@@ -10,8 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/// What a node has to do, printed again and again until it is closed: in all, the peers with the longest queues,
-/// and who holds memory.
+/// Prints a node's backlog, again and again until it is closed: in all, the peers with the longest queues, and the
+/// holders of memory.
 ///
 /// ```
 /// stats: rank=0 peers=4 queued=4 queued-bytes=16777216 oldest=0.120s waiting-bytes=0 handles=5 memory=20971520

@@ -11,7 +11,7 @@ import java.util.Locale;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
-/// What the root and the nodes of a tree are asked alike, and have to be told alike.
+/// Options that the root and the nodes of a tree share, with the same values.
 final class TreeOptions {
 
     enum Send {

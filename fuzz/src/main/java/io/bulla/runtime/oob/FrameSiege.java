@@ -6,8 +6,8 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Every kind of frame of the message layer, sent to a real node over and over: by a member that has said hello, and by
-/// a peer that has not.
+/// Every kind of frame of the message layer, sent to a real node over and over: by a member that has said hello, and
+/// by a peer that has not.
 public final class FrameSiege {
 
     private static final int KEPT_BYTES = 64;

@@ -7,7 +7,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 
-/// What a node says, for the fuzzer to start from.
+/// A node's bytes, from which the fuzzer starts.
 public final class WireSeeds {
 
     private static final int TAG = 5;

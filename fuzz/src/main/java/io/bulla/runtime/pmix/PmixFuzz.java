@@ -13,8 +13,8 @@ import io.bulla.pack.UnpackException;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Proc;
 
-/// What a PMIx server says: an answer to INIT, GET or LOOKUP, or an event. It is refused by name, or what it says can
-/// be asked for; no handle stays open but those of the data that was kept.
+/// Fuzzes the input from a PMIx server: an answer to INIT, GET or LOOKUP, or an event. It is refused by name, or its
+/// data can be asked for; no handle stays open but those of the data that was kept.
 ///
 /// ```
 /// way 0: INIT    1: GET    2: LOOKUP    3: an event        call: whether items are described

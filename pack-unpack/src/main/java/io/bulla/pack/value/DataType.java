@@ -3,7 +3,7 @@ package io.bulla.pack.value;
 
 import org.jspecify.annotations.Nullable;
 
-/// What a value is, under one name for both families. Which formats know it, and by which id, a format tells:
+/// The type of a value, under one name for both families. A format says which types it knows, and by which id:
 /// [WireFormat#knows][io.bulla.pack.WireFormat#knows] and [WireFormat#id][io.bulla.pack.WireFormat#id].
 public enum DataType {
     /// No value; only inside a [Value] or [DataArray].

@@ -3,7 +3,7 @@ package io.bulla.pack.value;
 
 import org.jspecify.annotations.Nullable;
 
-/// How far a device is.
+/// Distance to a device.
 ///
 /// @param uuid of the device, or null
 /// @param osName of the device, or null

@@ -4,7 +4,7 @@ package io.bulla.pack.value;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Where a device is in its fabrics.
+/// Position of a device in its fabrics.
 ///
 /// @param fabric index, without a sign
 /// @param uuid of the device, or null

@@ -3,7 +3,7 @@ package io.bulla.pack.value;
 
 import org.jspecify.annotations.Nullable;
 
-/// What is known of a process. Its exit code is not sent.
+/// Facts about a process. Its exit code is not sent.
 ///
 /// @param proc which
 /// @param host where it runs, or null

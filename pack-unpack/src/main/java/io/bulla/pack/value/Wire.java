@@ -3,7 +3,7 @@ package io.bulla.pack.value;
 
 import io.bulla.iovec.IoVec;
 
-/// How one value travels, whatever it means. The format gives numbers their bytes.
+/// Encoding of one value, whatever it means. The format gives numbers their bytes.
 public enum Wire {
     /// No byte at all.
     NOTHING(Void.class, 0),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What can be packed: the types of both families, and the records that hold values of several fields.
+/// Types of both families, and the records that hold values of several fields.
 ///
 /// - [DataType][io.bulla.pack.value.DataType] names what a value is, and what Java holds it in;
 ///   [Wire][io.bulla.pack.value.Wire] is how it travels, which several types share.

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.platform.commons.support.ReflectionSupport;
 
-/// What each probe has answered in this JVM.
+/// Remembers the answer of each probe in this JVM.
 final class Answers {
 
     private static final Map<Class<? extends Probe>, Optional<String>> BY_PROBE = new ConcurrentHashMap<>();

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /// Skips a test, or each test of a class, by name where a piece of the machine is missing.
 ///
-/// The piece is tried before the methods with `@BeforeEach`. If it is missing, neither they nor those with `@AfterEach`
-/// run.
+/// The piece is tried before the methods with `@BeforeEach`. If it is missing, neither they nor those with
+/// `@AfterEach` run.
 @Documented
 @Inherited
 @Target({ElementType.TYPE, ElementType.METHOD})

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.extension.TestInstanceFactoryContext;
 import org.junit.jupiter.api.extension.TestInstancePreConstructCallback;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/// Aborts a test whose needs are not met: for each invocation and not for a class, so that the tests are counted. What
-/// a class needs is tried before its instance is made, whose fields may need it too.
+/// Aborts a test whose needs are not met: for each invocation and not for a class, so that the tests are counted.
+/// What a class needs is tried before its instance is made, whose fields may need it too.
 final class NeedsCondition implements TestInstancePreConstructCallback, BeforeEachCallback {
 
     @Override

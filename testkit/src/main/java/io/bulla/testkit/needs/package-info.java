@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a test needs of the machine, and how it is skipped by name where that is missing.
+/// Skips tests that need a piece of the machine, by name, where it is missing.
 ///
 /// - [Piece][io.bulla.testkit.needs.Piece] lists what a machine may lack, each with its name and how to get it.
 /// - [Needs][io.bulla.testkit.needs.Needs] marks a test, or a class of tests, that needs a piece.

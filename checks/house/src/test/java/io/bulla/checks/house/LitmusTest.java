@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /// Each litmus file says which lines of Java it transcribes: ` P0: Type.method: code = INSTRUCTION`, and a twin
-/// `, here INSTRUCTION` behind what it changes. A program that cannot be traced back to the code proves nothing of it.
+/// `, here INSTRUCTION` behind what it changes. A program that cannot be traced back to the code proves nothing of
+/// it.
 class LitmusTest {
 
     private static final Pattern LINE = Pattern.compile("(?m)^ (P\\d): (\\w+)\\.(\\w+): (.+) = ([^=\"]+?)\"?$");

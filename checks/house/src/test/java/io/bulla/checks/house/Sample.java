@@ -8,8 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /// A program in a document, or in the Javadoc of a source: a block of `java`, and beneath it a block of `text`, which
-/// is what it prints. Flags
-/// of the JVM stand in its first line.
+/// is what it prints. Flags of the JVM stand in its first line.
 record Sample(String document, int line, List<String> flags, String program, String output) {
 
     private static final String FLAGS = "// flags: ";
@@ -47,8 +46,8 @@ record Sample(String document, int line, List<String> flags, String program, Str
         return samples;
     }
 
-    /// The programs in the Javadoc of a source, at the source's lines. A block without a `main` is a fragment: it shows
-    /// a call, and is not run.
+    /// The programs in the Javadoc of a source, at the source's lines. A block without a `main` is a fragment: it
+    /// shows a call, and is not run.
     static List<Sample> ofJavadoc(String document, String source) {
         return of(document, source.lines().map(Sample::documentation).collect(Collectors.joining("\n")), true);
     }

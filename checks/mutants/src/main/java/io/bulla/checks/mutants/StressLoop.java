@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/// The program of a jcstress test in a loop: much shorter than a run of jcstress, and good enough to see a mutant die.
+/// The program of a jcstress test in a loop: much shorter than a run of jcstress, and good enough to see a mutant
+/// die.
 final class StressLoop {
 
     private static final int STATES = 4096;

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/// The definitions of `./check mutants` against the sources, so that a change of a source which leaves a mutant behind
-/// is seen at once. Whether a test sees the mutant is for that check.
+/// The definitions of `./check mutants` against the sources, so that a change of a source which leaves a mutant
+/// behind is seen at once. Whether a test sees the mutant is for that check.
 class MutantsTest {
 
     private static final Path ROOT = root();

@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/// A pool under load beside late readers, then the random life of buffers. Arguments: `--seconds N` (by default 60: two
-/// thirds for the readers, the rest for the lives), `--operations N` (so many operations of the lives, however long
-/// they take; the readers have all seconds then), `--seed N`.
+/// A pool under load beside late readers, then the random life of buffers. Arguments: `--seconds N` (by default 60:
+/// two thirds for the readers, the rest for the lives), `--operations N` (so many operations of the lives, however
+/// long they take; the readers have all seconds then), `--seed N`.
 public final class PoolCheck {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -26,7 +26,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 
-/// A process that writes once more by a key after its message was taken, while the next message is in the same memory.
+/// A process that writes once more by a key after its message was taken, while the next message is in the same
+/// memory.
 final class LateWrites {
 
     private static final int BYTES = 64 << 10;

@@ -3,7 +3,7 @@ package io.bulla.interop.aeron;
 
 import io.aeron.Publication;
 
-/// What became of an offer.
+/// The outcome of an offer.
 ///
 /// @param outcome what Aeron answered
 /// @param position of the stream behind the message, in bytes; -1 if it was not accepted

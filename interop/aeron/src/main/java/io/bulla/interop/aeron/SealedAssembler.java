@@ -118,8 +118,8 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
         giveUp(image);
     }
 
-    /// Sessions that have part of a message: for a gauge. One that stays above 0 shows a publisher that stopped in the
-    /// middle, whose memory is kept until its image goes.
+    /// Sessions that have part of a message: for a gauge. One that stays above 0 shows a publisher that stopped in
+    /// the middle, whose memory is kept until its image goes.
     ///
     /// @return at least 0
     public int halves() {

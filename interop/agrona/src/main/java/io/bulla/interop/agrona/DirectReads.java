@@ -12,8 +12,8 @@ import org.agrona.AsciiNumberFormatException;
 import org.agrona.DirectBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// What follows, of Agrona's read interface, from a few absolute reads of bytes and whole numbers: text, fractions,
-/// comparison. What it reads cannot be wrapped around something else.
+/// Builds the rest of Agrona's read interface (text, fractions, comparison) on a few absolute reads of bytes and
+/// whole numbers. It cannot be wrapped around other memory.
 ///
 /// For classes of one's own memory that Agrona's codecs should read; [SealedDirectBuffer] is one.
 public interface DirectReads extends DirectBuffer {

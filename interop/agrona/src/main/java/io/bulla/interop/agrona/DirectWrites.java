@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import org.agrona.MutableDirectBuffer;
 import org.jspecify.annotations.Nullable;
 
-/// What follows, of Agrona's write interface, from writes of bytes and whole numbers to a buffer that grows: text
-/// and fractions.
+/// Builds the rest of Agrona's write interface (text and fractions) on writes of bytes and whole numbers to a buffer
+/// that grows.
 interface DirectWrites extends MutableDirectBuffer {
 
     @Override

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
 /// register: fi_mr_reg for this peer --retire--> fi_close(mr), and fi_close(its endpoint) if it may be writing
 /// ```
 ///
-/// Closing the registration ends new access only: bytes of a write that has begun go on arriving, also those of
-/// a dead process. So a peer whose grant is revoked loses its endpoint, and needs another one to be served again.
-/// A peer's key is good at that endpoint only, whoever writes by it and wherever: each peer has a domain of libfabric's
+/// Closing the registration ends new access only: bytes of a write that has begun go on arriving, also those of a
+/// dead process. So a peer whose grant is revoked loses its endpoint, and needs another one to be served again. A
+/// peer's key is good at that endpoint only, whoever writes by it and wherever: each peer has a domain of libfabric's
 /// of its own.
 ///
 /// Any thread may call it. The fabric makes progress in calls of [#progress()] only.
@@ -259,8 +259,8 @@ public final class FabricDomain implements Registrar {
         return (int) read;
     }
 
-    /// A peer's write that says so itself is in this process's memory. One by a key that is not expected of this peer,
-    /// or not any more, is none of an endpoint's.
+    /// A peer's write that says so itself is in this process's memory. One by a key that is not expected of this
+    /// peer, or not any more, is none of an endpoint's.
     private void landed(PeerDomain of, long key) {
         FabricEndpoint by = expected.get(key);
         if (by != null && by.of() == of) {

@@ -10,10 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What one peer has of a fabric: a domain of libfabric's with addresses, a queue of completions and an endpoint. A key
-/// is good at every endpoint of a domain, and at no other: so one peer's key is good at its own endpoint only. Under
-/// the
-/// monitor of its [FabricDomain].
+/// What one peer has of a fabric: a domain of libfabric's with addresses, a queue of completions and an endpoint. A
+/// key is good at every endpoint of a domain, and at no other: so one peer's key is good at its own endpoint only.
+/// Under the monitor of its [FabricDomain].
 final class PeerDomain {
 
     private static final long TRANSMIT_AND_RECEIVE = 0x800 | 0x400;

@@ -11,8 +11,8 @@
 ///   [FabricWrite][io.bulla.interop.fabric.FabricWrite] into a peer's memory, a
 ///   [FabricSend][io.bulla.interop.fabric.FabricSend] of a buffer as a message, and a
 ///   [FabricReceive][io.bulla.interop.fabric.FabricReceive] of one.
-/// - A [FabricLink][io.bulla.interop.fabric.FabricLink] carries buffers to one peer and from it by rendezvous: each is
-///   a [LinkSend][io.bulla.interop.fabric.LinkSend] until the peer has it, within the peer's
+/// - A [FabricLink][io.bulla.interop.fabric.FabricLink] carries buffers to one peer and from it by rendezvous: each
+///   is a [LinkSend][io.bulla.interop.fabric.LinkSend] until the peer has it, within the peer's
 ///   [LinkLimits][io.bulla.interop.fabric.LinkLimits].
 ///
 /// The library is loaded when the first provider is asked for, and not before.

@@ -15,8 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// One stream of record batches for many clients of Flight: each batch is serialized and copied once, then shared.
 ///
 /// - A client gets the schema, the dictionaries as they were when the feed was opened, and every batch that is
-/// published
-///   while it is subscribed, each at most once and in order.
+///   published while it is subscribed, each at most once and in order.
 /// - The vectors are the caller's again as soon as [#publish] returns: what waits for a slow client is the packed
 ///   batch.
 /// - What may wait for a client is bounded, and `SlowStream` says what becomes of one that is over it.

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /// A `DoGet` that Flight serves without a wire: what its stream writes is packed. One thread at a time.
 ///
-/// Flight shows neither its messages nor their marshaller; a service of its own, and a call of ours, are how its bytes
-/// can be had.
+/// Flight shows neither its messages nor their marshaller; a service of its own, and a call of ours, are how its
+/// bytes can be had.
 final class Recording extends NoOpFlightProducer {
 
     static final String DO_GET = MethodDescriptor.generateFullMethodName(FlightConstants.SERVICE, "DoGet");

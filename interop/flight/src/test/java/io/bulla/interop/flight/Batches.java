@@ -16,7 +16,8 @@ import org.apache.arrow.vector.dictionary.DictionaryEncoder;
 import org.apache.arrow.vector.dictionary.DictionaryProvider;
 import org.apache.arrow.vector.types.pojo.DictionaryEncoding;
 
-/// A root that is filled again for each batch: numbers, and words of a dictionary. Each row tells whether it is right.
+/// A root that is filled again for each batch: numbers, and words of a dictionary. Each row tells whether it is
+/// right.
 final class Batches implements DictionaryProvider, AutoCloseable {
 
     private static final String[] WORDS = {"clay", "token", "seal"};

@@ -37,9 +37,9 @@ import org.jspecify.annotations.Nullable;
 /// - *Handles*: whatever becomes of a call (cancelled, past its deadline, reset, dropped, the server shut down), what
 ///   waits for it is closed.
 ///
-/// The methods of the streams must have [SealedMarshaller] as the marshaller of their responses. Any number of threads
-/// may publish and subscribe; publishers take turns. A publisher sends to the streams that are ready itself, so that it
-/// does gRPC's copies; gRPC's threads send what waited.
+/// The methods of the streams must have [SealedMarshaller] as the marshaller of their responses. Any number of
+/// threads may publish and subscribe; publishers take turns. A publisher sends to the streams that are ready itself,
+/// so that it does gRPC's copies; gRPC's threads send what waited.
 public final class Broadcast implements AutoCloseable {
 
     private static final Status OPEN = Status.UNKNOWN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
-/// What a [Broadcast] has done so far.
+/// Counters of a [Broadcast].
 ///
 /// @param streams subscribed now
 /// @param published messages published

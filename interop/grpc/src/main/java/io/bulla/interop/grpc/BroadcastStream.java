@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 ///   open, last messages --cancelled, failed, dropped, end(status)--> ended: what waits is closed
 /// ```
 ///
-/// One thread at a time sends, outside of the lock: the one that found `sending` unset. Others leave their work to it,
-/// so that the messages of a stream keep their order and gRPC sees one caller.
+/// One thread at a time sends, outside of the lock: the one that found `sending` unset. Others leave their work to
+/// it, so that the messages of a stream keep their order and gRPC sees one caller.
 public final class BroadcastStream {
 
     // stays empty: a stream that has first messages has a queue of its own for them

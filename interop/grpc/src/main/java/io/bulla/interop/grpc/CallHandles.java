@@ -29,8 +29,8 @@ import io.grpc.ServerInterceptor;
 /// gRPC dropped is closed when the garbage collector finds that nobody has it; what is sent later is closed at once.
 ///
 /// Sent by a client: besides, the call takes a handle of its own, so that the caller may close theirs as soon as
-/// `sendMessage` returns. Without it a message must stay open longer on two kinds of channels: one that still looks for
-/// its server, which asks for the message when it has found it, and one that retries, which asks again; see
+/// `sendMessage` returns. Without it a message must stay open longer on two kinds of channels: one that still looks
+/// for its server, which asks for the message when it has found it, and one that retries, which asks again; see
 /// [#keepingForRetries()].
 ///
 /// Received by a client: the one response of a call is handed on when the call is closed with `OK`. If it
@@ -61,8 +61,8 @@ public final class CallHandles implements ClientInterceptor, ServerInterceptor {
         return new CallHandles(false);
     }
 
-    /// For channels that retry, as they do unless `disableRetry()` is said: what a client sends is kept until its call
-    /// is over, all of it, since gRPC may ask for it again.
+    /// For channels that retry, as they do unless `disableRetry()` is said: what a client sends is kept until its
+    /// call is over, all of it, since gRPC may ask for it again.
     ///
     /// @return an interceptor
     public static CallHandles keepingForRetries() {

@@ -4,7 +4,7 @@ package io.bulla.interop.grpc;
 import io.bulla.buffer.SealedBuffer;
 import java.util.concurrent.atomic.LongAdder;
 
-/// What was closed because gRPC did not, which many threads add to.
+/// Counts handles that were closed because gRPC did not close them. Many threads add to it.
 final class CallTotals {
 
     final LongAdder forgotten = new LongAdder();

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 
-/// What each stream of a broadcast gets before any other message, until the broadcast is over.
+/// Messages that each stream of a broadcast gets before any other, until the broadcast is over.
 final class FirstMessages {
 
     // guarded by this

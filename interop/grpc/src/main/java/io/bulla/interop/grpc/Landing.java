@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/// How a message that gRPC received becomes a sealed buffer: left where the transport put it, or copied once.
+/// Makes a sealed buffer of a received gRPC message: left where the transport put it, or copied once.
 final class Landing {
 
     private static final int LEAST_CAPACITY = 256;

@@ -21,12 +21,12 @@ import java.nio.ByteBuffer;
 /// }
 /// ```
 ///
-/// Numbers and strings are the message's own, as always. A `ByteString` of it may be read until this is closed; what is
-/// needed longer is copied with `ByteString.copyFrom`, or kept by a handle of one's own. See "What gRPC lends" in the
-/// page on misuse.
+/// Numbers and strings are the message's own, as always. A `ByteString` of it may be read until this is closed; what
+/// is needed longer is copied with `ByteString.copyFrom`, or kept by a handle of one's own. See "What gRPC lends" in
+/// the page on misuse.
 ///
-/// The one class here that needs `protobuf-java`, which is an optional dependency. Any number of threads may read it at
-/// once.
+/// The one class here that needs `protobuf-java`, which is an optional dependency. Any number of threads may read it
+/// at once.
 ///
 /// @param <M> of the message
 public final class ParsedMessage<M extends MessageLite> implements AutoCloseable {

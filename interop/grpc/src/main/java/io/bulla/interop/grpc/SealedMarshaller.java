@@ -23,9 +23,9 @@ import java.util.Objects;
 /// ```
 ///
 /// Out
-/// - A stream that gRPC gets has a handle of its own, which is closed when gRPC closes the stream: after the copy into
-///   its buffer, or as the call is cancelled, or past its deadline, or as its channel is closed. The caller's handle
-///   stays the caller's and may be closed as soon as the send returns.
+/// - A stream that gRPC gets has a handle of its own, which is closed when gRPC closes the stream: after the copy
+///   into its buffer, or as the call is cancelled, or past its deadline, or as its channel is closed. The caller's
+///   handle stays the caller's and may be closed as soon as the send returns.
 /// - A channel that still looks for its server asks for the message later, and one that retries asks again, perhaps
 ///   after the send returned. There a message has to stay open until its call is over, or [CallHandles] keeps it.
 /// - gRPC's transport in the same process forgets a message that is sent while the call ends. [Broadcast] closes it,

@@ -8,7 +8,8 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What a client's call has sent: handles that gRPC has not asked for yet, or may ask for again, and their streams.
+/// Keeps the handles that a client's call has sent, and their streams: those that gRPC has not asked for yet, or may
+/// ask for again.
 final class SentMessages {
 
     private final boolean again;

@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
-/// What was sent on a call and is not closed yet: by gRPC, or by a receiver in the same process.
+/// Keeps the streams that were sent on a call, until gRPC closes them, or a receiver in the same process does.
 final class SentStreams {
 
     // a thread of the library's, started with the first call that leaves something open

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
-/// What becomes of a stream of a [Broadcast] whose queue is full.
+/// Treatment of a stream of a [Broadcast] whose queue is full.
 public enum SlowStream {
     /// Its oldest waiting messages are dropped, and counted. For streams where only the newest state matters.
     DROP_OLDEST,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
-/// What takes messages for one call.
+/// Takes the messages of one call.
 interface Target<T> {
 
     void send(T message);

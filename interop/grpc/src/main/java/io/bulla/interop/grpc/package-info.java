@@ -8,8 +8,7 @@
 ///   [SlowStream][io.bulla.interop.grpc.SlowStream] says what becomes of one that does not keep up, and
 ///   [BroadcastFigures][io.bulla.interop.grpc.BroadcastFigures] counts.
 /// - [ParsedMessage][io.bulla.interop.grpc.ParsedMessage] is a protobuf message that was parsed where its bytes lie,
-/// for
-///   a relay that looks into what it hands on.
+///   for a relay that looks into what it hands on.
 /// - [CallHandles][io.bulla.interop.grpc.CallHandles] is an interceptor that closes what gRPC drops with a call.
 ///
 /// gRPC copies each message into a buffer of its transport, once for each stream: that copy is what its design

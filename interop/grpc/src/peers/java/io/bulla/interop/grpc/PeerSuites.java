@@ -8,8 +8,8 @@ import org.junit.runner.Description;
 import org.junit.runner.JUnitCore;
 import org.junit.runner.Result;
 
-/// Runs gRPC's own interop tests on our marshaller, and fails if another test fails than those that are known, a known
-/// one passes, or a handle stays open.
+/// Runs gRPC's own interop tests on our marshaller, and fails if another test fails than those that are known, a
+/// known one passes, or a handle stays open.
 final class PeerSuites {
 
     /// Tests of gRPC's that its transport in the same process does not pass with its own marshallers either.

@@ -11,7 +11,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.List;
 import java.util.Objects;
 
-/// What a [MemoryBudget] has booked.
+/// Meters of a [MemoryBudget]: booked bytes and their limit.
 ///
 /// | meter | kind | what |
 /// |---|---|---|

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 ///
 /// | meter | kind | from | what |
 /// |---|---|---|---|
-/// | `bulla.handles.open` | gauge | both | handles that are open now; with a ledger that samples, those in its sample |
+/// | `bulla.handles.open` | gauge | both | handles that are open now; those in the sample, if the ledger samples |
 /// | `bulla.handles.opened` | counter | tally | handles ever opened |
 /// | `bulla.handles.oldest` | gauge, time | ledger | how long the oldest open handle has been open, 0 without one |
 /// | `bulla.handles.healed` | counter | ledger | handles that were collected unclosed, and healed |

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 
-/// What was seen of a node's peers at the last look, which the meters of one scrape share.
+/// A snapshot of a node's peers, which the meters of one scrape share.
 final class PeerLook {
 
     /// Nanoseconds for which a look is good.

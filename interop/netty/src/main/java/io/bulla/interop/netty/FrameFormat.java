@@ -6,7 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/// How frames begin, and who gets them. One instance may serve many channels.
+/// Reads the headers of frames, and takes their bodies. One instance may serve many channels.
 public interface FrameFormat {
 
     /// Size of the fixed header in bytes.

@@ -79,7 +79,8 @@ final class Descriptors {
         }
     }
 
-    /// Waits until no more descriptors are open than before: those of the JDK's own, and of tests before, come and go.
+    /// Waits until no more descriptors are open than before: those of the JDK's own, and of tests before, come and
+    /// go.
     static void assertOpen(long before) throws IOException, InterruptedException {
         long now = open();
         for (int wait = 0; now > before && wait < 12_000; wait++) {

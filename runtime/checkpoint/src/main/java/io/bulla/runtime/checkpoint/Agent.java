@@ -6,8 +6,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/// What a node's checkpoints take from the machine: a thread that decides and never blocks, another one for the store,
-/// which may, time and chance. In tests, a simulator.
+/// Resources of a node's checkpoints: a thread that decides and never blocks, a thread for the store, which may
+/// block, a clock and random numbers. Tests put a simulator in its place.
 interface Agent {
 
     /// What to do with a result.

@@ -95,8 +95,7 @@ public final class CheckpointArchive {
     }
 
     /// The newest checkpoint. One that was deleted meanwhile is passed over; one whose manifest is damaged is not,
-    /// since
-    /// a job that went on from an older one in silence would do again what it has done.
+    /// since a job that went on from an older one in silence would do again what it has done.
     ///
     /// @return nothing if there is none
     /// @throws CheckpointException if the manifest of the newest one is damaged; it names the older ones, which
@@ -173,7 +172,8 @@ public final class CheckpointArchive {
         }
     }
 
-    /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they hold.
+    /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they
+    /// hold.
     ///
     /// @param manifest of the checkpoint
     /// @throws CheckpointException if a file is missing or not the one that was written

@@ -11,7 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 
-/// What makes a checkpoint of a file per rank: their sizes and digests. As text:
+/// The list that makes one checkpoint of a file per rank: their sizes and digests. As text:
 ///
 /// ```
 /// bulla-checkpoint 2

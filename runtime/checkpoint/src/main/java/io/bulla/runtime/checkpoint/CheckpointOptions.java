@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/// What checkpoints save of a node, and how many are kept.
+/// Settings of a node's checkpoints: the state that they save, and how many are kept.
 ///
 /// @param savers of the parts of the program's state, by name; names of at most 255 bytes in UTF-8
 /// @param kept how many checkpoints stay, at least 1; older ones are deleted by the node that has taken a new one

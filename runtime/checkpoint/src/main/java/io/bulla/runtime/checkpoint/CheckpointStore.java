@@ -7,7 +7,7 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 
-/// Where the files of checkpoints are kept. Bytes alone: what they say is [CheckpointArchive]'s.
+/// Keeps the files of checkpoints. It knows bytes alone; [CheckpointArchive] knows their content.
 ///
 /// A file per rank is created, written and published; a manifest then makes a checkpoint of them, in one step that
 /// happens or does not. Several processes may write files of one checkpoint at once, each its own ranks; one of them
@@ -25,8 +25,7 @@ public interface CheckpointStore {
     }
 
     /// Begins a rank's file. If one was left by an attempt without a manifest, it cannot be published: [#delete]
-    /// removes
-    /// what was left, and [#nextEpoch] is past it.
+    /// removes what was left, and [#nextEpoch] is past it.
     ///
     /// @param epoch number of the checkpoint, at least 0
     /// @param rank at least 0

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/// Takes a checkpoint of all nodes: says each step to all, again to those who have not answered, and the next one when
-/// all have. Its manifest, which is last, makes the checkpoint.
+/// Takes a checkpoint of all nodes: says each step to all, again to those who have not answered, and the next one
+/// when all have. Its manifest, which is last, makes the checkpoint.
 ///
 /// ```
 /// PREPARE --all PREPARED--> CUT --all TAKEN--> GO_ON --all DURABLE--> manifest --> COMMIT

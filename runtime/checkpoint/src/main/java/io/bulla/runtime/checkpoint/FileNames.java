@@ -3,7 +3,7 @@ package io.bulla.runtime.checkpoint;
 
 import java.util.Locale;
 
-/// What the files of a checkpoint are called, in a folder and in errors.
+/// Names of the files of a checkpoint, in a folder and in errors.
 final class FileNames {
 
     static final String MANIFEST = "MANIFEST";

@@ -23,11 +23,10 @@ import java.util.stream.Stream;
 /// not is none.
 ///
 /// A folder is for one job. Should two have it, none of them replaces or deletes a file that the other one has
-/// published:
-/// the second to publish a file of an epoch fails by name.
+/// published: the second to publish a file of an epoch fails by name.
 ///
-/// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder are
-/// refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
+/// Folders and files that it makes are open to their owner alone (0700, 0600), and symbolic links below the folder
+/// are refused. Deleted is what a checkpoint consists of; with anything else in its folder it is not.
 public final class FolderStore implements CheckpointStore {
 
     private static final String MANIFEST = FileNames.MANIFEST;

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/// What a coordinator and a node tell each other of one attempt at a checkpoint.
+/// A message between a coordinator and a node about one attempt at a checkpoint.
 ///
 /// ```
 ///  0  word    1  attempt    9  epoch    17  figure    25  messages    29  text, UTF-8

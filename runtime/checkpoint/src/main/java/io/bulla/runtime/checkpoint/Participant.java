@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 ///           ABORT, a failure, the deadline: what was held goes on
 /// ```
 ///
-/// Whatever comes again is answered again. Of two coordinators that ask at once, the one of the lower rank goes on, but
-/// that one waits for whom all nodes are prepared. All on the thread that decides.
+/// Whatever comes again is answered again. Of two coordinators that ask at once, the one of the lower rank goes on,
+/// but that one waits for whom all nodes are prepared. All on the thread that decides.
 final class Participant {
 
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);

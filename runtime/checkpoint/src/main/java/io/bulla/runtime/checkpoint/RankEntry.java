@@ -4,7 +4,7 @@ package io.bulla.runtime.checkpoint;
 import java.util.Objects;
 import java.util.regex.Pattern;
 
-/// What a manifest says of a rank's file.
+/// A manifest's entry for the file of one rank.
 ///
 /// @param rank of the node
 /// @param bytes of the file

@@ -201,8 +201,8 @@ final class RankReader {
         return message;
     }
 
-    /// The limit is asked, and the source's budget, before anything is read. No memory is taken for what the file does
-    /// not have: its size is known to be the manifest's, or as much is read at a time as has come already.
+    /// The limit is asked, and the source's budget, before anything is read. No memory is taken for what the file
+    /// does not have: its size is known to be the manifest's, or as much is read at a time as has come already.
     private SealedBuffer body(long bytes, long most) throws IOException {
         check(bytes <= most, "too long: length=" + bytes + " most=" + most);
         long first = in.size() >= 0 ? bytes : Math.min(bytes, FIRST);

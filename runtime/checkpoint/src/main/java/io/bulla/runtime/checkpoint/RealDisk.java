@@ -57,8 +57,8 @@ final class RealDisk implements Disk {
         return PROCESS + "-" + ATTEMPTS.incrementAndGet();
     }
 
-    /// A second name, which the system refuses if it is taken; then the first one goes. `rename` would replace what is
-    /// there.
+    /// A second name, which the system refuses if it is taken; then the first one goes. `rename` would replace what
+    /// is there.
     @Override
     public void rename(Path from, Path to) throws IOException {
         try {

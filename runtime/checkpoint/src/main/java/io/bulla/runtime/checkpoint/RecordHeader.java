@@ -4,8 +4,8 @@ package io.bulla.runtime.checkpoint;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/// What stands before each body in a rank's file. All numbers big-endian; a body is followed by zeros up to a
-/// multiple of 8, so a record costs at most 63 bytes beside its body.
+/// The header of a record in a rank's file. All numbers are big-endian. A body is followed by zeros up to a multiple
+/// of 8, so a record costs at most 63 bytes beside its body.
 ///
 /// ```
 ///   0  magic "BuCk"          4  kind       5  lane      6  mark of the format, 0: not said

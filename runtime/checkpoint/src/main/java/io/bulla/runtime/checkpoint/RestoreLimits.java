@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.checkpoint;
 
-/// What a file may announce. No memory is taken for more.
+/// Upper bounds for what a file may announce. No memory is taken for more.
 ///
 /// @param message longest message, in bytes
 /// @param state longest state of one name, in bytes

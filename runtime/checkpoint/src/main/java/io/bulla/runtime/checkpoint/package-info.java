@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Checkpoints of a job as files: what its nodes had undelivered, and the state of its program.
+/// Checkpoints of a job as files: the undelivered messages of its nodes, and the state of its program.
 ///
 /// - [Checkpoints][io.bulla.runtime.checkpoint.Checkpoints] takes checkpoints of nodes that go on, a
 ///   [CheckpointTicket][io.bulla.runtime.checkpoint.CheckpointTicket] for each; a

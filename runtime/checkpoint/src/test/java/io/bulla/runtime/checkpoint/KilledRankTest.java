@@ -15,7 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/// One process is killed (-9) between PREPARE and COMMIT, for `./check checkpoint`: it takes as long as a verdict does.
+/// One process is killed (-9) between PREPARE and COMMIT, for `./check checkpoint`: it takes as long as a verdict
+/// does.
 class KilledRankTest {
 
     private static final int NODES = 3;

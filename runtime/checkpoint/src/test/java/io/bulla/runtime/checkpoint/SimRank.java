@@ -14,9 +14,9 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.SplittableRandom;
 
-/// A simulated process of a job: what it has, and what it does with messages. Tokens go from rank to rank; each message
-/// says the how manyth it is from its sender of its tag, so that one which is missing, doubled or out of order shows
-/// when the next one comes.
+/// A simulated process of a job: what it has, and what it does with messages. Tokens go from rank to rank; each
+/// message says the how manyth it is from its sender of its tag, so that one which is missing, doubled or out of
+/// order shows when the next one comes.
 ///
 /// ```
 /// message   token 4 | number 4 | filler

@@ -18,9 +18,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /// One seed: a job whose tokens go round while checkpoints are taken, until some or all of its processes, or the
-/// machine
-/// with the disk, crash; then another job that goes on from the newest checkpoint; at last one that comes to rest.
-/// Every token, message and broadcast is there once, in every checkpoint and at the end.
+/// machine with the disk, crash; then another job that goes on from the newest checkpoint; at last one that comes to
+/// rest. Every token, message and broadcast is there once, in every checkpoint and at the end.
 final class SimRun {
 
     /// @param violation the first rule that was broken, or `null`

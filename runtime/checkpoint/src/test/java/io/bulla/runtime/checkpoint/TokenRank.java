@@ -31,8 +31,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /// One process of a job that passes tokens round, for [KilledJobTest]: begins, or goes on from the newest checkpoint.
 /// On standard input: `go`, `stop`, `tokens`, `hold`, and where rank 0 takes no checkpoints by itself, `take` and
-/// `ticket`; its end
-/// ends the process.
+/// `ticket`; its end ends the process.
 final class TokenRank {
 
     private static final int TOKEN = 3;
@@ -60,9 +59,8 @@ final class TokenRank {
         this.random = new Random(System.nanoTime() + rank);
     }
 
-    /// @param args rank, size, tokens of each, folder of the checkpoints, folder of the addresses of this life; and, if
-    /// checkpoints
-    ///     are taken when it is told, the peer timeout in seconds
+    /// @param args rank, size, tokens of each, folder of the checkpoints, folder of the addresses of this life; and,
+    ///     if checkpoints are taken when it is told, the peer timeout in seconds
     public static void main(String[] args) throws Exception {
         Duration timeout = args.length > 5 ? Duration.ofSeconds(Long.parseLong(args[5])) : Duration.ofMinutes(2);
         TokenRank self = new TokenRank(Integer.parseInt(args[0]), Integer.parseInt(args[1]), Path.of(args[4]), timeout);

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/// A member that repeats a frame, and acknowledges or reads nothing, makes a node keep no more than the first of them.
+/// A member that repeats a frame, and acknowledges or reads nothing, makes a node keep no more than the first of
+/// them.
 @Timeout(60)
 class MemberFloodTest {
 

@@ -38,11 +38,10 @@ import org.junit.jupiter.api.Timeout;
 
 /// Sends and broadcasts while what the nodes call fails, on any of their threads: receive handlers, completions,
 /// listeners, policies, directories, routing, the release of a user's memory; and what a node is built with: its
-/// memory,
-/// the listener of its handles, its security.
+/// memory, the listener of its handles, its security.
 ///
-/// What fails there is the user's, and costs nothing but the call itself, or a connection: the messages arrive all the
-/// same, once.
+/// What fails there is the user's, and costs nothing but the call itself, or a connection: the messages arrive all
+/// the same, once.
 @Tag("faults")
 @Timeout(600)
 class OobFaultTest {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-/// What a client asks of its server: the first item of each request, and of each event.
+/// The command of a request to the server, or of an event from it: its first item.
 ///
 /// Source of the numbers: PMIx 4.2, `pmix_globals.h`, `pmix_cmd_t`.
 enum Command {

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// What this process has put, and what it knows of the others.
+/// Values that this process has put, and values that it knows of the others.
 final class Exchange implements AutoCloseable {
 
     private final Server server;

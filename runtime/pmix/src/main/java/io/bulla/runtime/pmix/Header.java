@@ -3,7 +3,7 @@ package io.bulla.runtime.pmix;
 
 import java.nio.ByteBuffer;
 
-/// What stands before each message.
+/// The header of each message.
 ///
 /// ```
 ///  0        4     8        12   16

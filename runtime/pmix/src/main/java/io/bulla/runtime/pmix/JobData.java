@@ -21,7 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/// What the server has said of the job and its processes. One thread at a time.
+/// Keeps the data of the job and its processes that the server has sent. One thread at a time.
 ///
 /// ```
 /// answer to INIT   STRING name space | KVAL* of the job

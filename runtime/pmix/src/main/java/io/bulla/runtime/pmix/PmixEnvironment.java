@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/// What a launcher told the process that it started, in environment variables.
+/// Settings from a launcher for the process that it started, in environment variables.
 ///
 /// ```
 /// PMIX_NAMESPACE, PMIX_RANK       who this process is

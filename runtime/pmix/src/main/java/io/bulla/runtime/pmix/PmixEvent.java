@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/// What the server tells unasked, such as that a process has died. A hint: it may come late, or never.
+/// An event from the server, such as the death of a process. It is a hint: it may come late, or never.
 ///
 /// @param status its code
 /// @param source who told the server; for a death often not the one who died

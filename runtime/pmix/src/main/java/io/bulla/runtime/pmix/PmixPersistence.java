@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-/// How long what was published stays.
+/// Lifetime of published values.
 ///
 /// Source of the numbers: PMIx 4.2, `pmix_common.h`, `pmix_persistence_t`.
 public enum PmixPersistence {

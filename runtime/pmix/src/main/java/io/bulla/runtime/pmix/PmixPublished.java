@@ -3,7 +3,7 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.pack.value.Proc;
 
-/// What a lookup found.
+/// A value that a lookup found.
 ///
 /// @param proc who published it
 /// @param key under which name

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-/// Who can look up what a process published.
+/// Visibility of published values: which processes can look them up.
 ///
 /// Source of the numbers: PMIx 4.2, `pmix_common.h`, `pmix_data_range_t`.
 public enum PmixRange {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.pmix;
 
-/// Who can get what a process put.
+/// Visibility of put values: which processes can get them.
 ///
 /// Source of the numbers: PMIx 4.2, `pmix_common.h`, `pmix_scope_t`.
 public enum PmixScope {

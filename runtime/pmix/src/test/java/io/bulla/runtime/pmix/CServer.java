@@ -17,8 +17,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/// The server of `libpmix.so.2` inside this process. Fences among its own clients end inside the library; what needs a
-/// host program, such as publishing, it refuses.
+/// The server of `libpmix.so.2` inside this process. Fences among its own clients end inside the library; what needs
+/// a host program, such as publishing, it refuses.
 ///
 /// Layouts are those of x86-64, the same in PMIx 4.2 to 6.1:
 ///

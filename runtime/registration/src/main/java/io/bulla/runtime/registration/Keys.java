@@ -6,11 +6,11 @@ import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /// Keys of this process: each is given out once, and says nothing of the next one. A counter from a random start goes
-/// through a block cipher of 64 bits with a random key: different numbers become different keys, and who has seen some
-/// keys cannot tell others from random ones.
+/// through a block cipher of 64 bits with a random key: different numbers become different keys, and who has seen
+/// some keys cannot tell others from random ones.
 ///
-/// The cipher is Speck64/128 (Beaulieu and others, *The Simon and Speck Families of Lightweight Block Ciphers*, 2013):
-/// a grant takes no lock and nothing of the heap for it.
+/// The cipher is Speck64/128 (Beaulieu and others, *The Simon and Speck Families of Lightweight Block Ciphers*,
+/// 2013): a grant takes no lock and nothing of the heap for it.
 final class Keys {
 
     private static final int ROUNDS = 27;

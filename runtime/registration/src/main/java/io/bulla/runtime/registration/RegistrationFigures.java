@@ -10,7 +10,8 @@ package io.bulla.runtime.registration;
 /// @param surprises the device said twice, or unasked, that memory is free, threw, or gave a key that is in use
 /// @param marks there now
 /// @param markedBytes there now
-/// @param quarantined grants that ended and whose device has not stopped, and marks that it may have made when it threw
+/// @param quarantined grants that ended and whose device has not stopped, and marks that it may have made when it
+///     threw
 /// @param quarantinedBytes of them
 public record RegistrationFigures(
         long registered,

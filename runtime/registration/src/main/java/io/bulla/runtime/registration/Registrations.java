@@ -299,8 +299,8 @@ public final class Registrations implements AutoCloseable {
         return fresh.shown() ? fresh.use() : null;
     }
 
-    /// Makes a mark, and books it. After an exception nothing of it stays, unless the device may know the memory: then
-    /// it counts as marked until the device says otherwise, or ends.
+    /// Makes a mark, and books it. After an exception nothing of it stays, unless the device may know the memory:
+    /// then it counts as marked until the device says otherwise, or ends.
     void enter(Marked fresh, Access access) throws RegistrationRefusedException {
         boolean held = false;
         boolean whole = false;

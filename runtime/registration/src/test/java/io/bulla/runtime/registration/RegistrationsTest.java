@@ -31,9 +31,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/// The cache of one device: invariants 1, 2, 4 to 7, 10 and 12 of docs/registration.md. It does not outlive the memory,
-/// as in
-/// libfabric#6474, libfabric#5944 and ucx#11467.
+/// The cache of one device: invariants 1, 2, 4 to 7, 10 and 12 of docs/registration.md. It does not outlive the
+/// memory, as in libfabric#6474, libfabric#5944 and ucx#11467.
 class RegistrationsTest {
 
     @Test

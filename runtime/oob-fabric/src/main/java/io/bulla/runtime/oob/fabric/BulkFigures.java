@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.fabric;
 
-/// What a [FabricBulk] has carried.
+/// Counters of a [FabricBulk].
 ///
 /// @param sent messages that were written into a peer's memory
 /// @param sentBytes their bytes

@@ -11,7 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
-/// What is borrowed of one peer on one connection, once it is mapped.
+/// The mapped loans of one peer on one connection.
 ///
 /// @param borrower closed with this
 /// @param nonce what the lender's memory says

@@ -16,8 +16,7 @@ import java.nio.file.Path;
 /// 0 version = 1, 1 byte | 1 token, 8 | 9 length of the boot's name, 1 | boot | path of the lender's socket, UTF-8
 /// ```
 ///
-/// @param boot the kernel's name for itself since it was booted: another one is another host. The same
-///     says little,
+/// @param boot the kernel's name for itself since it was booted: another one is another host. The same says little,
 ///     for all containers of a host have it
 /// @param token how the lender knows which peer a borrower is
 /// @param path of the lender's socket

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
-/// What one peer borrows on one connection, from the invitation on.
+/// The loans to one peer on one connection, from the invitation on.
 ///
 /// ```
 /// invited --a borrower with the token--> the nonce is lent to it --its proof is the nonce--> lends

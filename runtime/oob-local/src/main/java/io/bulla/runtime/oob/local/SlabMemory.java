@@ -27,15 +27,11 @@ import java.util.concurrent.ConcurrentHashMap;
 /// OobNode node = OobNode.builder(rank, size).memory(slabs).localMemory(local)...start();
 /// ```
 ///
-/// What a program seals in `slabs`, and what lands there from the network, goes to peers of this host
-/// as 32 bytes for
-/// each region. A process that borrows is one of the same user, it has the token that this node told
-/// the peer over the
-/// connection that both were authenticated on, and it says what is in the slab that it was given: the
-/// peer. It sees all
-/// of the slabs, so all nodes that are lent something trust each other to read; `docs/shared-memory.md`
-/// says what one
-/// that should not be trusted can do.
+/// What a program seals in `slabs`, and what lands there from the network, goes to peers of this host as 32 bytes for
+/// each region. A process that borrows is one of the same user, it has the token that this node told the peer over
+/// the connection that both were authenticated on, and it says what is in the slab that it was given: the peer. It
+/// sees all of the slabs, so all nodes that are lent something trust each other to read; `docs/shared-memory.md` says
+/// what one that should not be trusted can do.
 ///
 /// One may serve several nodes of a process. It outlives them.
 public final class SlabMemory implements LocalMemory, AutoCloseable {
@@ -135,8 +131,7 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         }
     }
 
-    /// Lends no more. What is lent stays lent until it is given back, or its borrower's process has
-    /// ended. Again is
+    /// Lends no more. What is lent stays lent until it is given back, or its borrower's process has ended. Again is
     /// harmless.
     @Override
     public void close() {

@@ -11,15 +11,15 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/// Where a socket can be reached.
+/// Addresses at which a socket may be reached.
 final class Candidates {
 
     private static final int MOST = 32;
 
     private Candidates() {}
 
-    /// All addresses of a socket: the one that it is bound to, or those of all interfaces that are up. Those that only
-    /// this host knows are last.
+    /// All addresses of a socket: the one that it is bound to, or those of all interfaces that are up. Those that
+    /// only this host knows are last.
     static List<InetSocketAddress> of(InetSocketAddress bound) throws IOException {
         if (!bound.getAddress().isAnyLocalAddress()) {
             return List.of(bound);
@@ -39,8 +39,8 @@ final class Candidates {
                 .toList();
     }
 
-    /// Those that are of use to a reader: on its own host the loopback first, from elsewhere none of these, where they
-    /// would be another program's.
+    /// Those that are of use to a reader: on its own host the loopback first, from elsewhere none of these, where
+    /// they would be another program's.
     static List<InetSocketAddress> seenFrom(boolean sameHost, List<InetSocketAddress> addresses) {
         Stream<InetSocketAddress> here = addresses.stream()
                 .filter(address -> sameHost && address.getAddress().isLoopbackAddress());

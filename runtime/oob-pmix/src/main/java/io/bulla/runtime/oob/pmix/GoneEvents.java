@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// What the launcher says of processes that are gone. It is asked for before the nodes meet, so that no death is
-/// missed between the meeting and the node's start.
+/// The launcher's events about processes that are gone. The node asks for them before the nodes meet, so that no
+/// death is missed between the meeting and its start.
 final class GoneEvents {
 
     /// All are hints: whether a peer has failed is the node's to judge.

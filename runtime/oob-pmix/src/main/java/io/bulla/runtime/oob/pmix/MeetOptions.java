@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
-/// How a node meets the others of its job.
+/// Settings for the meeting of the nodes of a job.
 ///
 /// @param deadline for all of them to come
 /// @param bind where to listen; if not said, a free port: of the loopback address if the launcher says that all

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/// Where the members listen: all candidates, which a node tries in turn.
+/// A directory of the members, with all their candidates, which a node tries in turn.
 final class MemberDirectory implements PeerDirectory {
 
     // volatile accesses: a list is immutable, and complete before it is set

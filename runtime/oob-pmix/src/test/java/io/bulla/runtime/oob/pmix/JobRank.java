@@ -142,7 +142,8 @@ final class JobRank {
         fenceInTime(Duration.ofSeconds(30));
     }
 
-    /// How a fence ends that has lost a member is the engine's: with the status for it, as if all were there, or never.
+    /// How a fence ends that has lost a member is the engine's: with the status for it, as if all were there, or
+    /// never.
     private void fenceInTime(Duration deadline) throws Exception {
         String end;
         try {

@@ -228,8 +228,7 @@ public final class HostMemory {
         }
 
         /// What another process lent is no memory of the lender's own, so it cannot lend it on: its lease may end by
-        /// its
-        /// death, and with it the memory.
+        /// its death, and with it the memory.
         private boolean isBorrowed(MemorySegment bytes) {
             return links.stream()
                     .filter(link -> link.borrower == lender)

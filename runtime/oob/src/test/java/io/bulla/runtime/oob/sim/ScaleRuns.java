@@ -15,11 +15,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// Broadcasts to large jobs from the command line, as `./check sim --scale` says:
-/// `ScaleRuns FOLDER --real`, or `ScaleRuns FOLDER [--keep FILE] [--whole | --failing] [TREE...] [NODES...]`. The
-/// folder has the costs, and what real jobs took. A row for each run: those in which no node fails, those in which one
-/// of a hundred does, or both; of all trees, or of those that are named. Rows go to `FILE` in the place of the same
-/// runs' earlier ones.
+/// Broadcasts to large jobs from the command line, as `./check sim --scale` says: `ScaleRuns FOLDER --real`, or
+/// `ScaleRuns FOLDER [--keep FILE] [--whole | --failing] [TREE...] [NODES...]`. The folder has the costs, and what
+/// real jobs took. A row for each run: those in which no node fails, those in which one of a hundred does, or both;
+/// of all trees, or of those that are named. Rows go to `FILE` in the place of the same runs' earlier ones.
 public final class ScaleRuns {
 
     private static final int[] NODES = {1_000, 10_000};

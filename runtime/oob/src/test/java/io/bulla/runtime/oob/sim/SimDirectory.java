@@ -13,8 +13,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/// What a node asks where others listen. It answers at once, or within a time, as the schedule says; as long as things
-/// go wrong, it may also fail, know no address, know a wrong one too, or never answer.
+/// What a node asks where others listen. It answers at once, or within a time, as the schedule says; as long as
+/// things go wrong, it may also fail, know no address, know a wrong one too, or never answer.
 final class SimDirectory implements PeerDirectory {
 
     private final Simulation simulation;
