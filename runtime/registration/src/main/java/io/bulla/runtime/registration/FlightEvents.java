@@ -53,7 +53,7 @@ final class FlightEvents {
                 begun.slab = fresh.slab().id();
                 begun.bytes = fresh.length();
                 begun.access = fresh.access().name();
-                begun.peer = peerOf(fresh);
+                begun.peer = fresh.peerName();
                 begun.commit();
             } catch (Throwable dropped) {
                 // see above
@@ -61,7 +61,7 @@ final class FlightEvents {
         }
     }
 
-    static void free(String device, Marked old) {
+    static void free(String device, Marked old, long age) {
         if (isOn()) {
             try {
                 Free event = new Free();
@@ -70,8 +70,8 @@ final class FlightEvents {
                     event.slab = old.slab().id();
                     event.bytes = old.length();
                     event.access = old.access().name();
-                    event.peer = peerOf(old);
-                    event.age = old.registrations().now() - old.since();
+                    event.peer = old.peerName();
+                    event.age = age;
                     event.commit();
                 }
             } catch (Throwable dropped) {
@@ -80,7 +80,7 @@ final class FlightEvents {
         }
     }
 
-    static void quarantined(String device, Grant left, Duration waited, String why) {
+    static void quarantined(String device, Marked left, Duration waited, String why) {
         if (isOn()) {
             try {
                 Quarantined event = new Quarantined();
@@ -88,7 +88,7 @@ final class FlightEvents {
                     event.device = device;
                     event.slab = left.slab().id();
                     event.bytes = left.length();
-                    event.peer = peerOf(left);
+                    event.peer = left.peerName();
                     event.waited = waited.toNanos();
                     event.why = why;
                     event.commit();
@@ -113,10 +113,6 @@ final class FlightEvents {
                 // see above
             }
         }
-    }
-
-    private static String peerOf(Marked mark) {
-        return mark.peer() == null ? "-" : mark.peer().toString();
     }
 
     @Name("bulla.MemoryRegistered")

@@ -34,7 +34,7 @@ public final class Landing implements AutoCloseable {
         CLOSED
     }
 
-    private final Registrations registrations;
+    private final DeviceMarks marks;
     private final SlabSource memory;
     private final long byteSize;
     private final Slab slab;
@@ -44,8 +44,8 @@ public final class Landing implements AutoCloseable {
     private final List<Grant> unfenced = new ArrayList<>();
     private State state = State.OPEN;
 
-    private Landing(Registrations registrations, SlabSource memory, Region region, Slab slab, long byteSize) {
-        this.registrations = registrations;
+    private Landing(DeviceMarks marks, SlabSource memory, Region region, Slab slab, long byteSize) {
+        this.marks = marks;
         this.memory = memory;
         this.region = region;
         this.slab = slab;
@@ -53,7 +53,8 @@ public final class Landing implements AutoCloseable {
         this.byteSize = byteSize;
     }
 
-    static Landing take(Registrations registrations, SlabSource memory, long byteSize) {
+    static Landing take(DeviceMarks marks, SlabSource memory, long byteSize) {
+        marks.checkOpen();
         Region region = memory.allocate(byteSize);
         boolean taken = false;
         try {
@@ -62,7 +63,7 @@ public final class Landing implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "landing needs slabs, and the source uses no memory again: " + memory);
             }
-            Landing landing = new Landing(registrations, memory, region, slab, byteSize);
+            Landing landing = new Landing(marks, memory, region, slab, byteSize);
             taken = true;
             return landing;
         } finally {
@@ -102,9 +103,9 @@ public final class Landing implements AutoCloseable {
     /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
     public Grant grant(Peer peer, long offset, long length) throws RegistrationRefusedException {
         Objects.checkFromIndexSize(offset, length, byteSize);
-        Grant grant = new Grant(registrations, this, slab, start + offset, length, peer);
+        Grant grant = new Grant(marks, slab, start + offset, length, peer, this::fenced);
         add(grant);
-        registrations.enter(grant, Access.REMOTE_WRITE);
+        marks.enter(grant, Access.REMOTE_WRITE);
         if (!grant.shown()) {
             throw new IllegalStateException("grant was ended while its device was asked: it is over: " + this);
         }
@@ -204,7 +205,7 @@ public final class Landing implements AutoCloseable {
     }
 
     /// The device has stopped for a grant.
-    void fenced(Grant grant) {
+    private void fenced(Grant grant) {
         Region free;
         synchronized (this) {
             unfenced.remove(grant);
@@ -238,7 +239,7 @@ public final class Landing implements AutoCloseable {
 
     private BufferUnusableException unusable(Grant unsafe, Duration waited) {
         try {
-            return new BufferUnusableException(unsafe, waited, registrations.landing(memory, byteSize), null);
+            return new BufferUnusableException(unsafe, waited, take(marks, memory, byteSize), null);
         } catch (RuntimeException | OutOfMemoryError noMemory) {
             return new BufferUnusableException(unsafe, waited, null, noMemory);
         }
