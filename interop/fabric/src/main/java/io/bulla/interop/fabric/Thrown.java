@@ -7,38 +7,31 @@ import org.jspecify.annotations.Nullable;
 /// all the same.
 final class Thrown {
 
-    /// A step that may throw what is unchecked.
-    @FunctionalInterface
-    interface Step {
-        void run();
-    }
-
     private @Nullable Throwable first;
 
     /// Goes a step, whatever it throws.
-    void after(Step step) {
+    void after(Runnable step) {
         try {
             step.run();
-        } catch (RuntimeException | Error failure) {
-            add(failure);
+        } catch (Throwable failure) {
+            if (first == null) {
+                first = failure;
+            } else if (first != failure) {
+                first.addSuppressed(failure);
+            }
         }
     }
 
-    /// @throws RuntimeException the first failure, or an error, with the later ones as suppressed
+    /// Throws the first failure, if there was one, with the later ones as suppressed.
     void rethrow() {
-        if (first instanceof Error error) {
-            throw error;
-        }
-        if (first instanceof RuntimeException failure) {
-            throw failure;
+        if (first != null) {
+            throw Thrown.<RuntimeException>unchecked(first);
         }
     }
 
-    private void add(Throwable failure) {
-        if (first == null) {
-            first = failure;
-        } else if (first != failure) {
-            first.addSuppressed(failure);
-        }
+    // what steps without checked exceptions threw
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
+        throw (T) failure;
     }
 }
