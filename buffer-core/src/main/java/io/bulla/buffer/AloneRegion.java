@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /// A region with a chunk of its own: a large one, or any on a checked source.
-final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
+final class AloneRegion implements Region {
 
     /// What a checked source writes over what is given back.
     static final byte POISON = (byte) 0xdd;
@@ -39,13 +39,12 @@ final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
         return generation;
     }
 
-    @Override
-    public @Nullable AloneRegion next() {
+    @Nullable
+    AloneRegion next() {
         return next;
     }
 
-    @Override
-    public void next(@Nullable AloneRegion region) {
+    void next(@Nullable AloneRegion region) {
         next = region;
     }
 

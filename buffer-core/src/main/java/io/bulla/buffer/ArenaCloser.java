@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -29,10 +30,10 @@ final class ArenaCloser {
     private static final long IDLE_NANOS = 500_000_000;
 
     // put once per chunk, by its last holder
-    private final Waiting<Chunk> closing = new Waiting<>();
+    private final IntrusiveStack<Chunk> closing = new IntrusiveStack<>(Chunk::next, Chunk::next);
     // those that could not be closed at once; taken by the thread alone
-    private final Waiting<Chunk> inUse = new Waiting<>();
-    private final Waiting<AloneRegion> poisoned = new Waiting<>();
+    private final IntrusiveStack<Chunk> inUse = new IntrusiveStack<>(Chunk::next, Chunk::next);
+    private final IntrusiveStack<AloneRegion> poisoned = new IntrusiveStack<>(AloneRegion::next, AloneRegion::next);
     // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
     // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted

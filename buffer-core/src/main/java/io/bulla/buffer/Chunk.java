@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Closing an arena costs a handshake with every thread, whatever its size, and zeroing memory is cheapest when
 /// it is used soon after. So an arena is large, and taken in blocks as they are needed.
-final class Chunk extends RefCount implements Waiting.Item<Chunk> {
+final class Chunk extends RefCount {
 
     private static final int ALIGN = 8;
 
@@ -74,13 +74,12 @@ final class Chunk extends RefCount implements Waiting.Item<Chunk> {
         }
     }
 
-    @Override
-    public @Nullable Chunk next() {
+    @Nullable
+    Chunk next() {
         return next;
     }
 
-    @Override
-    public void next(@Nullable Chunk chunk) {
+    void next(@Nullable Chunk chunk) {
         next = chunk;
     }
 

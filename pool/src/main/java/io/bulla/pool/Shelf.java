@@ -2,6 +2,7 @@
 package io.bulla.pool;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import org.jspecify.annotations.Nullable;
 
 /// Free slots of one class in a magazine: the one that was given last is taken first. Its magazine's user has it.

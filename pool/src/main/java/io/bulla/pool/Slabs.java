@@ -3,12 +3,13 @@ package io.bulla.pool;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// All slabs of a source, and what is at home in them: the slow paths, under one lock, which also guards [Carving],
@@ -39,8 +40,8 @@ final class Slabs {
     private final EmptySlabs empty;
     // under the lock
     private final Set<Slab> open = new HashSet<>();
-    // volatile: what was done with a slab before it was put is before what its taker does
-    private final AtomicReference<@Nullable Slab> emptied = new AtomicReference<>();
+    private final IntrusiveStack<Slab> emptied =
+            new IntrusiveStack<>(slab -> slab.next, (slab, below) -> slab.next = below);
     // volatile: seen soon by threads that give back; written under the lock
     private volatile boolean closed;
 
@@ -154,22 +155,10 @@ final class Slabs {
             collectAllHere();
             idle = empty.takeIdle(bytes);
             if (idle == null) {
-                makeRoom(bytes);
+                empty.makeRoom(bytes, closed);
             }
         }
         return idle == null ? empty.takeBooked(bytes) : idle;
-    }
-
-    /// Ends as many idle slabs as it takes to book some bytes.
-    private void makeRoom(long bytes) {
-        empty.endQuarantined();
-        empty.letGoIdle(System.nanoTime());
-        while (!empty.tryBook(bytes)) {
-            if (!empty.endOne(closed)) {
-                empty.book(bytes);
-                return;
-            }
-        }
     }
 
     /// The magazine of a thread, or null if there can be none.
@@ -196,12 +185,7 @@ final class Slabs {
 
     /// Lock-free: the last close of a buffer stands above it.
     void emptied(Slab slab) {
-        Slab before;
-        do {
-            before = emptied.get();
-            slab.next = before;
-            // volatile: shows the slab with its link
-        } while (!emptied.compareAndSet(before, slab));
+        emptied.put(slab);
         if (closed) {
             sweeper.wake();
         }
@@ -223,16 +207,8 @@ final class Slabs {
     /// Those that devices alone have kept since `before`, or longer.
     private List<Slab> alone(long before) {
         List<Slab> alone = new ArrayList<>();
-        long now = System.nanoTime();
         for (Slab each : open) {
-            if (!each.isAlone()) {
-                each.aloneSince = 0;
-                continue;
-            }
-            if (each.aloneSince == 0) {
-                each.aloneSince = now | 1;
-            }
-            if (before == Long.MAX_VALUE || each.aloneSince - before <= 0) {
+            if (each.isAloneSince(before)) {
                 alone.add(each);
             }
         }
@@ -391,15 +367,7 @@ final class Slabs {
         synchronized (this) {
             failure = empty.takeFailure();
         }
-        if (failure != null) {
-            throw Slabs.<RuntimeException>unchecked(failure);
-        }
-    }
-
-    // what a supplier threw, which declares no checked exception
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
+        EmptySlabs.rethrow(failure);
     }
 
     private synchronized boolean endOne() {
@@ -408,8 +376,7 @@ final class Slabs {
 
     /// Takes over the slabs that are empty by now.
     private void absorb() {
-        // volatile: what was done with a slab is before this
-        Slab each = emptied.getAndSet(null);
+        Slab each = emptied.takeAll();
         if (each == null) {
             return;
         }

@@ -4,6 +4,7 @@ package io.bulla.pool;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.pool.Slab.Slot;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 

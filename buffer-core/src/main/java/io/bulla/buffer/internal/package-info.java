@@ -3,6 +3,7 @@
 /// do not count, it may change at any time.
 ///
 /// - [BuilderAccess][io.bulla.buffer.internal.BuilderAccess] reaches the memory that a builder writes to.
+/// - [IntrusiveStack][io.bulla.buffer.internal.IntrusiveStack] hands over what a thread gives back.
 @NullMarked
 package io.bulla.buffer.internal;
 
