@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import io.bulla.buffer.internal.FlightGate;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -18,19 +18,11 @@ import org.jspecify.annotations.Nullable;
 /// that must not be left half done, so an event that cannot be written is dropped.
 final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
-
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
 
     /// @param again whether the source had the addresses before, and has given their pages back since
     static void taken(long bytes, boolean again, long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Taken event = new Taken();
                 if (event.isEnabled()) {
@@ -46,7 +38,7 @@ final class FlightEvents {
     }
 
     static void givenBack(long bytes, boolean escaped, long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 GivenBack event = new GivenBack();
                 if (event.isEnabled()) {
@@ -63,7 +55,7 @@ final class FlightEvents {
 
     /// An event that runs until the trim is over, or null when no recording runs.
     static @Nullable Trim trimming(long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Trim event = new Trim();
                 if (event.isEnabled()) {

@@ -4,6 +4,7 @@
 ///
 /// - [BuilderAccess][io.bulla.buffer.internal.BuilderAccess] reaches the memory that a builder writes to.
 /// - [IntrusiveStack][io.bulla.buffer.internal.IntrusiveStack] hands over what a thread gives back.
+/// - [FlightGate][io.bulla.buffer.internal.FlightGate] says whether the flight recorder is to be told.
 @NullMarked
 package io.bulla.buffer.internal;
 
