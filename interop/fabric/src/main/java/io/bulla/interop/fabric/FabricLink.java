@@ -65,12 +65,13 @@ public final class FabricLink implements AutoCloseable {
 
     private record Room(MemorySegment memory, FabricReceive receive) {}
 
-    private final FabricDomain domain;
-    private final Registrations registrations;
-    private final Peer peer;
-    private final LinkLimits limits;
-    private final Listener listener;
-    private final FabricEndpoint endpoint;
+    final FabricDomain domain;
+    final Registrations registrations;
+    final SlabSource memory;
+    final Peer peer;
+    final LinkLimits limits;
+    final Listener listener;
+    final FabricEndpoint endpoint;
     // under this monitor, as all below
     private final ArrayDeque<Room> rooms = new ArrayDeque<>();
     private final LinkArrivals arrivals;
@@ -90,18 +91,12 @@ public final class FabricLink implements AutoCloseable {
             throws FabricException {
         this.domain = domain;
         this.registrations = registrations;
+        this.memory = memory;
         this.peer = peer;
         this.limits = limits;
         this.listener = listener;
         this.endpoint = domain.endpoint(peer);
-        this.arrivals = new LinkArrivals(
-                domain,
-                endpoint,
-                size -> registrations.landing(memory, size),
-                peer,
-                limits,
-                this::say,
-                buffer -> listener.received(buffer));
+        this.arrivals = new LinkArrivals(this);
     }
 
     /// One end of a link.
@@ -269,7 +264,7 @@ public final class FabricLink implements AutoCloseable {
         rooms.add(new Room(room, endpoint.receive(room)));
     }
 
-    private void say(LinkMessage message) throws FabricException {
+    void say(LinkMessage message) throws FabricException {
         Long where = to;
         if (where == null) {
             throw new IllegalStateException("link is not connected: peer=" + peer);
@@ -285,7 +280,7 @@ public final class FabricLink implements AutoCloseable {
             next.receive.check();
             LinkMessage message = LinkMessage.read(next.memory, next.receive.byteCount());
             if (message == null) {
-                throw LinkMessage.wrong("no message of a link", peer, next.receive.byteCount());
+                throw wrong("no message of a link", next.receive.byteCount());
             }
             listen();
             take(message);
@@ -300,15 +295,15 @@ public final class FabricLink implements AutoCloseable {
             case REQUEST -> arrivals.requested(message);
             case CLEAR -> cleared(message);
             case REFUSED ->
-                message.known(leaving.remove(message.id()), peer).ended("peer has no room: bytes=" + message.first());
+                known(leaving.remove(message.id()), message).ended("peer has no room: bytes=" + message.first());
             case FINISHED -> arrivals.finished(message);
         }
     }
 
     private void cleared(LinkMessage said) throws FabricException {
-        LinkSend send = said.known(leaving.get(said.id()), peer);
+        LinkSend send = known(leaving.get(said.id()), said);
         if (send.isCleared()) {
-            throw LinkMessage.wrong("cleared twice", peer, said);
+            throw wrong("cleared twice", said);
         }
         send.begin(endpoint, Objects.requireNonNull(to), said.first(), said.second());
     }
@@ -341,5 +336,16 @@ public final class FabricLink implements AutoCloseable {
         if (broken != null) {
             throw new FabricException("rendezvous", 0, "link has failed: peer=" + peer + " why=[" + broken + "]");
         }
+    }
+
+    <T> T known(@Nullable T transfer, LinkMessage said) throws FabricException {
+        if (transfer == null) {
+            throw wrong("no such transfer", said);
+        }
+        return transfer;
+    }
+
+    FabricException wrong(String what, Object said) {
+        return new FabricException("rendezvous", 0, what + ": peer=" + peer + " said=" + said);
     }
 }

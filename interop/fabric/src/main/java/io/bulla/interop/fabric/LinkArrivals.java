@@ -4,7 +4,6 @@ package io.bulla.interop.fabric;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.fabric.LinkMessage.Kind;
-import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.runtime.registration.Grant;
 import io.bulla.runtime.registration.Landing;
@@ -13,19 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /// The buffers on their way here over one [FabricLink], under its monitor. They reach the listener in the order of
 /// their requests.
 final class LinkArrivals {
-
-    /// To the peer.
-    @FunctionalInterface
-    interface Way {
-        void say(LinkMessage message) throws FabricException;
-    }
 
     /// A buffer on its way here; sealed when it is whole.
     private static final class Arriving {
@@ -52,32 +43,12 @@ final class LinkArrivals {
         }
     }
 
-    private final FabricDomain domain;
-    private final FabricEndpoint endpoint;
-    private final LongFunction<Landing> landings;
-    private final Peer peer;
-    private final LinkLimits limits;
-    private final Way way;
-    private final Consumer<SealedBuffer> listener;
+    private final FabricLink link;
     private final Map<Long, Arriving> arriving = new LinkedHashMap<>();
     private long lastRequest;
-    private boolean over;
 
-    LinkArrivals(
-            FabricDomain domain,
-            FabricEndpoint endpoint,
-            LongFunction<Landing> landings,
-            Peer peer,
-            LinkLimits limits,
-            Way way,
-            Consumer<SealedBuffer> listener) {
-        this.domain = domain;
-        this.endpoint = endpoint;
-        this.landings = landings;
-        this.peer = peer;
-        this.limits = limits;
-        this.way = way;
-        this.listener = listener;
+    LinkArrivals(FabricLink link) {
+        this.link = link;
     }
 
     int size() {
@@ -86,19 +57,19 @@ final class LinkArrivals {
 
     void requested(LinkMessage asked) throws FabricException {
         if (asked.id() <= lastRequest || asked.first() < 0) {
-            throw LinkMessage.wrong("request out of order", peer, asked);
+            throw link.wrong("request out of order", asked);
         }
         lastRequest = asked.id();
-        boolean fits = asked.first() <= limits.mostBytes() && arriving.size() < limits.mostAtOnce();
+        boolean fits = asked.first() <= link.limits.mostBytes() && arriving.size() < link.limits.mostAtOnce();
         Arriving room = fits ? roomFor(asked.first()) : null;
         if (room == null) {
-            way.say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
+            link.say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
             return;
         }
         arriving.put(asked.id(), room);
-        domain.expect(room.grant.key(), endpoint);
-        long target = domain.provider().byAddress() ? room.grant.address() : 0;
-        way.say(new LinkMessage(Kind.CLEAR, asked.id(), room.grant.key(), target));
+        link.domain.expect(room.grant.key(), link.endpoint);
+        long target = link.domain.provider().byAddress() ? room.grant.address() : 0;
+        link.say(new LinkMessage(Kind.CLEAR, asked.id(), room.grant.key(), target));
     }
 
     /// @return `null` if there is none: no memory, or no room at the device
@@ -107,12 +78,12 @@ final class LinkArrivals {
         boolean whole = false;
         try {
             // an empty buffer, too, has a grant
-            landing = landings.apply(Math.max(1, byteSize));
+            landing = link.registrations.landing(link.memory, Math.max(1, byteSize));
             Arriving room = new Arriving(
                     landing,
-                    landing.grant(peer),
+                    landing.grant(link.peer),
                     byteSize,
-                    System.nanoTime() + TimeUnit.NANOSECONDS.convert(limits.patience()));
+                    System.nanoTime() + TimeUnit.NANOSECONDS.convert(link.limits.patience()));
             whole = true;
             return room;
         } catch (RegistrationRefusedException | MemoryLimitException | OutOfMemoryError none) {
@@ -135,21 +106,21 @@ final class LinkArrivals {
     }
 
     private @Nullable Long next() {
-        return over ? null : domain.nextLanded(endpoint);
+        return link.failure() == null ? link.domain.nextLanded(link.endpoint) : null;
     }
 
     void finished(LinkMessage said) throws FabricException {
-        Arriving room = said.known(arriving.get(said.id()), peer);
+        Arriving room = link.known(arriving.get(said.id()), said);
         if (room.whole != null) {
-            throw LinkMessage.wrong("finished twice", peer, said);
+            throw link.wrong("finished twice", said);
         }
-        domain.expectNoMore(room.grant.key());
+        link.domain.expectNoMore(room.grant.key());
         finish(room, said);
     }
 
     private void finish(Arriving room, Object said) throws FabricException {
-        if (!(room.grant.complete(limits.patience()) instanceof Revocation.Clean)) {
-            throw LinkMessage.wrong("fabric has not let go of what is finished", peer, said);
+        if (!(room.grant.complete(link.limits.patience()) instanceof Revocation.Clean)) {
+            throw link.wrong("fabric has not let go of what is finished", said);
         }
         room.whole = room.landing.seal(room.byteSize);
         deliver();
@@ -180,7 +151,7 @@ final class LinkArrivals {
                 return;
             }
             arriving.remove(first.getKey());
-            listener.accept(whole);
+            link.listener.received(whole);
         }
     }
 
@@ -191,7 +162,6 @@ final class LinkArrivals {
 
     /// None arrives any more.
     void letGo(Thrown thrown) {
-        over = true;
         List<Arriving> left = List.copyOf(arriving.values());
         arriving.clear();
         left.forEach(each -> thrown.after(each::letGo));

@@ -3,7 +3,6 @@ package io.bulla.interop.fabric;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.bulla.pool.device.Peer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -56,18 +55,5 @@ record LinkMessage(Kind kind, long id, long first, long second) {
             return null;
         }
         return new LinkMessage(Kind.values()[kind], from.get(LONG, 8), from.get(LONG, 16), from.get(LONG, 24));
-    }
-
-    /// @param transfer that it names, `null` if there is none
-    /// @throws FabricException if there is none
-    <T> T known(@Nullable T transfer, Peer by) throws FabricException {
-        if (transfer == null) {
-            throw wrong("no such transfer", by, this);
-        }
-        return transfer;
-    }
-
-    static FabricException wrong(String what, Peer by, Object said) {
-        return new FabricException("rendezvous", 0, what + ": peer=" + by + " said=" + said);
     }
 }
