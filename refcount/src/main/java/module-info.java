@@ -8,5 +8,7 @@ module io.bulla.refcount {
     exports io.bulla.refcount;
     exports io.bulla.refcount.internal to
             io.bulla.buffer,
-            io.bulla.pool;
+            io.bulla.pool,
+            io.bulla.interop.fabric,
+            io.bulla.runtime.registration;
 }

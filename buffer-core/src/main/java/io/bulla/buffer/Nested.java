@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /// A resource whose end may end others, and theirs others again, however deep: a concatenation of concatenations,

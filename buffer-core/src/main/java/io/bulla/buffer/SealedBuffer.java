@@ -6,6 +6,7 @@ import io.bulla.iovec.IoVec;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.internal.Failures;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;

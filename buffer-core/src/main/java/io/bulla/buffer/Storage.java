@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /// What the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one object for
@@ -51,7 +52,7 @@ sealed interface Storage {
         public void free() {
             Throwable failure = null;
             for (Region each : regions) {
-                failure = Failures.release(each, failure);
+                failure = Part.release(each, failure);
             }
             Failures.rethrow(failure);
         }

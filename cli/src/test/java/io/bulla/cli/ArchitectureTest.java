@@ -80,7 +80,7 @@ class ArchitectureTest {
                         "java..",
                         "jdk.jfr..",
                         "org.jspecify.annotations",
-                        "io.bulla.refcount",
+                        "io.bulla.refcount..",
                         "io.bulla.iovec",
                         "io.bulla.buffer..",
                         "io.bulla.pool..",

@@ -309,18 +309,6 @@ final class EmptySlabs {
         return taken;
     }
 
-    static void rethrow(@Nullable Throwable failure) {
-        if (failure != null) {
-            throw EmptySlabs.<RuntimeException>unchecked(failure);
-        }
-    }
-
-    // what a supplier threw, which declares no checked exception
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
-    }
-
     private void keep(Throwable failed) {
         if (failure == null) {
             failure = failed;

@@ -6,6 +6,7 @@ import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
+import io.bulla.refcount.internal.Failures;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -367,7 +368,7 @@ final class Slabs {
         synchronized (this) {
             failure = empty.takeFailure();
         }
-        EmptySlabs.rethrow(failure);
+        Failures.rethrow(failure);
     }
 
     private synchronized boolean endOne() {

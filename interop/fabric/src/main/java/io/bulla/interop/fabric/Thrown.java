@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
+import io.bulla.refcount.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /// What the steps of a batch threw: a user's release or listener may throw anything, and the batch is worked through
@@ -14,24 +15,12 @@ final class Thrown {
         try {
             step.run();
         } catch (Throwable failure) {
-            if (first == null) {
-                first = failure;
-            } else if (first != failure) {
-                first.addSuppressed(failure);
-            }
+            first = Failures.join(first, failure);
         }
     }
 
     /// Throws the first failure, if there was one, with the later ones as suppressed.
     void rethrow() {
-        if (first != null) {
-            throw Thrown.<RuntimeException>unchecked(first);
-        }
-    }
-
-    // what steps without checked exceptions threw
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
+        Failures.rethrow(first);
     }
 }

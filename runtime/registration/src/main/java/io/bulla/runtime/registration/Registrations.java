@@ -10,6 +10,7 @@ import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.internal.Failures;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -194,22 +195,16 @@ public final class Registrations implements AutoCloseable {
             }
         });
         marks.endDevice();
-        endAll(marks.all());
-    }
-
-    /// All of them, whatever the memory of one throws.
-    private static void endAll(List<Marked> left) {
-        for (int i = 0; i < left.size(); i++) {
-            boolean over = false;
+        Throwable failure = null;
+        for (Marked each : marks.all()) {
             try {
-                left.get(i).deviceEnded();
-                over = true;
-            } finally {
-                if (!over) {
-                    endAll(left.subList(i + 1, left.size()));
-                }
+                each.deviceEnded();
+            } catch (Throwable thrown) {
+                // all of them, whatever the memory of one throws
+                failure = Failures.join(failure, thrown);
             }
         }
+        Failures.rethrow(failure);
     }
 
     @Override
