@@ -269,7 +269,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             throw new IllegalArgumentException(
                     "more used than the region has: used=" + used + " byteSize=" + region.byteSize());
         }
-        return Filled.seal(this, region, used);
+        return PrefilledSource.seal(this, region, used);
     }
 
     /// Gives back what is free: what threads keep at hand, what lies between them, and every empty slab.

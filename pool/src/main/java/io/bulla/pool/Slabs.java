@@ -14,7 +14,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// All slabs of a source, and what is at home in them: the slow paths, under one lock, which also guards [Carving],
-/// [Home], [Magazines] and [EmptySlabs].
+/// [FreeSlots], [Magazines] and [EmptySlabs].
 ///
 /// ```
 /// slab:  carving --full--> out --every slot came home--> empty --used--> another slab, with another id
@@ -32,10 +32,10 @@ final class Slabs {
 
     private final Slab.Owner owner;
     private final Depot[] depots;
-    private final Wholes wholes = new Wholes();
+    private final LargeSlabCache largeSlabs = new LargeSlabCache();
     private final long idleNanos;
     private final Sweeper sweeper;
-    private final Home home = new Home();
+    private final FreeSlots freeSlots = new FreeSlots();
     private final Carving carving = new Carving();
     private final Magazines magazines;
     private final EmptySlabs empty;
@@ -56,7 +56,7 @@ final class Slabs {
         this.owner = owner;
         this.depots = depots;
         this.idleNanos = idleNanos;
-        this.magazines = new Magazines(stripes, home);
+        this.magazines = new Magazines(stripes, freeSlots);
         this.empty = new EmptySlabs(supplier, budget, this::wakeWaiting);
         this.sweeper = new Sweeper(this::sweep, Math.clamp(idleNanos / 4, 1_000_000, 250_000_000));
     }
@@ -81,7 +81,7 @@ final class Slabs {
             throw new IllegalArgumentException("region is too large: byteSize=" + byteSize);
         }
         long bytes = (byteSize + SizeClasses.SLAB - 1) / SizeClasses.SLAB * SizeClasses.SLAB;
-        Slot known = wholes.take(bytes);
+        Slot known = largeSlabs.take(bytes);
         return known == null ? freshWhole(bytes) : known;
     }
 
@@ -99,7 +99,7 @@ final class Slabs {
 
     /// A whole slab that a device knows, for the next one who wants its size.
     void keepWhole(Slot slot) {
-        wholes.keep(slot);
+        largeSlabs.keep(slot);
     }
 
     /// Linked slots of a class, at least one.
@@ -111,10 +111,10 @@ final class Slabs {
             return left;
         }
         Chain chain = new Chain();
-        if (!home.take(sizeClass, chain) && !carving.carve(sizeClass, chain)) {
+        if (!freeSlots.take(sizeClass, chain) && !carving.carve(sizeClass, chain)) {
             // what threads that have ended left behind comes before another slab
             magazines.takeOver();
-            if (!home.take(sizeClass, chain)) {
+            if (!freeSlots.take(sizeClass, chain)) {
                 carveAnother(sizeClass, chain);
             }
         }
@@ -126,7 +126,7 @@ final class Slabs {
             carving.goOn(newSlab(SizeClasses.SLAB));
         } catch (MemoryLimitException full) {
             // before the refusal all that other threads kept at hand came home
-            if (home.take(sizeClass, into)) {
+            if (freeSlots.take(sizeClass, into)) {
                 return;
             }
             throw full;
@@ -198,7 +198,7 @@ final class Slabs {
     boolean askHolders() {
         List<Slab> alone;
         synchronized (this) {
-            wholes.leave();
+            largeSlabs.leave();
             alone = alone(Long.MAX_VALUE);
         }
         alone.forEach(Slab::askHolders);
@@ -273,7 +273,7 @@ final class Slabs {
             live += each.carved - each.quarantined();
             quarantined += each.quarantined();
         }
-        long known = wholes.bytes();
+        long known = largeSlabs.bytes();
         return new PoolFigures(
                 magazines.taken(),
                 magazines.missed(),
@@ -282,7 +282,7 @@ final class Slabs {
                 empty.booked(),
                 empty.idleBytes(),
                 magazines.bytes() + known,
-                live - home.bytes() - known,
+                live - freeSlots.bytes() - known,
                 quarantined);
     }
 
@@ -324,10 +324,10 @@ final class Slabs {
 
     private void collect() {
         magazines.takeOver();
-        wholes.leave();
+        largeSlabs.leave();
         for (int i = 0; i < depots.length; i++) {
             for (Chain chain = depots[i].poll(); chain != null; chain = depots[i].poll()) {
-                home.bring(i, chain.first);
+                freeSlots.bring(i, chain.first);
             }
         }
         carving.leaveUnused();
@@ -340,11 +340,11 @@ final class Slabs {
             for (int spare = depots[i].spare(); spare > 0; spare--) {
                 Chain chain = depots[i].poll();
                 if (chain != null) {
-                    home.bring(i, chain.first);
+                    freeSlots.bring(i, chain.first);
                 }
             }
         }
-        wholes.leaveSpare();
+        largeSlabs.leaveSpare();
         carving.leaveUnusedIfQuiet();
         absorb();
     }
@@ -392,7 +392,7 @@ final class Slabs {
             empty.put(each, now);
             each = next;
         }
-        home.forgetGone();
+        freeSlots.forgetGone();
         empty.endQuarantined();
     }
 

@@ -102,7 +102,7 @@ final class SlotCaches extends Slab.Owner {
                     mine.load(sizeClass, first, count);
                     return;
                 }
-            } catch (OutOfMemoryError noShelf) {
+            } catch (OutOfMemoryError noStack) {
                 // to the depot
             } finally {
                 mine.exit();

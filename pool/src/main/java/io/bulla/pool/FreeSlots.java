@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Slots that are at home in their slabs: in no cache, so that they do not hold the slab. Guarded by the lock of
 /// [Slabs].
-final class Home {
+final class FreeSlots {
 
     private final @Nullable Slot[] lists = new @Nullable Slot[SizeClasses.COUNT];
 

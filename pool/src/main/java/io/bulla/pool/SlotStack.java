@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A place keeps its slot when it is taken, until another one is given there. So a slot that comes and goes at the same
 /// place is no write of a reference, which costs a collector's barrier.
-final class Shelf {
+final class SlotStack {
 
     private static final Slot[] NONE = {};
 

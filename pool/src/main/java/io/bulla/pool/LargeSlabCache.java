@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Free slots that are whole slabs, and that a device knows: the next one who wants that size finds them registered
 /// already. Lock-free.
-final class Wholes {
+final class LargeSlabCache {
 
     private final Depot depot = new Depot();
 
