@@ -15,5 +15,6 @@ module io.bulla.buffer {
     exports io.bulla.buffer.internal to
             io.bulla.pack,
             io.bulla.pool,
-            io.bulla.interop.agrona;
+            io.bulla.interop.agrona,
+            io.bulla.runtime.registration;
 }

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Who keeps a thing alive: a count of holders, and one claim per holder.
+@SuppressWarnings("module") // those that an export names are built later
 module io.bulla.refcount {
     // annotations alone
     requires static transitive org.jspecify;
 
     exports io.bulla.refcount;
+    exports io.bulla.refcount.internal to
+            io.bulla.buffer,
+            io.bulla.pool,
+            io.bulla.interop.fabric,
+            io.bulla.runtime.registration;
 }

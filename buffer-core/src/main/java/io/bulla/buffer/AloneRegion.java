@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /// A region with a chunk of its own: a large one, or any on a checked source.
-final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
+final class AloneRegion implements Region {
 
     /// What a checked source writes over what is given back.
     static final byte POISON = (byte) 0xdd;
@@ -19,7 +19,8 @@ final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
     private final @Nullable Generation generation;
     private boolean released;
     // of those in quarantine
-    private @Nullable AloneRegion next;
+    @Nullable
+    AloneRegion next;
 
     /// Takes over the only holder of `chunk`.
     AloneRegion(Chunk chunk, ArenaCloser closer, MemorySegment segment, boolean checked) {
@@ -37,16 +38,6 @@ final class AloneRegion implements Region, Waiting.Item<AloneRegion> {
     @Override
     public @Nullable Generation generation() {
         return generation;
-    }
-
-    @Override
-    public @Nullable AloneRegion next() {
-        return next;
-    }
-
-    @Override
-    public void next(@Nullable AloneRegion region) {
-        next = region;
     }
 
     /// Again is an error: the chunk has one holder.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -29,10 +30,12 @@ final class ArenaCloser {
     private static final long IDLE_NANOS = 500_000_000;
 
     // put once per chunk, by its last holder
-    private final Waiting<Chunk> closing = new Waiting<>();
+    private final IntrusiveStack<Chunk> closing =
+            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
     // those that could not be closed at once; taken by the thread alone
-    private final Waiting<Chunk> inUse = new Waiting<>();
-    private final Waiting<AloneRegion> poisoned = new Waiting<>();
+    private final IntrusiveStack<Chunk> inUse = new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
+    private final IntrusiveStack<AloneRegion> poisoned =
+            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
     // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
     // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted
@@ -240,7 +243,7 @@ final class ArenaCloser {
     private boolean takePoisoned() {
         AloneRegion newest = poisoned.takeAll();
         long bytes = 0;
-        for (AloneRegion one = newest; one != null; one = one.next()) {
+        for (AloneRegion one = newest; one != null; one = one.next) {
             bytes += one.byteSize();
         }
         if (newest != null) {
@@ -256,8 +259,8 @@ final class ArenaCloser {
     /// From time to time, those that a system call held, or that failed.
     private void retryInUse() {
         for (Chunk one = inUse.takeAll(); one != null; ) {
-            Chunk next = one.next();
-            one.next(retrying);
+            Chunk next = one.next;
+            one.next = retrying;
             retrying = one;
             one = next;
         }
@@ -266,7 +269,7 @@ final class ArenaCloser {
             Chunk chunk = retrying;
             retrying = null;
             while (chunk != null) {
-                Chunk next = chunk.next();
+                Chunk next = chunk.next;
                 tryClose(chunk);
                 chunk = next;
             }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Closing an arena costs a handshake with every thread, whatever its size, and zeroing memory is cheapest when
 /// it is used soon after. So an arena is large, and taken in blocks as they are needed.
-final class Chunk extends RefCount implements Waiting.Item<Chunk> {
+final class Chunk extends RefCount {
 
     private static final int ALIGN = 8;
 
@@ -20,7 +20,8 @@ final class Chunk extends RefCount implements Waiting.Item<Chunk> {
     // under the source's lock; the closer's thread comes after the last holder
     private long byteSize;
     // of those that wait to be closed
-    private @Nullable Chunk next;
+    @Nullable
+    Chunk next;
 
     /// An arena without memory, whose one holder is the caller.
     Chunk(ArenaCloser closer) {
@@ -72,16 +73,6 @@ final class Chunk extends RefCount implements Waiting.Item<Chunk> {
             }
             throw failure;
         }
-    }
-
-    @Override
-    public @Nullable Chunk next() {
-        return next;
-    }
-
-    @Override
-    public void next(@Nullable Chunk chunk) {
-        next = chunk;
     }
 
     @Override

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.refcount.internal.OwnThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A thread that does a source's work, step by step, and belongs to no caller: its group is the root one, it has the
-/// system's class loader and no inherited thread locals. It ignores interrupts, and goes on after whatever a step
-/// throws.
+/// A thread that does a source's work, step by step, and belongs to no caller ([OwnThread]). It ignores interrupts, and
+/// goes on after whatever a step throws.
 ///
 /// ```
 /// idle --start()--> runs --the work says that it is done, or the thread is gone--> idle
@@ -44,7 +44,7 @@ final class Daemon {
     synchronized void start() {
         Thread now = thread;
         if (now == null || !now.isAlive()) {
-            Thread fresh = newThread(this::run);
+            Thread fresh = OwnThread.of(name, this::run);
             starter.accept(fresh);
             thread = fresh;
         }
@@ -62,18 +62,6 @@ final class Daemon {
     /// Ends its wait, if it waits. Lock-free.
     void wake() {
         LockSupport.unpark(thread);
-    }
-
-    private Thread newThread(Runnable task) {
-        ThreadGroup root = Thread.currentThread().getThreadGroup();
-        while (root.getParent() != null) {
-            root = root.getParent();
-        }
-        Thread fresh = new Thread(root, task, name, 0, false);
-        fresh.setDaemon(true);
-        fresh.setPriority(Thread.NORM_PRIORITY);
-        fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
-        return fresh;
     }
 
     private void run() {
@@ -95,11 +83,6 @@ final class Daemon {
 
     /// Says that a step failed, if that is possible.
     static void report(Throwable failure) {
-        try {
-            System.getLogger("io.bulla.buffer")
-                    .log(System.Logger.Level.ERROR, "giving memory back failed, and is tried again", failure);
-        } catch (Throwable unheard) {
-            // the log may fail for the same reason: what counts is that the thread goes on
-        }
+        OwnThread.report("io.bulla.buffer", "giving memory back failed, and is tried again", failure);
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.FlightGate;
 import io.bulla.refcount.LeaseLedger;
 import java.util.function.Consumer;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -20,15 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// handles know of it.
 public final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
-
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
 
     /// Tells the recorder of each leak: to be given to [LeaseLedger#onLeak].
     ///
@@ -42,7 +34,7 @@ public final class FlightEvents {
     }
 
     static void allocated(long bytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             Allocate event = new Allocate();
             if (event.isEnabled()) {
                 event.bytes = bytes;
@@ -52,7 +44,7 @@ public final class FlightEvents {
     }
 
     static void sealed(long bytes, int regions) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             Seal event = new Seal();
             if (event.isEnabled()) {
                 event.bytes = bytes;
@@ -64,7 +56,7 @@ public final class FlightEvents {
 
     /// An event that runs until the last close, or null when no recording runs.
     static @Nullable LastClose held(long bytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             LastClose event = new LastClose();
             if (event.isEnabled()) {
                 event.bytes = bytes;
@@ -76,7 +68,7 @@ public final class FlightEvents {
     }
 
     private static void leaked(LeaseLedger.Holder lost) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             Leak event = new Leak();
             if (event.isEnabled()) {
                 event.tag = String.valueOf(lost.tag());

@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
+import io.bulla.refcount.internal.Failures;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -49,8 +50,23 @@ record Part(
     static @Nullable Throwable release(@Nullable Part last, @Nullable Throwable before) {
         Throwable failure = before;
         for (Part part = last; part != null; part = part.previous) {
-            failure = Failures.release(part.region, failure);
+            failure = release(part.region, failure);
         }
         return failure;
+    }
+
+    /// Gives a region back. Allocates nothing.
+    static @Nullable Throwable release(Region region, @Nullable Throwable before) {
+        try {
+            region.release();
+            return before;
+        } catch (Throwable failure) {
+            return Failures.join(before, failure);
+        }
+    }
+
+    /// Loads this class, as [Failures#load] does.
+    static void load() {
+        // being called is enough
     }
 }

@@ -6,6 +6,7 @@ import io.bulla.iovec.IoVec;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.internal.Failures;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -107,7 +108,7 @@ public final class SealedBuffer extends Lease {
         SealedBuffer buffer;
         try {
             Objects.requireNonNull(memory, "memory");
-            if (!memory.isAccessibleBy(Given.ANY_THREAD)) {
+            if (!memory.isAccessibleBy(SourceContract.ANY_THREAD)) {
                 throw new IllegalArgumentException("memory is confined to one thread: byteSize=" + memory.byteSize());
             }
             if (!memory.scope().isAlive()) {
@@ -153,27 +154,9 @@ public final class SealedBuffer extends Lease {
             whole.announce(null);
             return whole;
         } catch (Throwable failure) {
-            closeAll(held, failure);
+            Storage.closeAll(held, failure);
             throw failure;
         }
-    }
-
-    /// Closes every handle, whatever the others throw.
-    ///
-    /// @param handles some of them may be null
-    /// @return the first failure, with the others behind it
-    static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
-        @Nullable Throwable failure = before;
-        for (SealedBuffer each : handles) {
-            try {
-                if (each != null) {
-                    each.close();
-                }
-            } catch (Throwable e) {
-                failure = Failures.join(failure, e);
-            }
-        }
-        return failure;
     }
 
     /// One more handle on the same bytes, for another holder.

@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /// The memory that the last handle of a buffer gives back. Each kind is its own count, so that a buffer has one
@@ -51,7 +52,7 @@ sealed interface Storage {
         public void free() {
             Throwable failure = null;
             for (Region each : regions) {
-                failure = Failures.release(each, failure);
+                failure = Part.release(each, failure);
             }
             Failures.rethrow(failure);
         }
@@ -94,7 +95,7 @@ sealed interface Storage {
     }
 
     /// The handles that a concatenation holds, and what they pin in all.
-    final class Joined extends Nested implements Storage {
+    final class Joined extends NestedRelease implements Storage {
 
         private final SealedBuffer[] parts;
         private final long pinned;
@@ -111,7 +112,7 @@ sealed interface Storage {
 
         @Override
         void giveBack() {
-            Failures.rethrow(SealedBuffer.closeAll(parts, null));
+            Failures.rethrow(Storage.closeAll(parts, null));
         }
 
         @Override
@@ -121,7 +122,7 @@ sealed interface Storage {
     }
 
     /// Memory that was adopted.
-    final class Foreign extends Nested implements Storage {
+    final class Foreign extends NestedRelease implements Storage {
 
         private final long byteSize;
         private final Runnable onRelease;
@@ -145,5 +146,23 @@ sealed interface Storage {
         public long size() {
             return byteSize;
         }
+    }
+
+    /// Closes every handle, whatever the others throw.
+    ///
+    /// @param handles some of them may be null
+    /// @return the first failure, with the others behind it
+    static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
+        @Nullable Throwable failure = before;
+        for (SealedBuffer each : handles) {
+            try {
+                if (each != null) {
+                    each.close();
+                }
+            } catch (Throwable e) {
+                failure = Failures.join(failure, e);
+            }
+        }
+        return failure;
     }
 }

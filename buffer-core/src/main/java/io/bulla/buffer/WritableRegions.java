@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.IoVec;
+import io.bulla.refcount.internal.Failures;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -42,8 +43,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
     static {
         // what stands between a region that was taken and its place in a field
         Failures.load();
+        Part.load();
         Part.count(null);
-        Objects.requireNonNull(Given.ANY_THREAD);
+        Objects.requireNonNull(SourceContract.ANY_THREAD);
     }
 
     private enum State {
@@ -248,7 +250,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
                     : Sealing.many(source, parts, size);
         } catch (Throwable failure) {
             state = State.FAILED;
-            Part.release(parts, last != null && parts == null ? Failures.release(last, failure) : failure);
+            Part.release(parts, last != null && parts == null ? Part.release(last, failure) : failure);
             throw failure;
         }
     }
@@ -268,7 +270,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
             Region last = region;
             Part others = earlier;
             end(State.ABANDONED);
-            Failures.rethrow(Part.release(others, last == null ? null : Failures.release(last, null)));
+            Failures.rethrow(Part.release(others, last == null ? null : Part.release(last, null)));
         }
     }
 
@@ -335,7 +337,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private MemorySegment memoryOf(Region asked, long wanted) {
         MemorySegment opened;
         try {
-            opened = Given.memory(source, asked, wanted);
+            opened = SourceContract.memory(source, asked, wanted);
         } catch (IllegalStateException wrong) {
             // memory that a seal has cut is as it should be
             checkWriting();
@@ -349,7 +351,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private IllegalStateException overMeanwhile(@Nullable Region fresh) {
         IllegalStateException over = alreadyOver();
         if (fresh != null) {
-            Failures.release(fresh, over);
+            Part.release(fresh, over);
         }
         return over;
     }
@@ -373,20 +375,20 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private MemorySegment opened(@Nullable Region fresh, int bytes, @Nullable Part behind) {
         if (fresh == null) {
-            throw Given.wrong(source, "no region", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "no region", "wanted=" + bytes);
         }
         if (Part.holds(behind, fresh)) {
-            throw Given.wrong(source, "a region twice", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "a region twice", "wanted=" + bytes);
         }
         MemorySegment opened;
         try {
-            opened = Given.memory(source, fresh, bytes);
+            opened = SourceContract.memory(source, fresh, bytes);
         } catch (Throwable failure) {
-            Failures.release(fresh, failure);
+            Part.release(fresh, failure);
             throw failure;
         }
         if (Part.overlaps(behind, opened)) {
-            throw Given.wrong(source, "memory twice", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "memory twice", "wanted=" + bytes);
         }
         return opened;
     }
@@ -412,7 +414,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
             earlier = last.previous();
             show(last.memory());
         }
-        return Failures.release(dropped, failure);
+        return Part.release(dropped, failure);
     }
 
     private void end(State ended) {

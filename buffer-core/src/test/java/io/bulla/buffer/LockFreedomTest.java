@@ -81,7 +81,7 @@ class LockFreedomTest {
             Map.entry(BUFFER + "Block", List.of("giveBack", "free")),
             Map.entry(BUFFER + "AloneRegion", List.of("release")),
             Map.entry(BUFFER + "Chunk", List.of("leave", "free")),
-            Map.entry(BUFFER + "Waiting", List.of("put")),
+            Map.entry(BUFFER + "internal.IntrusiveStack", List.of("put")),
             Map.entry(BUFFER + "Daemon", List.of("wake")),
             Map.entry(BUFFER + "ArenaCloser", List.of("close", "quarantine")));
 

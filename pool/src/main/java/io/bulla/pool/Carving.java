@@ -2,6 +2,7 @@
 package io.bulla.pool;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import io.bulla.buffer.internal.FlightGate;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -18,19 +18,11 @@ import org.jspecify.annotations.Nullable;
 /// that must not be left half done, so an event that cannot be written is dropped.
 final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
-
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
 
     /// @param again whether the source had the addresses before, and has given their pages back since
     static void taken(long bytes, boolean again, long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Taken event = new Taken();
                 if (event.isEnabled()) {
@@ -46,7 +38,7 @@ final class FlightEvents {
     }
 
     static void givenBack(long bytes, boolean escaped, long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 GivenBack event = new GivenBack();
                 if (event.isEnabled()) {
@@ -63,7 +55,7 @@ final class FlightEvents {
 
     /// An event that runs until the trim is over, or null when no recording runs.
     static @Nullable Trim trimming(long booked) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Trim event = new Trim();
                 if (event.isEnabled()) {
@@ -78,19 +70,11 @@ final class FlightEvents {
         return null;
     }
 
-    @Name("bulla.SlabTaken")
-    @Label("Slab Taken")
-    @Description("A pool took memory from the machine")
-    @Category("Bulla")
-    @StackTrace(false)
-    static final class Taken extends Event {
+    /// What is told of a slab that is taken, or given back.
+    abstract static class OfSlab extends Event {
         @Label("Bytes")
         @DataAmount
         long bytes;
-
-        @Label("Again")
-        @Description("The addresses were the pool's before, without pages")
-        boolean again;
 
         @Label("Booked")
         @Description("What the pool has from the machine then")
@@ -98,24 +82,26 @@ final class FlightEvents {
         long booked;
     }
 
+    @Name("bulla.SlabTaken")
+    @Label("Slab Taken")
+    @Description("A pool took memory from the machine")
+    @Category("Bulla")
+    @StackTrace(false)
+    static final class Taken extends OfSlab {
+        @Label("Again")
+        @Description("The addresses were the pool's before, without pages")
+        boolean again;
+    }
+
     @Name("bulla.SlabGivenBack")
     @Label("Slab Given Back")
     @Description("A pool gave the pages of an empty slab back to the machine")
     @Category("Bulla")
     @StackTrace(false)
-    static final class GivenBack extends Event {
-        @Label("Bytes")
-        @DataAmount
-        long bytes;
-
+    static final class GivenBack extends OfSlab {
         @Label("Escaped")
         @Description("A raw view of it was given out: its addresses are not used again")
         boolean escaped;
-
-        @Label("Booked")
-        @Description("What the pool has from the machine then")
-        @DataAmount
-        long booked;
     }
 
     @Name("bulla.PoolTrim")

@@ -2,15 +2,17 @@
 package io.bulla.pool;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
-/// Slots that one platform thread keeps at hand, or that virtual threads share: a [Shelf] per class, from which a
-/// list goes to the depot in one step when it is full.
+/// Slots that one platform thread keeps at hand, or that virtual threads share: a [SlotStack] per class, from which a
+/// list
+/// goes to the depot in one step when it is full.
 ///
-/// Bytes are bounded by what shelves may hold, not by what they hold: a shelf asks only when it has used up its
+/// Bytes are bounded by what stacks may hold, not by what they hold: a stack asks only when it has used up its
 /// room, and what the others do not use is taken from them then.
 ///
 /// ```
@@ -57,8 +59,8 @@ final class Magazine {
     private int busy;
     private boolean revoked;
     // the user's between enter and exit
-    private final Shelf[] shelves = new Shelf[SizeClasses.COUNT];
-    // what all shelves may hold
+    private final SlotStack[] stacks = new SlotStack[SizeClasses.COUNT];
+    // what all stacks may hold
     private long roomBytes;
     // plain: written by the user, read by reports and by the trimmer, for which a stale value will do
     private long taken;
@@ -73,8 +75,8 @@ final class Magazine {
     Magazine(@Nullable Thread owner, long mostBytes) {
         this.owner = owner;
         this.mostBytes = mostBytes;
-        for (int i = 0; i < shelves.length; i++) {
-            shelves[i] = new Shelf();
+        for (int i = 0; i < stacks.length; i++) {
+            stacks[i] = new SlotStack();
         }
     }
 
@@ -138,7 +140,7 @@ final class Magazine {
     /// @return null if it has none of the class
     @Nullable
     Slot take(int sizeClass) {
-        Slot slot = shelves[sizeClass].poll();
+        Slot slot = stacks[sizeClass].poll();
         if (slot == null) {
             missed++;
         } else {
@@ -147,11 +149,11 @@ final class Magazine {
         return slot;
     }
 
-    /// Gives a slot to a shelf with room.
+    /// Gives a slot to a stack with room.
     ///
     /// @return false if [#hasRoom] has to be asked
     boolean tryGive(Slot slot) {
-        if (!shelves[slot.sizeClass].tryPush(slot)) {
+        if (!stacks[slot.sizeClass].tryPush(slot)) {
             return false;
         }
         given++;
@@ -160,8 +162,8 @@ final class Magazine {
 
     /// Tells whether a slot may be given, for which it makes room: else a list has to go first, by [#spill].
     boolean hasRoom(int sizeClass) {
-        Shelf shelf = shelves[sizeClass];
-        if (shelf.hasRoom() || shelf.isEmpty()) {
+        SlotStack stack = stacks[sizeClass];
+        if (stack.hasRoom() || stack.isEmpty()) {
             return true;
         }
         if (grant(sizeClass)) {
@@ -173,10 +175,10 @@ final class Magazine {
 
     /// Room for another list at most, and for two in all; its last slot may go beyond the bytes.
     private boolean grant(int sizeClass) {
-        Shelf shelf = shelves[sizeClass];
+        SlotStack stack = stacks[sizeClass];
         int list = slots(sizeClass);
         long left = Math.ceilDiv(mostBytes - roomBytes, SizeClasses.bytes(sizeClass));
-        int more = (int) Math.min(Math.min(list, 2 * list - shelf.room()), left);
+        int more = (int) Math.min(Math.min(list, 2 * list - stack.room()), left);
         if (more < 1) {
             return false;
         }
@@ -186,73 +188,73 @@ final class Magazine {
 
     private void addRoom(int sizeClass, int slots) {
         roomBytes += (long) slots * SizeClasses.bytes(sizeClass);
-        shelves[sizeClass].addRoom(slots);
+        stacks[sizeClass].addRoom(slots);
     }
 
     private void takeRoomBack() {
         roomBytes = 0;
-        for (int i = 0; i < shelves.length; i++) {
-            shelves[i].closeRoom();
-            roomBytes += (long) shelves[i].room() * SizeClasses.bytes(i);
+        for (int i = 0; i < stacks.length; i++) {
+            stacks[i].closeRoom();
+            roomBytes += (long) stacks[i].room() * SizeClasses.bytes(i);
         }
     }
 
     /// Gives a slot, room or not, up to twice a list.
     ///
-    /// @throws OutOfMemoryError if there is no heap for the shelf; the slot is the caller's still
+    /// @throws OutOfMemoryError if there is no heap for the stack; the slot is the caller's still
     void give(Slot slot) {
         int sizeClass = slot.sizeClass;
         prepare(sizeClass);
-        makeRoom(sizeClass, shelves[sizeClass].size() + 1);
+        makeRoom(sizeClass, stacks[sizeClass].size() + 1);
         tryGive(slot);
     }
 
     /// Room that is needed, whatever the bytes are.
     private void makeRoom(int sizeClass, int slots) {
-        int more = slots - shelves[sizeClass].room();
+        int more = slots - stacks[sizeClass].room();
         if (more > 0) {
             addRoom(sizeClass, more);
         }
     }
 
-    /// Makes a shelf that can be given to.
+    /// Makes a stack that can be given to.
     ///
     /// @throws OutOfMemoryError if there is no heap for it
     void prepare(int sizeClass) {
-        shelves[sizeClass].prepare(2 * slots(sizeClass));
+        stacks[sizeClass].prepare(2 * slots(sizeClass));
     }
 
     /// Moves a list into a chain, for the depot: the slots that were given first.
     Chain spill(int sizeClass, Chain into) {
-        return shelves[sizeClass].moveInto(into, slots(sizeClass));
+        return stacks[sizeClass].moveInto(into, slots(sizeClass));
     }
 
     boolean isEmpty(int sizeClass) {
-        return shelves[sizeClass].isEmpty();
+        return stacks[sizeClass].isEmpty();
     }
 
     /// Takes over linked slots of a class of which there is none.
     ///
-    /// @throws OutOfMemoryError if there is no heap for the shelf; the slots are the caller's still
+    /// @throws OutOfMemoryError if there is no heap for the stack; the slots are the caller's still
     void load(int sizeClass, Slot first, int count) {
         prepare(sizeClass);
         makeRoom(sizeClass, count);
-        shelves[sizeClass].load(first, count);
+        stacks[sizeClass].load(first, count);
     }
 
     /// The first of all slots of a class, linked; the magazine has none of them any more.
     @Nullable
     Slot unload(int sizeClass) {
-        Shelf shelf = shelves[sizeClass];
-        roomBytes -= (long) shelf.room() * SizeClasses.bytes(sizeClass);
-        return shelf.unload();
+        SlotStack stack = stacks[sizeClass];
+        roomBytes -= (long) stack.room() * SizeClasses.bytes(sizeClass);
+        return stack.unload();
     }
 
     /// Of what is at hand: a guess while another thread uses it.
     long bytes() {
         long bytes = 0;
-        for (int i = 0; i < shelves.length; i++) {
-            bytes += (long) shelves[i].size() * SizeClasses.bytes(i);
+        for (int i = 0; i < stacks.length; i++) {
+            bytes += (long) stacks[i].size() * SizeClasses.bytes(i);
         }
         return bytes;
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class Magazines {
 
     private final Magazine[] stripes;
-    private final Home home;
+    private final FreeSlots freeSlots;
     private final Map<Thread, Magazine> owned = new ConcurrentHashMap<>();
     private final Set<Magazine> revoked = new HashSet<>();
     // of those that are revoked now
@@ -27,9 +27,9 @@ final class Magazines {
     private long taken;
     private long missed;
 
-    Magazines(Magazine[] stripes, Home home) {
+    Magazines(Magazine[] stripes, FreeSlots freeSlots) {
         this.stripes = stripes;
-        this.home = home;
+        this.freeSlots = freeSlots;
     }
 
     /// The magazine of a thread, or null if it has none that may be entered.
@@ -144,7 +144,7 @@ final class Magazines {
 
     private void unload(Magazine magazine) {
         for (int i = 0; i < SizeClasses.COUNT; i++) {
-            home.bring(i, magazine.unload(i));
+            freeSlots.bring(i, magazine.unload(i));
         }
     }
 

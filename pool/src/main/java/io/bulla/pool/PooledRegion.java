@@ -4,6 +4,7 @@ package io.bulla.pool;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.internal.TrustedRegion;
 import io.bulla.iovec.Generation;
+import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.MemorySegment;
 
 /// One use of a slot, and the stamp of this use.

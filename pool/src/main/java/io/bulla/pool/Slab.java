@@ -47,6 +47,32 @@ public final class Slab extends RefCount {
         abstract void emptied(Slab slab);
     }
 
+    /// A carved piece of a slab. In one place at a time: a region, a magazine, a chain of the depot, or at home.
+    static final class Slot {
+
+        /// Of a region that has a slab of its own.
+        static final int WHOLE = -1;
+
+        final Slab slab;
+        final MemorySegment memory;
+        final int sizeClass;
+        final long byteSize;
+        // in a list; the list's owner's
+        @Nullable
+        Slot next;
+
+        Slot(Slab slab, MemorySegment memory, int sizeClass) {
+            this.slab = slab;
+            this.memory = memory;
+            this.sizeClass = sizeClass;
+            this.byteSize = memory.byteSize();
+        }
+
+        long byteSize() {
+            return byteSize;
+        }
+    }
+
     private static final Holder[] NONE = {};
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -223,10 +249,19 @@ public final class Slab extends RefCount {
         return held.length > 0;
     }
 
-    /// Nothing but devices keeps the slab.
-    boolean isAlone() {
+    /// Nothing but devices has kept the slab since `before`, as far as this was asked. Under the source's lock.
+    ///
+    /// @param before `Long.MAX_VALUE` for any time
+    boolean isAloneSince(long before) {
         int devices = held.length;
-        return devices > 0 && holders() == devices;
+        if (devices == 0 || holders() != devices) {
+            aloneSince = 0;
+            return false;
+        }
+        if (aloneSince == 0) {
+            aloneSince = System.nanoTime() | 1;
+        }
+        return before == Long.MAX_VALUE || aloneSince - before <= 0;
     }
 
     void askHolders() {

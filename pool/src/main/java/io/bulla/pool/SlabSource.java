@@ -5,6 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pool.Slab.Slot;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -269,7 +270,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
             throw new IllegalArgumentException(
                     "more used than the region has: used=" + used + " byteSize=" + region.byteSize());
         }
-        return Filled.seal(this, region, used);
+        return PrefilledSource.seal(this, region, used);
     }
 
     /// Gives back what is free: what threads keep at hand, what lies between them, and every empty slab.

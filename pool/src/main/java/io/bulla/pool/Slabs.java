@@ -3,16 +3,18 @@ package io.bulla.pool;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
+import io.bulla.refcount.internal.Failures;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// All slabs of a source, and what is at home in them: the slow paths, under one lock, which also guards [Carving],
-/// [Home], [Magazines] and [EmptySlabs].
+/// [FreeSlots], [Magazines] and [EmptySlabs].
 ///
 /// ```
 /// slab:  carving --full--> out --every slot came home--> empty --used--> another slab, with another id
@@ -30,17 +32,17 @@ final class Slabs {
 
     private final Slab.Owner owner;
     private final Depot[] depots;
-    private final Wholes wholes = new Wholes();
+    private final LargeSlabCache largeSlabs = new LargeSlabCache();
     private final long idleNanos;
     private final Sweeper sweeper;
-    private final Home home = new Home();
+    private final FreeSlots freeSlots = new FreeSlots();
     private final Carving carving = new Carving();
     private final Magazines magazines;
     private final EmptySlabs empty;
     // under the lock
     private final Set<Slab> open = new HashSet<>();
-    // volatile: what was done with a slab before it was put is before what its taker does
-    private final AtomicReference<@Nullable Slab> emptied = new AtomicReference<>();
+    private final IntrusiveStack<Slab> emptied =
+            new IntrusiveStack<>(slab -> slab.next, (slab, below) -> slab.next = below);
     // volatile: seen soon by threads that give back; written under the lock
     private volatile boolean closed;
 
@@ -54,7 +56,7 @@ final class Slabs {
         this.owner = owner;
         this.depots = depots;
         this.idleNanos = idleNanos;
-        this.magazines = new Magazines(stripes, home);
+        this.magazines = new Magazines(stripes, freeSlots);
         this.empty = new EmptySlabs(supplier, budget, this::wakeWaiting);
         this.sweeper = new Sweeper(this::sweep, Math.clamp(idleNanos / 4, 1_000_000, 250_000_000));
     }
@@ -79,7 +81,7 @@ final class Slabs {
             throw new IllegalArgumentException("region is too large: byteSize=" + byteSize);
         }
         long bytes = (byteSize + SizeClasses.SLAB - 1) / SizeClasses.SLAB * SizeClasses.SLAB;
-        Slot known = wholes.take(bytes);
+        Slot known = largeSlabs.take(bytes);
         return known == null ? freshWhole(bytes) : known;
     }
 
@@ -97,7 +99,7 @@ final class Slabs {
 
     /// A whole slab that a device knows, for the next one who wants its size.
     void keepWhole(Slot slot) {
-        wholes.keep(slot);
+        largeSlabs.keep(slot);
     }
 
     /// Linked slots of a class, at least one.
@@ -109,10 +111,10 @@ final class Slabs {
             return left;
         }
         Chain chain = new Chain();
-        if (!home.take(sizeClass, chain) && !carving.carve(sizeClass, chain)) {
+        if (!freeSlots.take(sizeClass, chain) && !carving.carve(sizeClass, chain)) {
             // what threads that have ended left behind comes before another slab
             magazines.takeOver();
-            if (!home.take(sizeClass, chain)) {
+            if (!freeSlots.take(sizeClass, chain)) {
                 carveAnother(sizeClass, chain);
             }
         }
@@ -124,7 +126,7 @@ final class Slabs {
             carving.goOn(newSlab(SizeClasses.SLAB));
         } catch (MemoryLimitException full) {
             // before the refusal all that other threads kept at hand came home
-            if (home.take(sizeClass, into)) {
+            if (freeSlots.take(sizeClass, into)) {
                 return;
             }
             throw full;
@@ -154,22 +156,10 @@ final class Slabs {
             collectAllHere();
             idle = empty.takeIdle(bytes);
             if (idle == null) {
-                makeRoom(bytes);
+                empty.makeRoom(bytes, closed);
             }
         }
         return idle == null ? empty.takeBooked(bytes) : idle;
-    }
-
-    /// Ends as many idle slabs as it takes to book some bytes.
-    private void makeRoom(long bytes) {
-        empty.endQuarantined();
-        empty.letGoIdle(System.nanoTime());
-        while (!empty.tryBook(bytes)) {
-            if (!empty.endOne(closed)) {
-                empty.book(bytes);
-                return;
-            }
-        }
     }
 
     /// The magazine of a thread, or null if there can be none.
@@ -196,12 +186,7 @@ final class Slabs {
 
     /// Lock-free: the last close of a buffer stands above it.
     void emptied(Slab slab) {
-        Slab before;
-        do {
-            before = emptied.get();
-            slab.next = before;
-            // volatile: shows the slab with its link
-        } while (!emptied.compareAndSet(before, slab));
+        emptied.put(slab);
         if (closed) {
             sweeper.wake();
         }
@@ -213,7 +198,7 @@ final class Slabs {
     boolean askHolders() {
         List<Slab> alone;
         synchronized (this) {
-            wholes.leave();
+            largeSlabs.leave();
             alone = alone(Long.MAX_VALUE);
         }
         alone.forEach(Slab::askHolders);
@@ -223,16 +208,8 @@ final class Slabs {
     /// Those that devices alone have kept since `before`, or longer.
     private List<Slab> alone(long before) {
         List<Slab> alone = new ArrayList<>();
-        long now = System.nanoTime();
         for (Slab each : open) {
-            if (!each.isAlone()) {
-                each.aloneSince = 0;
-                continue;
-            }
-            if (each.aloneSince == 0) {
-                each.aloneSince = now | 1;
-            }
-            if (before == Long.MAX_VALUE || each.aloneSince - before <= 0) {
+            if (each.isAloneSince(before)) {
                 alone.add(each);
             }
         }
@@ -296,7 +273,7 @@ final class Slabs {
             live += each.carved - each.quarantined();
             quarantined += each.quarantined();
         }
-        long known = wholes.bytes();
+        long known = largeSlabs.bytes();
         return new PoolFigures(
                 magazines.taken(),
                 magazines.missed(),
@@ -305,7 +282,7 @@ final class Slabs {
                 empty.booked(),
                 empty.idleBytes(),
                 magazines.bytes() + known,
-                live - home.bytes() - known,
+                live - freeSlots.bytes() - known,
                 quarantined);
     }
 
@@ -347,10 +324,10 @@ final class Slabs {
 
     private void collect() {
         magazines.takeOver();
-        wholes.leave();
+        largeSlabs.leave();
         for (int i = 0; i < depots.length; i++) {
             for (Chain chain = depots[i].poll(); chain != null; chain = depots[i].poll()) {
-                home.bring(i, chain.first);
+                freeSlots.bring(i, chain.first);
             }
         }
         carving.leaveUnused();
@@ -363,11 +340,11 @@ final class Slabs {
             for (int spare = depots[i].spare(); spare > 0; spare--) {
                 Chain chain = depots[i].poll();
                 if (chain != null) {
-                    home.bring(i, chain.first);
+                    freeSlots.bring(i, chain.first);
                 }
             }
         }
-        wholes.leaveSpare();
+        largeSlabs.leaveSpare();
         carving.leaveUnusedIfQuiet();
         absorb();
     }
@@ -391,15 +368,7 @@ final class Slabs {
         synchronized (this) {
             failure = empty.takeFailure();
         }
-        if (failure != null) {
-            throw Slabs.<RuntimeException>unchecked(failure);
-        }
-    }
-
-    // what a supplier threw, which declares no checked exception
-    @SuppressWarnings("unchecked")
-    private static <T extends Throwable> T unchecked(Throwable failure) throws T {
-        throw (T) failure;
+        Failures.rethrow(failure);
     }
 
     private synchronized boolean endOne() {
@@ -408,8 +377,7 @@ final class Slabs {
 
     /// Takes over the slabs that are empty by now.
     private void absorb() {
-        // volatile: what was done with a slab is before this
-        Slab each = emptied.getAndSet(null);
+        Slab each = emptied.takeAll();
         if (each == null) {
             return;
         }
@@ -424,7 +392,7 @@ final class Slabs {
             empty.put(each, now);
             each = next;
         }
-        home.forgetGone();
+        freeSlots.forgetGone();
         empty.endQuarantined();
     }
 

@@ -4,6 +4,7 @@ package io.bulla.pool;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -101,7 +102,7 @@ final class SlotCaches extends Slab.Owner {
                     mine.load(sizeClass, first, count);
                     return;
                 }
-            } catch (OutOfMemoryError noShelf) {
+            } catch (OutOfMemoryError noStack) {
                 // to the depot
             } finally {
                 mine.exit();

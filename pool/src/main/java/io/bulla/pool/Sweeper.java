@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import io.bulla.refcount.internal.OwnThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// The thread that gives memory back, while a source has any. It belongs to no caller: its group is the root one,
-/// it has the system's class loader and no inherited thread locals. It ignores interrupts, and goes on after
-/// whatever a step throws.
+/// The thread that gives memory back, while a source has any. It belongs to no caller ([OwnThread]). It ignores
+/// interrupts, and goes on after whatever a step throws.
 final class Sweeper {
 
     private static final String NAME = "bulla-pool-sweeper";
@@ -31,10 +31,7 @@ final class Sweeper {
             return;
         }
         try {
-            Thread fresh = new Thread(outermost(), this::run, NAME, 0, false);
-            fresh.setDaemon(true);
-            fresh.setPriority(Thread.NORM_PRIORITY);
-            fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
+            Thread fresh = OwnThread.of(NAME, this::run);
             fresh.start();
             thread = fresh;
         } catch (OutOfMemoryError noThread) {
@@ -51,14 +48,6 @@ final class Sweeper {
         thread = null;
     }
 
-    private static ThreadGroup outermost() {
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        while (group.getParent() != null) {
-            group = group.getParent();
-        }
-        return group;
-    }
-
     private void run() {
         boolean goesOn = true;
         while (goesOn) {
@@ -68,17 +57,8 @@ final class Sweeper {
             try {
                 goesOn = step.getAsBoolean();
             } catch (Throwable failure) {
-                report(failure);
+                OwnThread.report("io.bulla.pool", "giving memory back failed, and is tried again", failure);
             }
-        }
-    }
-
-    private static void report(Throwable failure) {
-        try {
-            System.getLogger("io.bulla.pool")
-                    .log(System.Logger.Level.ERROR, "giving memory back failed, and is tried again", failure);
-        } catch (Throwable unheard) {
-            // what counts is that the thread goes on
         }
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.pool.Slab.Slot;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,9 +20,9 @@ class MagazinesTest {
     private final SlabSupplier.Memory memory = SlabSupplier.arenas().take(SlabSource.SLAB);
     private final Slab slab =
             new Slab(new SlotCaches(SlabSupplier.arenas(), MemoryBudget.ofProcess(), 1 << 20, 250_000_000), memory);
-    private final Home home = new Home();
+    private final FreeSlots freeSlots = new FreeSlots();
     private final Magazine[] stripes = {new Magazine(null, 1 << 20)};
-    private final Magazines magazines = new Magazines(stripes, home);
+    private final Magazines magazines = new Magazines(stripes, freeSlots);
 
     /// The handshake of a thread says nothing of what another thread has revoked since.
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import io.bulla.refcount.internal.Failures;
 import org.jspecify.annotations.Nullable;
 
 /// Tells two listeners, the second one also if the first one throws.
@@ -31,7 +32,7 @@ record CompositeTrace(LeaseTrace first, LeaseTrace second) implements LeaseTrace
             try {
                 closed(lease, one, two);
             } catch (Throwable another) {
-                Failures.suppress(failure, another);
+                Failures.join(failure, another);
             }
             throw failure;
         }

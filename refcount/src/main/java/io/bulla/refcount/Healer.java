@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import io.bulla.refcount.internal.OwnThread;
 import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -9,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /// The thread that gives back the claims of collected leases, one for all ledgers of the process.
 ///
-/// It belongs to no caller: its group is the root one, it has the system's class loader and no inherited thread
-/// locals. It ignores interrupts and survives whatever a ledger, a resource or a listener throws. Should it be gone,
-/// or never have come up for want of memory, the next lease that is opened starts it.
+/// It belongs to no caller ([OwnThread]). It ignores interrupts and survives whatever a ledger, a resource or a
+/// listener throws. Should it be gone, or never have come up for want of memory, the next lease that is opened starts
+/// it.
 final class Healer {
 
     static final String NAME = "bulla-lease-healer";
@@ -59,7 +60,7 @@ final class Healer {
             return;
         }
         try {
-            Thread fresh = newThread(this::run);
+            Thread fresh = OwnThread.of(NAME, this::run);
             starter.accept(fresh);
             thread = fresh;
             failed = false;
@@ -70,18 +71,6 @@ final class Healer {
         }
     }
 
-    static Thread newThread(Runnable task) {
-        ThreadGroup root = Thread.currentThread().getThreadGroup();
-        while (root.getParent() != null) {
-            root = root.getParent();
-        }
-        Thread fresh = new Thread(root, task, NAME, 0, false);
-        fresh.setDaemon(true);
-        fresh.setPriority(Thread.NORM_PRIORITY);
-        fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
-        return fresh;
-    }
-
     private void run() {
         while (true) {
             try {
@@ -89,17 +78,8 @@ final class Healer {
             } catch (InterruptedException e) {
                 // from code that does not know what it is: claims still have to be given back
             } catch (Throwable failure) {
-                report(failure);
+                OwnThread.report("io.bulla.refcount", "healing failed, or its listener", failure);
             }
-        }
-    }
-
-    private static void report(Throwable failure) {
-        try {
-            System.getLogger("io.bulla.refcount")
-                    .log(System.Logger.Level.ERROR, "healing failed, or its listener", failure);
-        } catch (Throwable unheard) {
-            // the log may fail for the same reason: what counts is that the thread goes on
         }
     }
 }

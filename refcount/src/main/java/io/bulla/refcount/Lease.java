@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import io.bulla.refcount.internal.Failures;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -116,7 +117,7 @@ public abstract class Lease implements AutoCloseable {
         try {
             close();
         } catch (Throwable another) {
-            Failures.suppress(failure, another);
+            Failures.join(failure, another);
         }
     }
 
@@ -180,7 +181,7 @@ public abstract class Lease implements AutoCloseable {
         try {
             tellClosed(takeAttachment());
         } catch (Throwable another) {
-            Failures.suppress(failure, another);
+            Failures.join(failure, another);
         }
         return failure;
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.refcount.internal.OwnThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -71,7 +72,7 @@ class HealerTest {
             inherited.set("caller's");
             Thread.currentThread().setContextClassLoader(new ClassLoader() {});
             Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
-            made.set(Healer.newThread(() -> seen.set(inherited.get())));
+            made.set(OwnThread.of(Healer.NAME, () -> seen.set(inherited.get())));
         });
         caller.start();
         caller.join();

@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -19,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class PutThenPoll {
 
-    private static final class One implements Waiting.Item<One> {
+    private static final class One {
 
         private final int number;
         private One next;
@@ -29,18 +30,16 @@ public class PutThenPoll {
             this.number = number;
         }
 
-        @Override
-        public One next() {
+        private One next() {
             return next;
         }
 
-        @Override
-        public void next(One item) {
+        private void next(One item) {
             next = item;
         }
     }
 
-    private final Waiting<One> waiting = new Waiting<>();
+    private final IntrusiveStack<One> waiting = new IntrusiveStack<>(One::next, One::next);
     private final One second = new One(2);
     private int seen;
 

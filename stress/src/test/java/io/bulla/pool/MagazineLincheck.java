@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import io.bulla.pool.Slab.Slot;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.pool.Depot.Chain;

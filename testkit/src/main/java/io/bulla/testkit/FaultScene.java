@@ -5,14 +5,12 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemoryBudget;
-import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.Safety;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.Unpacker;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -51,25 +49,6 @@ public final class FaultScene {
 
     /// A reader and where it stood.
     record Read(LongSupplier position, long before) {}
-
-    /// Regions that never grow.
-    private record Fixed(MemorySource source) implements MemorySource {
-
-        @Override
-        public Region allocate(long byteSize) {
-            return source.allocate(byteSize);
-        }
-
-        @Override
-        public MemorySegment seal(Region region, long used) {
-            return source.seal(region, used);
-        }
-
-        @Override
-        public @Nullable LeaseTrace trace() {
-            return source.trace();
-        }
-    }
 
     /// A step of a scene's own, by its name in the report.
     record NamedStep(String name, Runnable step) {}
@@ -331,7 +310,8 @@ public final class FaultScene {
 
     /// Regions of 16, 1024 and 4096 bytes, all of them full.
     private BufferBuilder manyRegions(byte[] content) {
-        BufferBuilder builder = BufferBuilder.ofCapacity(new Fixed(source), 16);
+        // regions that never grow
+        BufferBuilder builder = BufferBuilder.ofCapacity(new StingySource(source, Integer.MAX_VALUE), 16);
         int done = 0;
         for (int part : new int[] {16, 1, 1023, 1, content.length - 1041}) {
             builder.put(content, done, part);

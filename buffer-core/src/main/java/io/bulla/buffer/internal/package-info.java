@@ -3,6 +3,8 @@
 /// do not count, it may change at any time.
 ///
 /// - [BuilderAccess][io.bulla.buffer.internal.BuilderAccess] reaches the memory that a builder writes to.
+/// - [IntrusiveStack][io.bulla.buffer.internal.IntrusiveStack] hands over what a thread gives back.
+/// - [FlightGate][io.bulla.buffer.internal.FlightGate] says whether the flight recorder is to be told.
 @NullMarked
 package io.bulla.buffer.internal;
 

@@ -4,6 +4,7 @@ package io.bulla.cli.checkpoint;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.NodeTags;
 import io.bulla.pack.Limits;
 import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
@@ -26,11 +27,6 @@ import java.util.concurrent.CompletableFuture;
 ///
 /// `NUMBERED`: `INT64 number | BYTE_OBJECT filling`
 final class Exchange {
-
-    // 1 to 6, and from 10 on, are the launcher's, on the same nodes
-    static final int TICK = 7;
-    static final int NUMBERED = 8;
-    static final int BROADCAST = 9;
 
     private static final WireFormat FORMAT = WireFormat.OPAL_DSS_DESCRIBED;
     private static final int MOST_ON_THEIR_WAY = 64;
@@ -124,9 +120,9 @@ final class Exchange {
 
     /// Receives from now on.
     void begin(OobNode node) {
-        node.receive(TICK, message -> tick(node));
-        node.receive(NUMBERED, message -> got(message, received));
-        node.receive(BROADCAST, message -> got(message, broadcasts));
+        node.receive(NodeTags.TICK, message -> tick(node));
+        node.receive(NodeTags.NUMBERED, message -> got(message, received));
+        node.receive(NodeTags.BROADCAST, message -> got(message, broadcasts));
     }
 
     /// Sends until it is interrupted, on a thread of its own: what is sent is a handler's, so that it fits the state.
@@ -137,7 +133,7 @@ final class Exchange {
                 Thread.sleep(period);
                 if (!ticking) {
                     ticking = true;
-                    node.send(rank, TICK, nothing);
+                    node.send(rank, NodeTags.TICK, nothing);
                 }
             }
         }
@@ -166,7 +162,7 @@ final class Exchange {
             return;
         }
         try (SealedBuffer message = message(sent[peer] + 1)) {
-            Send send = node.send(peer, NUMBERED, FORMAT, message);
+            Send send = node.send(peer, NodeTags.NUMBERED, FORMAT, message);
             // refused at once: it has no number
             if (!send.toCompletableFuture().isCompletedExceptionally()) {
                 before.addLast(send);
@@ -177,7 +173,7 @@ final class Exchange {
 
     private void broadcast(OobNode node) {
         try (SealedBuffer message = message(sent[rank] + 1)) {
-            broadcast = node.broadcast(BROADCAST, FORMAT, message).toCompletableFuture();
+            broadcast = node.broadcast(NodeTags.BROADCAST, FORMAT, message).toCompletableFuture();
             if (!broadcast.isCompletedExceptionally()) {
                 sent[rank]++;
             }

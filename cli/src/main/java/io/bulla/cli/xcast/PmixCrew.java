@@ -3,6 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.NodeTags;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.Security;
@@ -62,7 +63,7 @@ record PmixCrew(PmixJob job, Meters meters, Duration peerTimeout) implements Cre
         try (BufferBuilder builder = BufferBuilder.create(meters.source());
                 SealedBuffer nothing = builder.seal()) {
             for (int rank = 1; rank < job.size(); rank++) {
-                sends.add(root.send(rank, Recipient.END, nothing).toCompletableFuture());
+                sends.add(root.send(rank, NodeTags.END, nothing).toCompletableFuture());
             }
         }
         try {

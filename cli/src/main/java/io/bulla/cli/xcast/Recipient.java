@@ -3,6 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.NodeTags;
 import io.bulla.pack.Limits;
 import io.bulla.pack.UnpackException;
 import io.bulla.runtime.oob.Message;
@@ -21,16 +22,6 @@ import java.util.function.Consumer;
 /// origin --END, directly----------> node, which need not wait for more
 /// ```
 final class Recipient implements AutoCloseable {
-
-    static final int LAUNCH = 1;
-    static final int VERDICT = 2;
-    static final int ASK = 3;
-    static final int COUNTS = 4;
-    static final int PING = 5;
-    static final int END = 6;
-    // 7 to 9 are those of the checkpoint package's Exchange, on the same nodes
-    static final int LOOK = 10;
-    static final int MEMORY = 11;
 
     /// Told of each message, after its sender is.
     interface Witness {
@@ -60,10 +51,10 @@ final class Recipient implements AutoCloseable {
     /// @param death what to do instead when the message is there, to see what a failure looks like; or `null`
     static Recipient of(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
         Recipient recipient = new Recipient(node, meters, death, witness);
-        node.receive(PING, message -> {});
-        node.receive(LAUNCH, recipient::launched);
-        node.receive(ASK, recipient::asked);
-        node.receive(LOOK, recipient::looked);
+        node.receive(NodeTags.PING, message -> {});
+        node.receive(NodeTags.LAUNCH, recipient::launched);
+        node.receive(NodeTags.ASK, recipient::asked);
+        node.receive(NodeTags.LOOK, recipient::looked);
         return recipient;
     }
 
@@ -85,7 +76,7 @@ final class Recipient implements AutoCloseable {
 
     /// What to do when the origin says that this was all.
     void onEnd(Runnable step) {
-        node.receive(END, message -> step.run());
+        node.receive(NodeTags.END, message -> step.run());
     }
 
     OobNode node() {
@@ -110,7 +101,7 @@ final class Recipient implements AutoCloseable {
         } catch (IOException | UnpackException failure) {
             trouble = failure.getMessage();
         }
-        send(message.origin(), VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
+        send(message.origin(), NodeTags.VERDICT, new ControlMessage.Verdict(node.rank(), trouble));
         if (asked) {
             // this process is the node's alone, and its memory will be asked for once all have the message
             giveBack();
@@ -129,7 +120,7 @@ final class Recipient implements AutoCloseable {
                 long open = meters.awaitHandles();
                 send(
                         asker,
-                        COUNTS,
+                        NodeTags.COUNTS,
                         new ControlMessage.Counts(
                                 node.broadcastSends(), meters.read(), open, node.socketBytes(), ProcessMemory.bytes()));
             } catch (InterruptedException ending) {
@@ -139,7 +130,7 @@ final class Recipient implements AutoCloseable {
     }
 
     private void looked(Message message) {
-        send(message.origin(), MEMORY, new ControlMessage.Memory(ProcessMemory.bytes()));
+        send(message.origin(), NodeTags.MEMORY, new ControlMessage.Memory(ProcessMemory.bytes()));
     }
 
     private void giveBack() {

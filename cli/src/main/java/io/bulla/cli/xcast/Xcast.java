@@ -3,6 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.shell.NodeTags;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
@@ -89,9 +90,9 @@ final class Xcast implements AutoCloseable {
             root = crew.startRoot(parts.node(ROOT, nodes + 1, security)
                     .loops(loops)
                     .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
-            root.receive(Recipient.VERDICT, this::judged);
-            root.receive(Recipient.COUNTS, message -> answered(message, ControlMessage.Counts.of(message)));
-            root.receive(Recipient.MEMORY, message -> answered(message, ControlMessage.Memory.of(message)));
+            root.receive(NodeTags.VERDICT, this::judged);
+            root.receive(NodeTags.COUNTS, message -> answered(message, ControlMessage.Counts.of(message)));
+            root.receive(NodeTags.MEMORY, message -> answered(message, ControlMessage.Memory.of(message)));
             if (!crew.isHere()) {
                 Recipient.practise(meters);
             }
@@ -135,7 +136,7 @@ final class Xcast implements AutoCloseable {
             packing = meters.read();
             start = System.nanoTime();
             broadcast = new Broadcast(start, progress);
-            root.broadcast(Recipient.LAUNCH, LaunchMessage.FORMAT, message)
+            root.broadcast(NodeTags.LAUNCH, LaunchMessage.FORMAT, message)
                     .whenComplete(
                             (result, why) -> events.add(result == null ? new Failed(why) : new Confirmed(result)));
             // the broadcast's own handle goes at once: the sends have theirs
@@ -241,7 +242,7 @@ final class Xcast implements AutoCloseable {
                     // they have it, and may die before they say so: who does not take a message is lost
                     pingAt = Long.MAX_VALUE;
                     unexplained.forEach(rank -> lose(rank, "peer " + rank + " failed: the node above it lost it"));
-                    sendAll(Recipient.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
+                    sendAll(NodeTags.PING, rank -> verifiedAt[rank] == 0 && !lost.containsKey(rank));
                 } else {
                     throw new IOException("timed out: seconds=" + options.run.timeoutSeconds + " verified=" + verified
                             + " nodes=" + nodes);
@@ -270,7 +271,7 @@ final class Xcast implements AutoCloseable {
                 case Confirmed confirmed -> {
                     unexplained.addAll(confirmed.result().failed());
                     // the root asks for itself, and hears why
-                    sendAll(Recipient.PING, rank -> unexplained.contains(rank) && !lost.containsKey(rank));
+                    sendAll(NodeTags.PING, rank -> unexplained.contains(rank) && !lost.containsKey(rank));
                     pingAt = System.nanoTime() + PATIENCE_NANOS;
                 }
                 case Failed failed -> throw new IOException(failed.why().getMessage(), failed.why());
@@ -295,7 +296,7 @@ final class Xcast implements AutoCloseable {
 
     private Totals totals() throws IOException, InterruptedException {
         Map<Integer, ControlMessage.Counts> others =
-                crew.isHere() ? Map.of() : answers(Recipient.ASK, ControlMessage.Counts.class);
+                crew.isHere() ? Map.of() : answers(NodeTags.ASK, ControlMessage.Counts.class);
         Meters.Reading here = meters.read();
         long sends = root.broadcastSends() + crew.sends();
         Meters.Reading all = here;
@@ -316,7 +317,7 @@ final class Xcast implements AutoCloseable {
     /// The memory of all processes, each of which has the last message: asked of all at once, so that a page which
     /// they share is divided among all of them.
     private long memoryOfAll() throws IOException, InterruptedException {
-        long others = answers(Recipient.LOOK, ControlMessage.Memory.class).values().stream()
+        long others = answers(NodeTags.LOOK, ControlMessage.Memory.class).values().stream()
                 .mapToLong(ControlMessage.Memory::memory)
                 .sum();
         return others + ProcessMemory.bytes();

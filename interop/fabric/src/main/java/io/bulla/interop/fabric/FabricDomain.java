@@ -4,7 +4,9 @@ package io.bulla.interop.fabric;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.bulla.interop.fabric.FabricEndpoint.Piece;
+import io.bulla.interop.fabric.FabricOperation.Origin;
+import io.bulla.interop.fabric.FabricOperation.Piece;
+import io.bulla.interop.fabric.PeerDomain.Region;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.Ending;
@@ -21,7 +23,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -40,13 +41,8 @@ import org.jspecify.annotations.Nullable;
 /// Any thread may call it. The fabric makes progress in calls of [#progress()] only.
 public final class FabricDomain implements Registrar {
 
-    static final long COMPLETION = 1L << 24;
-
-    static final long REMOTE_DATA = 1L << 17;
-
-    private static final long REMOTE_WRITE = 0x2000;
-    private static final int ECANCELED = 125;
     private static final int COMPLETIONS = 16;
+    private static final long LANDED = Libfabric.REMOTE_WRITE | Libfabric.REMOTE_DATA;
     // 0 context  8 flags  16 length  24 buffer  32 data
     private static final int COMPLETION_BYTES = 40;
     private static final int ERROR_BYTES = 80;
@@ -65,12 +61,10 @@ public final class FabricDomain implements Registrar {
     private PeerDomain[] served = NOBODY;
     // that the fabric did not close when it was asked
     private final List<PeerDomain> leftOver = new ArrayList<>();
-    private final Map<Long, Piece> underWay = new HashMap<>();
     // by the key that a peer writes by: whom to tell that the write has landed
     private final Map<Long, FabricEndpoint> expected = new HashMap<>();
     // in no order: each knows its place
     private final ArrayList<Region> regions = new ArrayList<>();
-    private long nextPiece = 1;
     // how many calls of progress are in each other: what ends may call back
     private int inProgress;
     private boolean closing;
@@ -139,8 +133,11 @@ public final class FabricDomain implements Registrar {
         checkOpen();
         PeerDomain of = domainOf(peer);
         try {
-            FabricEndpoint known = of.endpoint();
-            return known == null ? of.open(this, out) : known;
+            Origin known = of.endpoint();
+            return (FabricEndpoint)
+                    (known == null
+                            ? of.open((address, name) -> new FabricEndpoint(this, of, address, name), out)
+                            : known);
         } finally {
             closeIfUnused(of);
         }
@@ -187,14 +184,13 @@ public final class FabricDomain implements Registrar {
                 if (traits.fence() == Fence.NONE) {
                     return;
                 }
-                FabricEndpoint serving = region.of().endpoint();
-                if (serving != null && traits.fence() == Fence.ENDPOINT) {
-                    close(serving, thrown);
+                if (traits.fence() == Fence.ENDPOINT) {
+                    closeEndpoint(region.of(), thrown);
                 }
             }
             closeIfUnused(region.of());
         }
-        thrown.after(memoryIsFree::run);
+        thrown.after(memoryIsFree);
         thrown.rethrow();
     }
 
@@ -229,13 +225,13 @@ public final class FabricDomain implements Registrar {
     }
 
     private int progress(PeerDomain of, MemorySegment into, Thrown thrown) throws FabricException {
-        FabricEndpoint endpoint = of.endpoint();
+        Origin endpoint = of.endpoint();
         if (endpoint == null) {
             // none, or closed by what another one's operation called
             return 0;
         }
-        beginWaiting(endpoint, thrown);
-        if (endpoint.isClosed()) {
+        of.beginWaiting(endpoint, thrown);
+        if (endpoint.closed) {
             return 0;
         }
         long read = FabricCalls.read(of.queue(), into, COMPLETIONS);
@@ -250,10 +246,10 @@ public final class FabricDomain implements Registrar {
         }
         // a domain that was closed by what an operation called has ended the rest
         for (long at = 0; at < read * COMPLETION_BYTES && !closed; at += COMPLETION_BYTES) {
-            if ((into.get(JAVA_LONG, at + 8) & (REMOTE_WRITE | REMOTE_DATA)) == (REMOTE_WRITE | REMOTE_DATA)) {
+            if ((into.get(JAVA_LONG, at + 8) & LANDED) == LANDED) {
                 landed(of, into.get(JAVA_LONG, at + 32));
             } else {
-                ended(into.get(JAVA_LONG, at), 0, into.get(JAVA_LONG, at + 16), thrown);
+                of.ended(into.get(JAVA_LONG, at), 0, into.get(JAVA_LONG, at + 16), thrown);
             }
         }
         return (int) read;
@@ -264,7 +260,7 @@ public final class FabricDomain implements Registrar {
     private void landed(PeerDomain of, long key) {
         FabricEndpoint by = expected.get(key);
         if (by != null && by.of() == of) {
-            by.landed().add(key);
+            by.landed.add(key);
             expected.remove(key);
         }
     }
@@ -280,7 +276,7 @@ public final class FabricDomain implements Registrar {
 
     /// @return the key of a write that has landed, in their order; `null` if there is none
     synchronized @Nullable Long nextLanded(FabricEndpoint by) {
-        return by.landed().poll();
+        return by.landed.poll();
     }
 
     /// Whether writes can say themselves that they have landed.
@@ -294,10 +290,7 @@ public final class FabricDomain implements Registrar {
         Thrown thrown = new Thrown();
         closing = true;
         for (PeerDomain each : served) {
-            FabricEndpoint endpoint = each.endpoint();
-            if (endpoint != null) {
-                close(endpoint, thrown);
-            }
+            closeEndpoint(each, thrown);
         }
         // what an operation called may have closed it, too
         if (!closed) {
@@ -334,13 +327,13 @@ public final class FabricDomain implements Registrar {
     }
 
     /// Takes an operation on; after an exception its memory is let go.
-    synchronized <T extends FabricOperation> T begin(T operation, int pieces) throws FabricException {
+    synchronized <T extends FabricOperation> T begin(FabricEndpoint from, T operation, int pieces)
+            throws FabricException {
         boolean taken = false;
-        FabricEndpoint from = operation.from();
         try {
             checkOpen(from);
             for (int i = 0; i < pieces; i++) {
-                from.waiting().add(new Piece(operation, i));
+                from.waiting.add(new Piece(operation, i));
             }
             taken = true;
         } finally {
@@ -349,69 +342,31 @@ public final class FabricDomain implements Registrar {
             }
         }
         Thrown thrown = new Thrown();
-        beginWaiting(from, thrown);
+        from.of().beginWaiting(from, thrown);
         thrown.rethrow();
         return operation;
     }
 
-    /// Those that the fabric did not take, in order: a connection is being made, or its queue is full.
-    private void beginWaiting(FabricEndpoint endpoint, Thrown thrown) {
-        Queue<Piece> waiting = endpoint.waiting();
-        for (Piece next = waiting.peek(); next != null; next = waiting.peek()) {
-            int refused = begin(next);
-            if (refused == Libfabric.EAGAIN) {
-                return;
-            }
-            waiting.remove();
-            if (refused != 0) {
-                FabricOperation over = next.of();
-                thrown.after(() -> over.ended(refused, 0));
-            }
-        }
-    }
-
-    /// @return libfabric's number, 0 if it has taken the piece
-    private int begin(Piece piece) {
-        long id = nextPiece;
-        boolean taken = false;
-        try (Arena own = Arena.ofConfined()) {
-            // first: its end may be told before the call is over
-            underWay.put(id, piece);
-            long result = piece.of().begin(own, piece.index(), id);
-            taken = result == 0;
-            nextPiece++;
-            return (int) -result;
-        } catch (FabricException refused) {
-            return refused.number() == 0 ? ECANCELED : refused.number();
-        } finally {
-            if (!taken) {
-                underWay.remove(id);
-            }
-        }
-    }
-
     synchronized void close(FabricEndpoint endpoint) {
+        if (endpoint.closed) {
+            return;
+        }
         Thrown thrown = new Thrown();
-        close(endpoint, thrown);
+        closeEndpoint(endpoint.of(), thrown);
         thrown.rethrow();
     }
 
     /// @param thrown what the holders of its operations' memory threw
-    private void close(FabricEndpoint endpoint, Thrown thrown) {
-        if (endpoint.isClosed()) {
+    private void closeEndpoint(PeerDomain of, Thrown thrown) {
+        Origin endpoint = of.endpoint();
+        if (endpoint == null) {
             return;
         }
-        // what it has under way gets no answer any more
-        List<Piece> left = new ArrayList<>(endpoint.waiting().size() + underWay.size());
-        endpoint.of().closeEndpoint(endpoint);
-        endpoint.closed();
+        List<Piece> left = of.closeEndpoint(endpoint);
         expected.values().removeIf(by -> by == endpoint);
-        left.addAll(endpoint.waiting());
-        endpoint.waiting().clear();
-        underWay.values().removeIf(piece -> piece.of().from() == endpoint && left.add(piece));
-        closeIfUnused(endpoint.of());
+        closeIfUnused(of);
         for (Piece each : left) {
-            thrown.after(() -> each.of().ended(ECANCELED, 0));
+            thrown.after(() -> each.of().ended(PeerDomain.ECANCELED, 0));
         }
     }
 
@@ -420,15 +375,8 @@ public final class FabricDomain implements Registrar {
         if (FabricCalls.readError(of.queue(), error) < 1) {
             return 0;
         }
-        ended(error.get(JAVA_LONG, 0), error.get(JAVA_INT, 56), 0, thrown);
+        of.ended(error.get(JAVA_LONG, 0), error.get(JAVA_INT, 56), 0, thrown);
         return 1;
-    }
-
-    private void ended(long id, int with, long bytes, Thrown thrown) {
-        Piece piece = underWay.remove(id);
-        if (piece != null) {
-            thrown.after(() -> piece.of().ended(with, bytes));
-        }
     }
 
     private PeerDomain domainOf(Peer peer) throws FabricException {
@@ -492,7 +440,7 @@ public final class FabricDomain implements Registrar {
 
     private void checkOpen(FabricEndpoint from) throws FabricException {
         checkOpen();
-        if (from.isClosed()) {
+        if (from.closed) {
             throw new FabricException("fi_write", 0, "endpoint is closed");
         }
     }

@@ -8,24 +8,18 @@ import java.util.Queue;
 
 /// What one peer is served by. Its end ends what this peer has under way, in both directions, and nothing of the
 /// others.
-public final class FabricEndpoint implements AutoCloseable {
+public final class FabricEndpoint extends FabricOperation.Origin implements AutoCloseable {
 
     private final FabricDomain domain;
     private final PeerDomain of;
-    final long address;
     private final byte[] name;
-    // under the domain's monitor, as all below
-    private final Queue<Piece> waiting = new ArrayDeque<>();
-    private final Queue<Long> landed = new ArrayDeque<>();
-    private boolean closed;
-
-    /// A part of an operation that the fabric is given at once.
-    record Piece(FabricOperation of, int index) {}
+    // keys of the peer's writes that have landed, in order; under the domain's monitor
+    final Queue<Long> landed = new ArrayDeque<>();
 
     FabricEndpoint(FabricDomain domain, PeerDomain of, long address, byte... name) {
+        super(address);
         this.domain = domain;
         this.of = of;
-        this.address = address;
         this.name = name;
     }
 
@@ -54,7 +48,7 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @return to be waited for
     /// @throws FabricException if the endpoint is closed
     public FabricWrite write(long peer, long key, long target, MemorySegment bytes) throws FabricException {
-        return domain.begin(new FabricWrite(this, peer, key, target, Gather.of(bytes), false), 1);
+        return domain.begin(this, new FabricWrite(this, peer, key, target, Gather.of(bytes), false), 1);
     }
 
     /// Writes a buffer into a peer's memory, one region behind the other, nothing copied. It is over when the
@@ -78,7 +72,7 @@ public final class FabricEndpoint implements AutoCloseable {
     FabricWrite write(long peer, long key, long target, SealedBuffer buffer, boolean tells) throws FabricException {
         Gather bytes = Gather.of(buffer, domain.mostRegions());
         boolean told = tells && domain.carriesNumbers() && bytes.pieces() == 1;
-        return domain.begin(new FabricWrite(this, peer, key, target, bytes, told), bytes.pieces());
+        return domain.begin(this, new FabricWrite(this, peer, key, target, bytes, told), bytes.pieces());
     }
 
     /// Sends a buffer as a message, from where its regions are. A fabric takes a few regions at once; what is
@@ -91,11 +85,11 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @throws IllegalArgumentException if a region is on the heap
     /// @throws IllegalStateException if the buffer is closed
     public FabricSend send(long peer, SealedBuffer buffer) throws FabricException {
-        return domain.begin(new FabricSend(this, peer, Gather.inOnePiece(buffer, domain.mostRegions())), 1);
+        return domain.begin(this, new FabricSend(this, peer, Gather.inOnePiece(buffer, domain.mostRegions())), 1);
     }
 
     FabricSend send(long peer, MemorySegment bytes) throws FabricException {
-        return domain.begin(new FabricSend(this, peer, Gather.of(bytes)), 1);
+        return domain.begin(this, new FabricSend(this, peer, Gather.of(bytes)), 1);
     }
 
     /// Waits for the peer's next message. Messages meet those that wait in order.
@@ -105,34 +99,22 @@ public final class FabricEndpoint implements AutoCloseable {
     /// @return to be waited for
     /// @throws FabricException if the endpoint is closed
     public FabricReceive receive(MemorySegment into) throws FabricException {
-        return domain.begin(new FabricReceive(this, into), 1);
+        return domain.begin(this, new FabricReceive(this, into), 1);
     }
 
-    FabricDomain domain() {
+    @Override
+    Object monitor() {
         return domain;
+    }
+
+    @Override
+    void progress() throws FabricException {
+        domain.progress();
     }
 
     /// What its peer has.
     PeerDomain of() {
         return of;
-    }
-
-    /// What the fabric does not take yet, in order.
-    Queue<Piece> waiting() {
-        return waiting;
-    }
-
-    /// Keys of the peer's writes that have landed, in order.
-    Queue<Long> landed() {
-        return landed;
-    }
-
-    boolean isClosed() {
-        return closed;
-    }
-
-    void closed() {
-        closed = true;
     }
 
     /// Ends it, and all that is under way on it: when this returns no byte of the peer arrives any more. Again

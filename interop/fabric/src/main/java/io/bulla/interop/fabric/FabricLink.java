@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.fabric;
 
-import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.fabric.LinkMessage.Kind;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
-import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.runtime.registration.Grant;
-import io.bulla.runtime.registration.Landing;
 import io.bulla.runtime.registration.Registrations;
 import io.bulla.runtime.registration.Revocation;
 import java.lang.foreign.Arena;
@@ -20,8 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers between this process and one peer by rendezvous: the receiver takes memory, the sender writes into it,
@@ -71,46 +65,20 @@ public final class FabricLink implements AutoCloseable {
 
     private record Room(MemorySegment memory, FabricReceive receive) {}
 
-    /// A buffer on its way here; sealed when it is whole.
-    private static final class Arriving {
-
-        private final Landing landing;
-        private final Grant grant;
-        private final long byteSize;
-        private final long deadline;
-        private @Nullable SealedBuffer whole;
-
-        Arriving(Landing landing, Grant grant, long byteSize, long deadline) {
-            this.landing = landing;
-            this.grant = grant;
-            this.byteSize = byteSize;
-            this.deadline = deadline;
-        }
-
-        void letGo() {
-            SealedBuffer sealed = whole;
-            try (landing;
-                    sealed) {
-                // both end, whatever the first one throws
-            }
-        }
-    }
-
-    private final FabricDomain domain;
-    private final Registrations registrations;
-    private final SlabSource memory;
-    private final Peer peer;
-    private final LinkLimits limits;
-    private final Listener listener;
-    private final FabricEndpoint endpoint;
+    final FabricDomain domain;
+    final Registrations registrations;
+    final SlabSource memory;
+    final Peer peer;
+    final LinkLimits limits;
+    final Listener listener;
+    final FabricEndpoint endpoint;
     // under this monitor, as all below
     private final ArrayDeque<Room> rooms = new ArrayDeque<>();
-    private final Map<Long, Arriving> arriving = new LinkedHashMap<>();
+    private final LinkArrivals arrivals;
     private final Map<Long, LinkSend> leaving = new LinkedHashMap<>();
     private final List<FabricSend> said = new ArrayList<>();
     private @Nullable Long to;
     private long nextId = 1;
-    private long lastRequest;
     private @Nullable String broken;
 
     private FabricLink(
@@ -128,6 +96,7 @@ public final class FabricLink implements AutoCloseable {
         this.limits = limits;
         this.listener = listener;
         this.endpoint = domain.endpoint(peer);
+        this.arrivals = new LinkArrivals(this);
     }
 
     /// One end of a link.
@@ -214,13 +183,13 @@ public final class FabricLink implements AutoCloseable {
         try {
             domain.progress();
             takeUp();
-            takeLanded();
+            arrivals.takeLanded();
             finishWritten();
             forgetSaid();
         } catch (FabricException refused) {
             fail(String.valueOf(refused.getMessage()));
         }
-        if (broken == null && isLate()) {
+        if (broken == null && arrivals.isLate()) {
             fail("buffer took too long: patienceMs=" + limits.patience().toMillis());
         }
     }
@@ -262,7 +231,7 @@ public final class FabricLink implements AutoCloseable {
 
     @Override
     public synchronized String toString() {
-        return "FabricLink[peer=" + peer + " arriving=" + arriving.size() + " leaving=" + leaving.size()
+        return "FabricLink[peer=" + peer + " arriving=" + arrivals.size() + " leaving=" + leaving.size()
                 + (broken == null ? "" : " failed=[" + broken + "]") + "]";
     }
 
@@ -281,30 +250,12 @@ public final class FabricLink implements AutoCloseable {
     }
 
     private void letGo(String why) {
-        List<Arriving> here = List.copyOf(arriving.values());
         List<LinkSend> there = List.copyOf(leaving.values());
-        arriving.clear();
         leaving.clear();
-        try {
-            eachOf(here, Arriving::letGo);
-        } finally {
-            eachOf(there, each -> each.ended(why));
-        }
-    }
-
-    /// All of them, whatever one of them throws.
-    private static <T> void eachOf(List<T> all, Consumer<? super T> step) {
-        for (int i = 0; i < all.size(); i++) {
-            boolean taken = false;
-            try {
-                step.accept(all.get(i));
-                taken = true;
-            } finally {
-                if (!taken) {
-                    eachOf(all.subList(i + 1, all.size()), step);
-                }
-            }
-        }
+        Thrown thrown = new Thrown();
+        thrown.after(() -> arrivals.letGo(thrown));
+        there.forEach(each -> thrown.after(() -> each.ended(why)));
+        thrown.rethrow();
     }
 
     private void listen() throws FabricException {
@@ -313,7 +264,7 @@ public final class FabricLink implements AutoCloseable {
         rooms.add(new Room(room, endpoint.receive(room)));
     }
 
-    private void say(LinkMessage message) throws FabricException {
+    void say(LinkMessage message) throws FabricException {
         Long where = to;
         if (where == null) {
             throw new IllegalStateException("link is not connected: peer=" + peer);
@@ -341,51 +292,11 @@ public final class FabricLink implements AutoCloseable {
 
     private void take(LinkMessage message) throws FabricException {
         switch (message.kind()) {
-            case REQUEST -> requested(message);
+            case REQUEST -> arrivals.requested(message);
             case CLEAR -> cleared(message);
             case REFUSED ->
                 known(leaving.remove(message.id()), message).ended("peer has no room: bytes=" + message.first());
-            case FINISHED -> finished(message);
-        }
-    }
-
-    private void requested(LinkMessage asked) throws FabricException {
-        if (asked.id() <= lastRequest || asked.first() < 0) {
-            throw wrong("request out of order", asked);
-        }
-        lastRequest = asked.id();
-        boolean fits = asked.first() <= limits.mostBytes() && arriving.size() < limits.mostAtOnce();
-        Arriving room = fits ? roomFor(asked.first()) : null;
-        if (room == null) {
-            say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
-            return;
-        }
-        arriving.put(asked.id(), room);
-        domain.expect(room.grant.key(), endpoint);
-        long target = domain.provider().byAddress() ? room.grant.address() : 0;
-        say(new LinkMessage(Kind.CLEAR, asked.id(), room.grant.key(), target));
-    }
-
-    /// @return `null` if there is none: no memory, or no room at the device
-    private @Nullable Arriving roomFor(long byteSize) {
-        Landing landing = null;
-        boolean whole = false;
-        try {
-            // an empty buffer, too, has a grant
-            landing = registrations.landing(memory, Math.max(1, byteSize));
-            Arriving room = new Arriving(
-                    landing,
-                    landing.grant(peer),
-                    byteSize,
-                    System.nanoTime() + TimeUnit.NANOSECONDS.convert(limits.patience()));
-            whole = true;
-            return room;
-        } catch (RegistrationRefusedException | MemoryLimitException | OutOfMemoryError none) {
-            return null;
-        } finally {
-            if (!whole && landing != null) {
-                landing.close();
-            }
+            case FINISHED -> arrivals.finished(message);
         }
     }
 
@@ -410,66 +321,6 @@ public final class FabricLink implements AutoCloseable {
         }
     }
 
-    private void takeLanded() throws FabricException {
-        for (Long key = next(); key != null; key = next()) {
-            for (Arriving each : List.copyOf(arriving.values())) {
-                if (each.grant.key() == key && each.whole == null) {
-                    finish(each, key);
-                }
-            }
-        }
-    }
-
-    private @Nullable Long next() {
-        return broken == null ? domain.nextLanded(endpoint) : null;
-    }
-
-    private void finished(LinkMessage said) throws FabricException {
-        Arriving room = known(arriving.get(said.id()), said);
-        if (room.whole != null) {
-            throw wrong("finished twice", said);
-        }
-        domain.expectNoMore(room.grant.key());
-        finish(room, said);
-    }
-
-    private void finish(Arriving room, Object said) throws FabricException {
-        if (!(room.grant.complete(limits.patience()) instanceof Revocation.Clean)) {
-            throw wrong("fabric has not let go of what is finished", said);
-        }
-        room.whole = room.landing.seal(room.byteSize);
-        deliver();
-    }
-
-    /// The first that are whole, in the order of their requests. Those behind one with which the listener throws wait
-    /// for nothing.
-    private void deliver() {
-        try {
-            deliverFirst();
-        } catch (Throwable thrown) {
-            try {
-                deliver();
-            } catch (Throwable again) {
-                if (again != thrown) {
-                    thrown.addSuppressed(again);
-                }
-            }
-            throw thrown;
-        }
-    }
-
-    private void deliverFirst() {
-        while (!arriving.isEmpty()) {
-            Map.Entry<Long, Arriving> first = arriving.entrySet().iterator().next();
-            SealedBuffer whole = first.getValue().whole;
-            if (whole == null) {
-                return;
-            }
-            arriving.remove(first.getKey());
-            listener.received(whole);
-        }
-    }
-
     /// What was said and has left; an error ends the link.
     private void forgetSaid() throws FabricException {
         for (Iterator<FabricSend> all = said.iterator(); all.hasNext(); ) {
@@ -481,25 +332,20 @@ public final class FabricLink implements AutoCloseable {
         }
     }
 
-    private boolean isLate() {
-        long now = System.nanoTime();
-        return arriving.values().stream().anyMatch(each -> each.whole == null && now - each.deadline > 0);
-    }
-
     private void checkWhole() throws FabricException {
         if (broken != null) {
             throw new FabricException("rendezvous", 0, "link has failed: peer=" + peer + " why=[" + broken + "]");
         }
     }
 
-    private <T> T known(@Nullable T transfer, LinkMessage said) throws FabricException {
+    <T> T known(@Nullable T transfer, LinkMessage said) throws FabricException {
         if (transfer == null) {
             throw wrong("no such transfer", said);
         }
         return transfer;
     }
 
-    private FabricException wrong(String what, Object said) {
+    FabricException wrong(String what, Object said) {
         return new FabricException("rendezvous", 0, what + ": peer=" + peer + " said=" + said);
     }
 }

@@ -3,21 +3,45 @@ package io.bulla.interop.fabric;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /// What was asked of a fabric, until it has said how it ended. The local memory stays the fabric's until then.
 ///
 /// A long gather is asked for in pieces; it has ended when all of them have.
-public abstract sealed class FabricOperation permits FabricWrite, FabricSend, FabricReceive {
+public abstract class FabricOperation {
 
-    private final FabricEndpoint from;
+    /// A part of an operation that the fabric is given at once.
+    record Piece(FabricOperation of, int index) {}
+
+    /// Where operations begin: an endpoint of libfabric's. The module has one subclass.
+    abstract static class Origin {
+
+        final long address;
+        // what the fabric does not take yet, in order; under the domain's monitor, as below
+        final Queue<Piece> waiting = new ArrayDeque<>();
+        boolean closed;
+
+        Origin(long address) {
+            this.address = address;
+        }
+
+        /// What an operation is changed under.
+        abstract Object monitor();
+
+        /// Lets the fabric work.
+        abstract void progress() throws FabricException;
+    }
+
+    private final Origin from;
     private final String call;
     // under the domain's monitor, as all below
     private int left;
     private int error;
 
-    FabricOperation(FabricEndpoint from, String call, int pieces) {
+    FabricOperation(Origin from, String call, int pieces) {
         this.from = from;
         this.call = call;
         this.left = pieces;
@@ -27,7 +51,7 @@ public abstract sealed class FabricOperation permits FabricWrite, FabricSend, Fa
     ///
     /// @return false while it has not
     public final boolean isDone() {
-        synchronized (from.domain()) {
+        synchronized (from.monitor()) {
             return left == 0;
         }
     }
@@ -44,21 +68,21 @@ public abstract sealed class FabricOperation permits FabricWrite, FabricSend, Fa
             if (System.nanoTime() - end > 0) {
                 throw new TimeoutException("no answer: " + this + " waitedMs=" + patience.toMillis());
             }
-            from.domain().progress();
+            from.progress();
         }
         check();
     }
 
     /// @throws FabricException with libfabric's error, if it has ended so
     final void check() throws FabricException {
-        synchronized (from.domain()) {
+        synchronized (from.monitor()) {
             if (error != 0) {
                 throw Libfabric.failed(call, error, what());
             }
         }
     }
 
-    final FabricEndpoint from() {
+    final Origin from() {
         return from;
     }
 

@@ -12,7 +12,7 @@ public final class FabricReceive extends FabricOperation {
     // under the domain's monitor
     private long byteCount;
 
-    FabricReceive(FabricEndpoint from, MemorySegment into) {
+    FabricReceive(Origin from, MemorySegment into) {
         super(from, "fi_recv", 1);
         this.into = into;
     }
@@ -21,7 +21,7 @@ public final class FabricReceive extends FabricOperation {
     ///
     /// @return bytes; 0 while it is not done
     public long byteCount() {
-        synchronized (from().domain()) {
+        synchronized (from().monitor()) {
             return byteCount;
         }
     }

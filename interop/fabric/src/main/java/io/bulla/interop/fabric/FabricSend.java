@@ -14,7 +14,7 @@ public final class FabricSend extends FabricOperation {
     private final long peer;
 
     /// @param bytes of one piece
-    FabricSend(FabricEndpoint from, long peer, Gather bytes) {
+    FabricSend(Origin from, long peer, Gather bytes) {
         super(from, "fi_send", 1);
         this.bytes = bytes;
         this.peer = peer;
@@ -26,7 +26,7 @@ public final class FabricSend extends FabricOperation {
         bytes.fill(own, message, piece);
         message.set(JAVA_LONG, 24, peer);
         message.set(JAVA_LONG, 32, id);
-        return FabricCalls.send(from().address, message, FabricDomain.COMPLETION);
+        return FabricCalls.send(from().address, message, Libfabric.COMPLETION);
     }
 
     @Override

@@ -19,12 +19,12 @@ public final class FabricWrite extends FabricOperation {
     private final long number;
 
     /// @param tells whether the peer is told the key when all is in its memory; of one piece then
-    FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes, boolean tells) {
+    FabricWrite(Origin from, long peer, long key, long target, Gather bytes, boolean tells) {
         this(from, peer, key, target, bytes, tells, key);
     }
 
     /// @param number that the peer is told
-    FabricWrite(FabricEndpoint from, long peer, long key, long target, Gather bytes, boolean tells, long number) {
+    FabricWrite(Origin from, long peer, long key, long target, Gather bytes, boolean tells, long number) {
         super(from, "fi_write", bytes.pieces());
         this.bytes = bytes;
         this.peer = peer;
@@ -51,8 +51,8 @@ public final class FabricWrite extends FabricOperation {
         message.set(JAVA_LONG, 40, 1);
         message.set(JAVA_LONG, 48, id);
         message.set(JAVA_LONG, 56, number);
-        long tell = tells ? FabricDomain.REMOTE_DATA : 0;
-        return FabricCalls.write(from().address, message, FabricDomain.COMPLETION | DELIVERY_COMPLETE | tell);
+        long tell = tells ? Libfabric.REMOTE_DATA : 0;
+        return FabricCalls.write(from().address, message, Libfabric.COMPLETION | DELIVERY_COMPLETE | tell);
     }
 
     @Override

@@ -29,6 +29,9 @@ final class Libfabric {
     static final int VERSION = 1 << 16 | 17;
     static final int EAGAIN = 11;
     static final int EAVAIL = 259;
+    static final long COMPLETION = 1L << 24;
+    static final long REMOTE_DATA = 1L << 17;
+    static final long REMOTE_WRITE = 0x2000;
 
     // its tables may be others
     private static final int UNTRIED = 3 << 16;

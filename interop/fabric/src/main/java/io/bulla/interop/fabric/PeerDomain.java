@@ -4,16 +4,98 @@ package io.bulla.interop.fabric;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.bulla.interop.fabric.FabricOperation.Origin;
+import io.bulla.interop.fabric.FabricOperation.Piece;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
-/// What one peer has of a fabric: a domain of libfabric's with addresses, a queue of completions and an endpoint. A
-/// key is good at every endpoint of a domain, and at no other: so one peer's key is good at its own endpoint only.
+/// What one peer has of a fabric: a domain of libfabric's with addresses, a queue of completions and an endpoint. A key
+/// is good at every endpoint of a domain, and at no other: so one peer's key is good at its own endpoint only.
 /// Under the monitor of its [FabricDomain].
 final class PeerDomain {
+
+    /// Makes what stands for an endpoint.
+    @FunctionalInterface
+    interface Made {
+        Origin of(long address, byte... name);
+    }
+
+    /// Memory that the peer may write to.
+    ///
+    /// made --open--> known to the fabric --close--> closed
+    static final class Region implements Mark {
+
+        private final Object domain;
+        private final PeerDomain of;
+        private final Peer peer;
+        // 0 unless the fabric knows it
+        private long object;
+        private long key;
+        private int place;
+
+        Region(Object domain, PeerDomain of, Peer peer) {
+            this.domain = domain;
+            this.of = of;
+            this.peer = peer;
+        }
+
+        /// @param out room for an object
+        void open(long address, long length, long wantedKey, MemorySegment out) throws FabricException {
+            FabricCalls.register(of.domain, address, length, Libfabric.REMOTE_WRITE, wantedKey, out);
+            of.marks++;
+            object = out.get(JAVA_LONG, 0);
+            key = Libfabric.word(object + 32);
+        }
+
+        /// @throws IllegalStateException if the fabric refuses; nothing has changed then
+        void close() {
+            closeObject("fi_close(mr)", object);
+            of.marks--;
+            object = 0;
+        }
+
+        boolean isClosed() {
+            return object == 0;
+        }
+
+        Object domain() {
+            return domain;
+        }
+
+        /// What its peer has.
+        PeerDomain of() {
+            return of;
+        }
+
+        /// Where it is in the domain's list.
+        int place() {
+            return place;
+        }
+
+        void place(int now) {
+            place = now;
+        }
+
+        @Override
+        public long key() {
+            return key;
+        }
+
+        @Override
+        public String toString() {
+            return "Region[key=" + Long.toHexString(key) + " peer=" + peer + "]";
+        }
+    }
+
+    static final int ECANCELED = 125;
 
     private static final long TRANSMIT_AND_RECEIVE = 0x800 | 0x400;
     private static final int CQ_FORMAT_DATA = 3;
@@ -25,7 +107,10 @@ final class PeerDomain {
     private final long domain;
     private long addresses;
     private long queue;
-    private @Nullable FabricEndpoint endpoint;
+    private @Nullable Origin endpoint;
+    private final Map<Long, Piece> underWay = new HashMap<>();
+    // never one that was: what is left in a closed endpoint's answers is of no piece
+    private long nextPiece = 1;
     private int marks;
 
     /// @param fabric that is open
@@ -41,12 +126,12 @@ final class PeerDomain {
     }
 
     @Nullable
-    FabricEndpoint endpoint() {
+    Origin endpoint() {
         return endpoint;
     }
 
     /// @return open, and this one's from now on
-    FabricEndpoint open(FabricDomain of, MemorySegment out) throws FabricException {
+    Origin open(Made made, MemorySegment out) throws FabricException {
         long address = 0;
         boolean enabled = false;
         try (Arena own = Arena.ofConfined()) {
@@ -63,7 +148,7 @@ final class PeerDomain {
             FabricCalls.bind(address, queue, TRANSMIT_AND_RECEIVE);
             FabricCalls.bind(address, addresses, 0);
             FabricCalls.enable(address);
-            FabricEndpoint fresh = new FabricEndpoint(of, this, address, FabricCalls.nameOf(address));
+            Origin fresh = made.of(address, FabricCalls.nameOf(address));
             endpoint = fresh;
             enabled = true;
             return fresh;
@@ -77,11 +162,19 @@ final class PeerDomain {
         }
     }
 
+    /// @return what got no answer, and gets none any more
     /// @throws IllegalStateException if the fabric refuses; nothing has changed then
-    void closeEndpoint(FabricEndpoint old) {
+    List<Piece> closeEndpoint(Origin old) {
+        List<Piece> left = new ArrayList<>(old.waiting.size() + underWay.size());
         closeObject("fi_close(endpoint)", old.address);
         endpoint = null;
         closeBehindEndpoint();
+        old.closed = true;
+        left.addAll(old.waiting);
+        old.waiting.clear();
+        left.addAll(underWay.values());
+        underWay.clear();
+        return left;
     }
 
     /// What is refused now is closed with the domain.
@@ -97,17 +190,47 @@ final class PeerDomain {
         return FabricCalls.insert(addresses, name);
     }
 
-    /// @return the mark's object
-    long register(long address, long length, long access, long key, MemorySegment out) throws FabricException {
-        FabricCalls.register(domain, address, length, access, key, out);
-        marks++;
-        return out.get(JAVA_LONG, 0);
+    /// Those that the fabric did not take, in order: a connection is being made, or its queue is full.
+    void beginWaiting(Origin from, Thrown thrown) {
+        Queue<Piece> waiting = from.waiting;
+        for (Piece next = waiting.peek(); next != null; next = waiting.peek()) {
+            int refused = begin(next);
+            if (refused == Libfabric.EAGAIN) {
+                return;
+            }
+            waiting.remove();
+            if (refused != 0) {
+                FabricOperation over = next.of();
+                thrown.after(() -> over.ended(refused, 0));
+            }
+        }
     }
 
-    /// @throws IllegalStateException if the fabric refuses; nothing has changed then
-    void unregister(long object) {
-        closeObject("fi_close(mr)", object);
-        marks--;
+    /// @return libfabric's number, 0 if it has taken the piece
+    private int begin(Piece piece) {
+        long id = nextPiece;
+        boolean taken = false;
+        try (Arena own = Arena.ofConfined()) {
+            // first: its end may be told before the call is over
+            underWay.put(id, piece);
+            long result = piece.of().begin(own, piece.index(), id);
+            taken = result == 0;
+            nextPiece++;
+            return (int) -result;
+        } catch (FabricException refused) {
+            return refused.number() == 0 ? ECANCELED : refused.number();
+        } finally {
+            if (!taken) {
+                underWay.remove(id);
+            }
+        }
+    }
+
+    void ended(long id, int with, long bytes, Thrown thrown) {
+        Piece piece = underWay.remove(id);
+        if (piece != null) {
+            thrown.after(() -> piece.of().ended(with, bytes));
+        }
     }
 
     boolean isUnused() {

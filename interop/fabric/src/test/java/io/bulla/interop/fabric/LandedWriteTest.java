@@ -183,7 +183,7 @@ class LandedWriteTest {
             // its own memory, with the other one's number
             FabricWrite lie = new FabricWrite(
                     scene.bare, scene.to, own.key(), scene.target(own), Gather.of(buffer, 1), true, expected.key());
-            scene.baresDomain.begin(lie, 1);
+            scene.baresDomain.begin(scene.bare, lie, 1);
             scene.until(lie::isDone);
             lie.await(PATIENCE);
             FabricWrite good = scene.bare.write(scene.toWatched, expected.key(), scene.target(expected), buffer, true);

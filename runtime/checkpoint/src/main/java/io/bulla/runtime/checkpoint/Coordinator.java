@@ -25,11 +25,6 @@ final class Coordinator {
 
     private static final String NOT_KNOWN = "; whether the checkpoint exists, CheckpointArchive.manifest knows";
 
-    /// How it speaks to a node.
-    interface Voice {
-        void say(int rank, Notice notice);
-    }
-
     private static final class Attempt {
 
         private final CheckpointTicket ticket;
@@ -57,13 +52,13 @@ final class Coordinator {
     private final CheckpointArchive archive;
     private final int keeps;
     private final Agent agent;
-    private final Voice voice;
+    private final Notice.Voice voice;
     private @Nullable Attempt attempt;
     // what came of the last one
     private @Nullable Notice outcome;
     private @Nullable Future<?> timer;
 
-    Coordinator(int nodes, CheckpointStore store, int keeps, Agent agent, Voice voice) {
+    Coordinator(int nodes, CheckpointStore store, int keeps, Agent agent, Notice.Voice voice) {
         this.nodes = nodes;
         this.store = store;
         this.archive = CheckpointArchive.of(store);

@@ -24,6 +24,11 @@ record Notice(Word word, long attempt, long epoch, long figure, int messages, St
     /// Topic of what a node says to its coordinator.
     static final int FROM_NODE = 1;
 
+    /// How one speaks to a node, or to its coordinator.
+    interface Voice {
+        void say(int rank, Notice notice);
+    }
+
     private static final int HEAD = 29;
     private static final int MOST = 256;
 

@@ -28,11 +28,6 @@ final class Participant {
 
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /// How it speaks to a coordinator.
-    interface Voice {
-        void say(int coordinator, Notice notice);
-    }
-
     private static final class Part {
 
         private final int coordinator;
@@ -57,12 +52,13 @@ final class Participant {
     private final CheckpointArchive archive;
     private final Map<String, StateSaver> savers;
     private final Agent agent;
-    private final Voice voice;
+    private final Notice.Voice voice;
     private @Nullable Part part;
     // the last one that has failed here
     private @Nullable Notice failed;
 
-    Participant(OobNode node, CheckpointArchive archive, Map<String, StateSaver> savers, Agent agent, Voice voice) {
+    Participant(
+            OobNode node, CheckpointArchive archive, Map<String, StateSaver> savers, Agent agent, Notice.Voice voice) {
         this.node = node;
         this.archive = archive;
         this.savers = savers;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.registration;
 
+import io.bulla.buffer.internal.FlightGate;
 import java.time.Duration;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -20,19 +20,11 @@ import org.jspecify.annotations.Nullable;
 /// dropped: what it tells of has happened.
 final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
-
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
 
     /// An event that runs until the device has answered; `null` when no recording runs.
     static @Nullable Registered registering() {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Registered event = new Registered();
                 if (event.isEnabled()) {
@@ -49,30 +41,22 @@ final class FlightEvents {
     static void registered(@Nullable Registered begun, String device, Marked fresh) {
         if (begun != null) {
             try {
-                begun.device = device;
-                begun.slab = fresh.slab().id();
-                begun.bytes = fresh.length();
                 begun.access = fresh.access().name();
-                begun.peer = peerOf(fresh);
-                begun.commit();
+                begun.tell(device, fresh);
             } catch (Throwable dropped) {
                 // see above
             }
         }
     }
 
-    static void free(String device, Marked old) {
-        if (isOn()) {
+    static void free(String device, Marked old, long age) {
+        if (FlightGate.isOpen()) {
             try {
                 Free event = new Free();
                 if (event.isEnabled()) {
-                    event.device = device;
-                    event.slab = old.slab().id();
-                    event.bytes = old.length();
                     event.access = old.access().name();
-                    event.peer = peerOf(old);
-                    event.age = old.registrations().now() - old.since();
-                    event.commit();
+                    event.age = age;
+                    event.tell(device, old);
                 }
             } catch (Throwable dropped) {
                 // see above
@@ -80,18 +64,14 @@ final class FlightEvents {
         }
     }
 
-    static void quarantined(String device, Grant left, Duration waited, String why) {
-        if (isOn()) {
+    static void quarantined(String device, Marked left, Duration waited, String why) {
+        if (FlightGate.isOpen()) {
             try {
                 Quarantined event = new Quarantined();
                 if (event.isEnabled()) {
-                    event.device = device;
-                    event.slab = left.slab().id();
-                    event.bytes = left.length();
-                    event.peer = peerOf(left);
                     event.waited = waited.toNanos();
                     event.why = why;
-                    event.commit();
+                    event.tell(device, left);
                 }
             } catch (Throwable dropped) {
                 // see above
@@ -100,7 +80,7 @@ final class FlightEvents {
     }
 
     static void refused(String device, long bytes, String why) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Refused event = new Refused();
                 if (event.isEnabled()) {
@@ -115,8 +95,30 @@ final class FlightEvents {
         }
     }
 
-    private static String peerOf(Marked mark) {
-        return mark.peer() == null ? "-" : mark.peer().toString();
+    /// What each says of a mark.
+    abstract static class OfMark extends Event {
+        @Label("Device")
+        @Nullable
+        String device;
+
+        @Label("Slab")
+        long slab;
+
+        @Label("Bytes")
+        @DataAmount
+        long bytes;
+
+        @Label("Peer")
+        @Nullable
+        String peer;
+
+        void tell(String by, Marked mark) {
+            device = by;
+            slab = mark.slab().id();
+            bytes = mark.length();
+            peer = mark.peerName();
+            commit();
+        }
     }
 
     @Name("bulla.MemoryRegistered")
@@ -124,25 +126,10 @@ final class FlightEvents {
     @Description("A device was told of memory")
     @Category("Bulla")
     @StackTrace(false)
-    static final class Registered extends Event {
-        @Label("Device")
-        @Nullable
-        String device;
-
-        @Label("Slab")
-        long slab;
-
-        @Label("Bytes")
-        @DataAmount
-        long bytes;
-
+    static final class Registered extends OfMark {
         @Label("Access")
         @Nullable
         String access;
-
-        @Label("Peer")
-        @Nullable
-        String peer;
     }
 
     @Name("bulla.MemoryFree")
@@ -150,25 +137,10 @@ final class FlightEvents {
     @Description("A device can no longer touch memory")
     @Category("Bulla")
     @StackTrace(false)
-    static final class Free extends Event {
-        @Label("Device")
-        @Nullable
-        String device;
-
-        @Label("Slab")
-        long slab;
-
-        @Label("Bytes")
-        @DataAmount
-        long bytes;
-
+    static final class Free extends OfMark {
         @Label("Access")
         @Nullable
         String access;
-
-        @Label("Peer")
-        @Nullable
-        String peer;
 
         @Label("Age")
         @Description("Since the device was asked")
@@ -181,22 +153,7 @@ final class FlightEvents {
     @Description("A device has not stopped in time: the memory stays out of use until it has")
     @Category("Bulla")
     @StackTrace(false)
-    static final class Quarantined extends Event {
-        @Label("Device")
-        @Nullable
-        String device;
-
-        @Label("Slab")
-        long slab;
-
-        @Label("Bytes")
-        @DataAmount
-        long bytes;
-
-        @Label("Peer")
-        @Nullable
-        String peer;
-
+    static final class Quarantined extends OfMark {
         @Label("Waited")
         @Timespan
         long waited;

@@ -9,10 +9,12 @@ import io.bulla.pool.device.Peer;
 import io.bulla.runtime.registration.Revocation.Clean;
 import io.bulla.runtime.registration.Revocation.Quarantined;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 /// What one peer may write to: an exact range of a [Landing], by a key that no one else ever had or will have.
 ///
@@ -26,16 +28,17 @@ import java.util.concurrent.TimeoutException;
 /// Any thread may end it; the first one decides how.
 public final class Grant extends Marked {
 
-    private final Landing landing;
+    private final Consumer<Grant> whenFenced;
     private final Peer peer;
     private final CompletableFuture<Void> fence = new CompletableFuture<>();
     // volatile: for reports; written before the look at whether it is fenced after all
     private volatile boolean quarantined;
 
-    Grant(Registrations registrations, Landing landing, Slab slab, long offset, long length, Peer peer) {
-        super(registrations, slab, offset, length);
-        this.landing = landing;
+    /// @param whenFenced told once
+    Grant(Owner marks, Slab slab, long offset, long length, Peer peer, Consumer<Grant> whenFenced) {
+        super(marks, slab, offset, length);
         this.peer = peer;
+        this.whenFenced = whenFenced;
     }
 
     /// What the peer names the memory by.
@@ -95,6 +98,15 @@ public final class Grant extends Marked {
         return end(Ending.REVOKED, patience);
     }
 
+    /// Revokes all: no new access first, for all of them.
+    static List<Revocation> revokeAll(List<Grant> grants, Duration patience) {
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
+        grants.forEach(grant -> grant.revoke(Duration.ZERO));
+        return grants.stream()
+                .map(grant -> grant.revoke(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
+                .toList();
+    }
+
     /// Whether the memory is the program's again.
     ///
     /// @return false while the device, or the peer through it, may write
@@ -146,13 +158,13 @@ public final class Grant extends Marked {
     /// One that ends while it is being registered: no peer has its key yet.
     @Override
     void retire() {
-        registrations().retire(this, Ending.REVOKED);
+        marks().retire(this, Ending.REVOKED);
     }
 
     @Override
     void whenFree() {
         try {
-            landing.fenced(this);
+            whenFenced.accept(this);
         } finally {
             // last: what waits for it may use the memory
             fence.complete(null);
@@ -162,7 +174,7 @@ public final class Grant extends Marked {
     private Revocation end(Ending how, Duration patience) {
         // one that is being registered is retired by the thread that does so
         if (stop()) {
-            registrations().retire(this, how);
+            marks().retire(this, how);
         }
         return await(patience);
     }
@@ -171,7 +183,7 @@ public final class Grant extends Marked {
         if (isFenced()) {
             return new Clean();
         }
-        String why = "device has not stopped: fence=" + registrations().traits().fence();
+        String why = "device has not stopped: fence=" + marks().traits().fence();
         try {
             fence.get(Math.max(0, TimeUnit.NANOSECONDS.convert(patience)), TimeUnit.NANOSECONDS);
             return new Clean();
@@ -187,7 +199,7 @@ public final class Grant extends Marked {
         if (isFenced()) {
             return new Clean();
         }
-        FlightEvents.quarantined(registrations().traits().device(), this, patience, why);
+        FlightEvents.quarantined(marks().traits().device(), this, patience, why);
         return new Quarantined(peer, key(), length(), patience, why, fence.copy());
     }
 }

@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// Memory that peers write to, until all of them have ended and it is sealed.
@@ -34,7 +33,7 @@ public final class Landing implements AutoCloseable {
         CLOSED
     }
 
-    private final Registrations registrations;
+    private final DeviceMarks marks;
     private final SlabSource memory;
     private final long byteSize;
     private final Slab slab;
@@ -44,8 +43,8 @@ public final class Landing implements AutoCloseable {
     private final List<Grant> unfenced = new ArrayList<>();
     private State state = State.OPEN;
 
-    private Landing(Registrations registrations, SlabSource memory, Region region, Slab slab, long byteSize) {
-        this.registrations = registrations;
+    private Landing(DeviceMarks marks, SlabSource memory, Region region, Slab slab, long byteSize) {
+        this.marks = marks;
         this.memory = memory;
         this.region = region;
         this.slab = slab;
@@ -53,7 +52,8 @@ public final class Landing implements AutoCloseable {
         this.byteSize = byteSize;
     }
 
-    static Landing take(Registrations registrations, SlabSource memory, long byteSize) {
+    static Landing take(DeviceMarks marks, SlabSource memory, long byteSize) {
+        marks.checkOpen();
         Region region = memory.allocate(byteSize);
         boolean taken = false;
         try {
@@ -62,7 +62,7 @@ public final class Landing implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "landing needs slabs, and the source uses no memory again: " + memory);
             }
-            Landing landing = new Landing(registrations, memory, region, slab, byteSize);
+            Landing landing = new Landing(marks, memory, region, slab, byteSize);
             taken = true;
             return landing;
         } finally {
@@ -102,9 +102,9 @@ public final class Landing implements AutoCloseable {
     /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
     public Grant grant(Peer peer, long offset, long length) throws RegistrationRefusedException {
         Objects.checkFromIndexSize(offset, length, byteSize);
-        Grant grant = new Grant(registrations, this, slab, start + offset, length, peer);
+        Grant grant = new Grant(marks, slab, start + offset, length, peer, this::fenced);
         add(grant);
-        registrations.enter(grant, Access.REMOTE_WRITE);
+        marks.enter(grant, Access.REMOTE_WRITE);
         if (!grant.shown()) {
             throw new IllegalStateException("grant was ended while its device was asked: it is over: " + this);
         }
@@ -152,15 +152,12 @@ public final class Landing implements AutoCloseable {
     ///     when the device has stopped; the exception carries other memory
     /// @throws IllegalStateException if the landing is over
     public void reclaim(Duration patience) throws BufferUnusableException {
-        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         List<Grant> left;
         synchronized (this) {
             checkOpen();
             left = List.copyOf(unfenced);
         }
-        // no new access first, for all of them
-        left.forEach(grant -> grant.revoke(Duration.ZERO));
-        left.forEach(grant -> grant.revoke(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))));
+        Grant.revokeAll(left, patience);
         Grant unsafe;
         synchronized (this) {
             unsafe = unfenced.isEmpty() ? null : unfenced.getFirst();
@@ -204,13 +201,11 @@ public final class Landing implements AutoCloseable {
     }
 
     /// The device has stopped for a grant.
-    void fenced(Grant grant) {
-        Region free;
+    private void fenced(Grant grant) {
         synchronized (this) {
             unfenced.remove(grant);
-            free = takeIfOver();
         }
-        release(free);
+        giveBackIfOver();
     }
 
     private void add(Grant grant) {
@@ -238,7 +233,7 @@ public final class Landing implements AutoCloseable {
 
     private BufferUnusableException unusable(Grant unsafe, Duration waited) {
         try {
-            return new BufferUnusableException(unsafe, waited, registrations.landing(memory, byteSize), null);
+            return new BufferUnusableException(unsafe, waited, take(marks, memory, byteSize), null);
         } catch (RuntimeException | OutOfMemoryError noMemory) {
             return new BufferUnusableException(unsafe, waited, null, noMemory);
         }
@@ -247,22 +242,12 @@ public final class Landing implements AutoCloseable {
     private void giveBackIfOver() {
         Region free;
         synchronized (this) {
-            free = takeIfOver();
+            if (state == State.OPEN || !unfenced.isEmpty()) {
+                return;
+            }
+            free = region;
+            region = null;
         }
-        release(free);
-    }
-
-    /// Under this monitor.
-    private @Nullable Region takeIfOver() {
-        if (state == State.OPEN || !unfenced.isEmpty()) {
-            return null;
-        }
-        Region free = region;
-        region = null;
-        return free;
-    }
-
-    private static void release(@Nullable Region free) {
         if (free != null) {
             free.release();
         }

@@ -3,15 +3,41 @@ package io.bulla.runtime.registration;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Mark;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.Traits;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Memory that a device knows of: a holder of its slab.
 abstract class Marked extends MarkState implements Slab.Holder {
 
-    private final Registrations registrations;
+    /// Whom the marks of one device are. A class of which the module has one subclass: a call to it is a direct one.
+    abstract static class Owner {
+
+        abstract Traits traits();
+
+        /// In nanoseconds, of the clock that ages and pauses go by.
+        abstract long now();
+
+        /// The round of the cache.
+        abstract long tick();
+
+        /// Tells the device to stop, once for a mark.
+        abstract void retire(Marked old, Ending ending);
+
+        /// For one that was on its way to the device when that was closed: a closed device says nothing of it.
+        abstract void freeIfEnded(Marked late);
+
+        /// The device has let go.
+        abstract void gone(Marked old);
+
+        /// The device did what it should not.
+        abstract void surprised();
+    }
+
+    private final Owner marks;
     private final Slab slab;
     private final long offset;
     private final long length;
@@ -23,11 +49,11 @@ abstract class Marked extends MarkState implements Slab.Holder {
     // the mark's, which a use would have to wait for
     private long key;
     private boolean ownsKey;
-    // of KeysInUse, under the registrations' lock
+    // of KeysInUse, under the owner's lock
     @Nullable
     Marked nextOfKey;
 
-    // of Marks, under the registrations' lock
+    // of Marks, under the owner's lock
     @Nullable
     Marked previous;
 
@@ -38,16 +64,16 @@ abstract class Marked extends MarkState implements Slab.Holder {
     // before the device is asked, and closed when it has let go
     private @Nullable Pin pin;
 
-    Marked(Registrations registrations, Slab slab, long offset, long length) {
-        this.registrations = registrations;
+    Marked(Owner marks, Slab slab, long offset, long length) {
+        this.marks = marks;
         this.slab = slab;
         this.offset = offset;
         this.length = length;
-        this.since = registrations.now();
+        this.since = marks.now();
     }
 
-    final Registrations registrations() {
-        return registrations;
+    final Owner marks() {
+        return marks;
     }
 
     final Slab slab() {
@@ -128,6 +154,12 @@ abstract class Marked extends MarkState implements Slab.Holder {
 
     abstract @Nullable Peer peer();
 
+    /// For reports.
+    final String peerName() {
+        Peer whose = peer();
+        return whose == null ? "-" : whose.toString();
+    }
+
     /// Ended, and the device has not stopped.
     boolean isQuarantined() {
         return isLost() && !isGone();
@@ -150,7 +182,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
             return true;
         }
         retire();
-        registrations.freeIfEnded(this);
+        marks.freeIfEnded(this);
         return false;
     }
 
@@ -163,7 +195,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
     /// The device can no longer touch the memory. Called by the device, which may be wrong about how often.
     final void memoryIsFree() {
         if (!freed()) {
-            registrations.surprised();
+            marks.surprised();
         }
     }
 
@@ -178,7 +210,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
             return false;
         }
         try {
-            registrations.gone(this);
+            marks.gone(this);
         } finally {
             whenFree();
         }

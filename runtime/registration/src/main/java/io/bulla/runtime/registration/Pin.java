@@ -2,11 +2,9 @@
 package io.bulla.runtime.registration;
 
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Peer;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
-import org.jspecify.annotations.Nullable;
 
 /// A mark as a lease, so that a ledger of leases lists it: by whom memory is pinned, since when, for
 /// which peer.
@@ -15,15 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class Pin extends Lease {
 
     /// What a ledger shows as the holder.
-    private record By(
-            String device,
-            long slab,
-            Access access,
-            @Nullable Peer peer) {
+    private record By(String device, long slab, Access access, String peer) {
 
         @Override
         public String toString() {
-            return "pin of " + device + " slab=" + slab + " access=" + access + " peer=" + (peer == null ? "-" : peer);
+            return "pin of " + device + " slab=" + slab + " access=" + access + " peer=" + peer;
         }
     }
 
@@ -52,9 +46,9 @@ final class Pin extends Lease {
     }
 
     /// @return open, and known to the trace
-    static Pin open(LeaseTrace trace, String device, Marked of) {
-        Pin pin = new Pin(new Pinned(trace, of.length()));
-        pin.opened(new By(device, of.slab().id(), of.access(), of.peer()));
+    static Pin open(LeaseTrace trace, String device, long slab, long bytes, Access access, String peer) {
+        Pin pin = new Pin(new Pinned(trace, bytes));
+        pin.opened(new By(device, slab, access, peer));
         return pin;
     }
 }

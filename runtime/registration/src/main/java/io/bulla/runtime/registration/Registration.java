@@ -14,13 +14,13 @@ final class Registration extends Marked {
     // plain: for the eviction, a guess
     private long lastUsed;
 
-    Registration(Registrations registrations, Slab slab) {
-        super(registrations, slab, 0, slab.byteSize());
+    Registration(Owner marks, Slab slab) {
+        super(marks, slab, 0, slab.byteSize());
     }
 
     @Override
     public Object owner() {
-        return registrations();
+        return marks();
     }
 
     /// @return `null` unless it is live
@@ -30,7 +30,7 @@ final class Registration extends Marked {
     }
 
     void useEnded() {
-        lastUsed = registrations().tick();
+        lastUsed = marks().tick();
         if (endUse()) {
             retire();
         }
@@ -43,7 +43,7 @@ final class Registration extends Marked {
 
     @Override
     boolean shown() {
-        lastUsed = registrations().tick();
+        lastUsed = marks().tick();
         return super.shown();
     }
 
@@ -63,7 +63,7 @@ final class Registration extends Marked {
 
     @Override
     void retire() {
-        registrations().retire(this, Ending.IDLE);
+        marks().retire(this, Ending.IDLE);
     }
 
     @Override

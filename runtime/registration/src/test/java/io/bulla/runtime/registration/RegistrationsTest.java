@@ -172,7 +172,7 @@ class RegistrationsTest {
             }
             assertNotEquals(before.id(), now.id());
             assertNotEquals(firstKey, keyOf(scene, taken.getLast()));
-            assertFalse(before.hold(new Registration(scene.registrations, before)), "a slab whose life is over");
+            assertFalse(before.hold(new Registration(scene.registrations.marks, before)), "a slab whose life is over");
             taken.forEach(SealedBuffer::close);
         }
     }

@@ -158,8 +158,8 @@ class RoomTest {
             scene.memory.trim();
             assertThrows(
                     RegistrationRefusedException.class,
-                    () -> registrations.enter(
-                            new Registration(registrations, over), io.bulla.pool.device.Access.LOCAL));
+                    () -> registrations.marks.enter(
+                            new Registration(registrations.marks, over), io.bulla.pool.device.Access.LOCAL));
             assertEquals(List.of(), ledger.open());
             assertEquals(List.of(), registrations.held());
             assertEquals(0, registrations.figures().markedBytes());

@@ -137,7 +137,7 @@ class UnsureTest {
             Registration[] marks = new Registration[1000];
             for (int round = 0; round < 3; round++) {
                 for (int i = 0; i < marks.length; i++) {
-                    marks[i] = new Registration(scene.registrations, slab);
+                    marks[i] = new Registration(scene.registrations.marks, slab);
                     // without room made for it a chain is longer
                     if (round != 0 || i % 2 == 0) {
                         keys.reserve();
@@ -145,7 +145,7 @@ class UnsureTest {
                     assertTrue(keys.add(marks[i], i * 4096L));
                 }
                 for (int i = 0; i < marks.length; i++) {
-                    assertFalse(keys.add(new Registration(scene.registrations, slab), i * 4096L));
+                    assertFalse(keys.add(new Registration(scene.registrations.marks, slab), i * 4096L));
                 }
                 for (int i = marks.length - 1; i >= 0; i -= 2) {
                     keys.remove(marks[i]);

@@ -11,22 +11,22 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /// Hands out one region that is filled already, to a builder that only seals it.
-final class Filled implements MemorySource {
+final class PrefilledSource implements MemorySource {
 
     private static final BuilderAccess<BufferBuilder> ACCESS = BuilderAccess.of(BufferBuilder.class);
 
     private final SlabSource source;
     private @Nullable Region region;
 
-    private Filled(SlabSource source, Region region) {
+    private PrefilledSource(SlabSource source, Region region) {
         this.source = source;
         this.region = region;
     }
 
     static SealedBuffer seal(SlabSource source, Region region, long used) {
         byte first = used == 0 ? 0 : region.segment().get(ValueLayout.JAVA_BYTE, 0);
-        Filled filled = new Filled(source, region);
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(filled, Math.max(1, used))) {
+        PrefilledSource prefilled = new PrefilledSource(source, region);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(prefilled, Math.max(1, used))) {
             if (used > 0) {
                 // takes the region, and leaves its bytes as they are
                 builder.putByte(first);
@@ -34,7 +34,7 @@ final class Filled implements MemorySource {
             }
             return builder.seal();
         } finally {
-            filled.giveBackIfUnused();
+            prefilled.giveBackIfUnused();
         }
     }
 

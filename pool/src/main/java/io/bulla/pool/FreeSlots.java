@@ -2,11 +2,12 @@
 package io.bulla.pool;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import org.jspecify.annotations.Nullable;
 
 /// Slots that are at home in their slabs: in no cache, so that they do not hold the slab. Guarded by the lock of
 /// [Slabs].
-final class Home {
+final class FreeSlots {
 
     private final @Nullable Slot[] lists = new @Nullable Slot[SizeClasses.COUNT];
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,29 +13,27 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /// The stack of what waits to be closed.
-class WaitingTest {
+class IntrusiveStackTest {
 
     private static final int THREADS = 4;
     private static final int ROUNDS = 10;
     private static final int EACH = 50_000;
 
-    private static final class Entry implements Waiting.Item<Entry> {
+    private static final class Entry {
 
         private final AtomicInteger taken = new AtomicInteger();
         private Entry next;
 
-        @Override
-        public Entry next() {
+        Entry next() {
             return next;
         }
 
-        @Override
-        public void next(Entry entry) {
+        void next(Entry entry) {
             next = entry;
         }
     }
 
-    private final Waiting<Entry> stack = new Waiting<>();
+    private final IntrusiveStack<Entry> stack = new IntrusiveStack<>(Entry::next, Entry::next);
 
     @Test
     void theLastPutIsTheFirstTakenAndLeavesUnlinked() {

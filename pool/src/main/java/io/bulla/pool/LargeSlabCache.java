@@ -2,12 +2,13 @@
 package io.bulla.pool;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Free slots that are whole slabs, and that a device knows: the next one who wants that size finds them registered
 /// already. Lock-free.
-final class Wholes {
+final class LargeSlabCache {
 
     private final Depot depot = new Depot();
 

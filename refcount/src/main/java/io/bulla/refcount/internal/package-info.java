@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// For modules of Bulla's alone: exported to these by name, and no part of the API. On the class path, where exports
+/// do not count, it may change at any time.
+///
+/// - [OwnThread][io.bulla.refcount.internal.OwnThread] is how each module makes a thread of its own.
+/// - [Failures][io.bulla.refcount.internal.Failures] joins what the steps of a batch throw.
+@NullMarked
+package io.bulla.refcount.internal;
+
+import org.jspecify.annotations.NullMarked;
