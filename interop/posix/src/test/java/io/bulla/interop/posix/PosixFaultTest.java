@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.interop.posix.fixtures.Descriptors;
+import io.bulla.interop.posix.fixtures.MemoryFiles;
+import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
