@@ -6,15 +6,15 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.Guard;
-import io.bulla.interop.posix.MemfdSource;
-import io.bulla.interop.posix.PosixSocket;
-import io.bulla.interop.posix.SharedSeal;
-import io.bulla.interop.posix.SharedSlabSource;
-import io.bulla.interop.posix.SlabBorrower;
-import io.bulla.interop.posix.SlabLender;
-import io.bulla.interop.posix.SlabPeer;
-import io.bulla.interop.posix.SlabQuota;
+import io.bulla.interop.posix.lending.SharedSlabSource;
+import io.bulla.interop.posix.lending.SlabBorrower;
+import io.bulla.interop.posix.lending.SlabLender;
+import io.bulla.interop.posix.lending.SlabPeer;
+import io.bulla.interop.posix.lending.SlabQuota;
+import io.bulla.interop.posix.memfd.MappingProtection;
+import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
+import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,7 +66,7 @@ final class Warmup {
     /// Copies go without them.
     private static boolean hasMemoryFiles() {
         try {
-            Guard.ofKernel();
+            MappingProtection.ofKernel();
             return true;
         } catch (UnsupportedOperationException none) {
             return false;
@@ -78,9 +78,9 @@ final class Warmup {
         for (int i = 0; i < ROUNDS; i++) {
             SealedBuffer content =
                     BufferBuilder.create(source).put(new byte[BYTES]).seal();
-            try (SharedSeal seal = SharedSeal.of(content, i, source)) {
+            try (SealedFileHandoff seal = SealedFileHandoff.of(content, i, source)) {
                 seal.sendTo(pair[0]);
-                try (SharedSeal received = SharedSeal.receiveFrom(pair[1], BYTES);
+                try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], BYTES);
                         SealedBuffer buffer = received.share()) {
                     Bytes.sha256(buffer);
                 }

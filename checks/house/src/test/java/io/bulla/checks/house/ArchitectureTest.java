@@ -153,7 +153,7 @@ class ArchitectureTest {
     void nodesKnowNothingOfSharedSlabs() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.interop.posix")
+                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.interop.posix..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.local")
@@ -163,7 +163,7 @@ class ArchitectureTest {
                 .resideInAPackage("io.bulla.runtime.oob")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("io.bulla.interop.posix")
+                .resideInAPackage("io.bulla.interop.posix..")
                 .check(CLASSES);
     }
 
@@ -197,11 +197,23 @@ class ArchitectureTest {
     void restrictedMethodsAreCalledInTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.posix", "io.bulla.interop.fabric")
+                .resideOutsideOfPackages("io.bulla.interop.posix.internal.calls", "io.bulla.interop.fabric")
                 .should()
                 .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("reinterpret")
                         .or(HasName.Predicates.name("downcallHandle"))
                         .or(HasName.Predicates.name("libraryLookup"))))
+                .check(CLASSES);
+    }
+
+    /// Its users have sockets, memory, files and loans; on the class path, too.
+    @Test
+    void systemCallsAreKnownToTheirModuleAlone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.bulla.interop.posix..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.interop.posix.internal..")
                 .check(CLASSES);
     }
 
