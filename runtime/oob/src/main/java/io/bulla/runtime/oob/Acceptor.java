@@ -18,38 +18,42 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
-final class Acceptor {
+final class Acceptor implements Door {
 
-    private final NodeLoop nodeLoop;
+    private final LoopContext context;
+    private final IntFunction<? extends Connection.Owner> peers;
     private final Settings settings;
     private final ChannelGroup channels;
     private final RefusalLog refusals;
     private final Admission admission;
     private @Nullable ListeningSocket listener;
 
-    Acceptor(NodeLoop nodeLoop) {
-        this.nodeLoop = nodeLoop;
-        this.settings = nodeLoop.settings();
-        this.channels = new DefaultChannelGroup(nodeLoop.eventLoop(), true);
-        this.refusals = new RefusalLog(settings.rank(), nodeLoop.eventLoop());
+    /// @param peers by rank
+    public Acceptor(LoopContext context, IntFunction<? extends Connection.Owner> peers) {
+        this.context = context;
+        this.peers = peers;
+        this.settings = context.settings();
+        this.channels = new DefaultChannelGroup(context.eventLoop(), true);
+        this.refusals = new RefusalLog(settings.rank(), context.eventLoop());
         this.admission = new Admission(
                 settings.connections().greeting(),
                 settings.connections().connections(),
                 settings.connections().perSecond(),
                 settings.surroundings().clock(),
-                nodeLoop.eventLoop(),
+                context.eventLoop(),
                 refusals);
     }
 
-    Admission admission() {
+    public Admission admission() {
         return admission;
     }
 
     /// Accepts connections from now on.
-    void listen(ListeningSocket socket) {
+    public void listen(ListeningSocket socket) {
         listener = socket;
         socket.accept(admission, this::accept);
     }
@@ -57,7 +61,7 @@ final class Acceptor {
     /// Closes the port and every connection, to go on later.
     ///
     /// @return completes when all are closed
-    CompletableFuture<Void> suspend() {
+    public CompletableFuture<Void> suspend() {
         List<CompletableFuture<Void>> closing = new ArrayList<>();
         closing.add(Objects.requireNonNull(listener, "listener").close());
         for (Channel channel : List.copyOf(channels)) {
@@ -69,17 +73,17 @@ final class Acceptor {
     }
 
     private void accept(Channel fresh) {
-        if (nodeLoop.isSuspended()) {
+        if (context.isSuspended()) {
             // it was in Netty's hands when the port was closed
             fresh.close();
             return;
         }
         try {
             settings.security().checkAddress(fresh.remoteAddress());
-            install(fresh, new Connection(nodeLoop, fresh, null, settings.helloNanos()), Security.UNKNOWN);
+            install(fresh, null, settings.helloNanos());
         } catch (IOException refused) {
             // Netty would print its stack
-            strangerLeft(fresh.remoteAddress(), refused);
+            onStranger(fresh.remoteAddress(), refused);
             fresh.close();
         }
     }
@@ -88,22 +92,30 @@ final class Acceptor {
         return new WriteBufferWaterMark(settings.fragment() / 2, settings.fragment());
     }
 
-    void install(Channel channel, Connection connection, int expected) throws IOException {
+    /// Makes a connection of a fresh channel.
+    ///
+    /// @param dialed whom it was dialed to, or `null` if it was accepted
+    /// @param helloNanos time for the other side to say hello
+    void install(Channel channel, Connection.@Nullable Owner dialed, long helloNanos) throws IOException {
+        Connection connection = new Connection(context, this, channel, dialed, helloNanos);
+        int expected = dialed == null ? Security.UNKNOWN : dialed.rank();
         channels.add(channel);
         channel.config().setOption(ChannelOption.WRITE_BUFFER_WATER_MARK, waterMark());
         settings.security().secure(channel, expected != Security.UNKNOWN, expected);
-        FrameReader.install(channel, new LandingMemory(settings.source(), connection::isMessage), connection);
+        FrameDispatch frames = new FrameDispatch(context, connection);
+        FrameReader.install(channel, new LandingMemory(settings.source(), frames::isMessage), frames);
         channel.pipeline().addLast(connection);
     }
 
-    /// A hello has arrived.
-    void greeted(Connection connection, @Nullable Peer dialed, Hello hello, @Nullable RestoredFrom from)
+    @Override
+    public void onHello(
+            Connection connection, Connection.@Nullable Owner dialed, Hello hello, @Nullable RestoredFrom from)
             throws IOException {
-        if (nodeLoop.isClosed()) {
+        if (context.isClosed()) {
             connection.refuse(Refusal.CLOSING, "node is closing: rank=" + settings.rank());
             return;
         }
-        if (nodeLoop.isSuspended()) {
+        if (context.isSuspended()) {
             // its channel is being closed, and TLS has let go of what had come
             connection.end();
             return;
@@ -119,28 +131,33 @@ final class Acceptor {
                             + settings.newestVersion() + " peer=" + hello.rank() + " versions=" + hello.oldest() + "-"
                             + hello.newest());
         } else {
-            hand(connection, dialed, nodeLoop.peer(hello.rank()), hello, from);
+            hand(connection, dialed, peers.apply(hello.rank()), hello, from);
         }
     }
 
-    private void hand(Connection connection, @Nullable Peer dialed, Peer peer, Hello hello, @Nullable RestoredFrom from)
+    private void hand(
+            Connection connection,
+            Connection.@Nullable Owner dialed,
+            Connection.Owner peer,
+            Hello hello,
+            @Nullable RestoredFrom from)
             throws IOException {
         String other = peer.otherCheckpoint(hello, from);
         if (other != null) {
             if (dialed != null) {
-                strangerLeft(connection.channel().remoteAddress(), new IOException(other));
+                onStranger(connection.channel().remoteAddress(), new IOException(other));
             }
             connection.refuse(Refusal.OTHER_CHECKPOINT, other);
         } else if (dialed != null) {
-            dialed.answered(connection, hello);
+            dialed.onAnswer(connection, hello);
         } else {
             admission.greeted(connection.channel());
-            peer.accept(connection, hello);
+            peer.onHello(connection, hello);
         }
     }
 
-    /// Whether it is known, and not just claimed, who is at the other end.
-    boolean isProven(Channel channel) {
+    @Override
+    public boolean isProven(Channel channel) {
         try {
             return settings.security().peerOf(channel) != Security.UNKNOWN;
         } catch (IOException noPeer) {
@@ -148,7 +165,7 @@ final class Acceptor {
         }
     }
 
-    private @Nullable String wrongWith(Hello hello, int proven, @Nullable Peer dialed) {
+    private @Nullable String wrongWith(Hello hello, int proven, Connection.@Nullable Owner dialed) {
         int claimed = hello.rank();
         if (hello.nodes() != settings.size()) {
             return "not of this job: nodes=" + hello.nodes() + " expected=" + settings.size();
@@ -165,9 +182,9 @@ final class Acceptor {
         return null;
     }
 
-    /// A connection ended that never belonged to a peer.
-    void strangerLeft(SocketAddress remote, Throwable cause) {
-        if (!nodeLoop.isClosed() && !nodeLoop.isSuspended()) {
+    @Override
+    public void onStranger(SocketAddress remote, Throwable cause) {
+        if (!context.isClosed() && !context.isSuspended()) {
             refusals.refused(remote, cause.getMessage());
         }
     }
@@ -175,7 +192,7 @@ final class Acceptor {
     /// Closes the port and every connection.
     ///
     /// @return completes when all are closed
-    CompletableFuture<Void> close() {
+    public CompletableFuture<Void> close() {
         refusals.close();
         CompletableFuture<Void> over = new CompletableFuture<>();
         CompletableFuture<Void> down = listener == null ? CompletableFuture.completedFuture(null) : listener.close();

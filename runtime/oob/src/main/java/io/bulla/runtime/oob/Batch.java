@@ -42,7 +42,7 @@ final class Batch {
 
     void add(PendingSend send, Lane lane) {
         int body = end + Frame.BYTES;
-        Writer.header(view, end, lane, send, (int) send.bytes);
+        header(view, end, lane, send, (int) send.bytes);
         if (send.bytes > 0) {
             Objects.requireNonNull(send.handle, "handle")
                     .iovec()
@@ -54,6 +54,24 @@ final class Batch {
             tell = tell == null ? new ArrayList<>() : tell;
             tell.add(send);
         }
+    }
+
+    /// The header of the next piece of a message.
+    static void header(ByteBuffer out, int at, Lane lane, PendingSend send, int length) {
+        Frame.write(
+                out,
+                at,
+                send.kind,
+                send.mark(),
+                send.tag,
+                send.origin(),
+                send.sequence,
+                send.offset,
+                send.bytes,
+                send.session(),
+                send.number(),
+                length,
+                lane.code);
     }
 
     void writeTo(Channel channel, int rank, Surroundings clock) {

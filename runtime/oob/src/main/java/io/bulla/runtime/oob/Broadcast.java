@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class Broadcast {
 
     /// What is said upwards: nodes that have it, this one included, and ranks that failed.
-    record Outcome(int reached, List<Integer> failed) {}
+    public record Outcome(int reached, List<Integer> failed) {}
 
     final BroadcastKey key;
     final int tag;
@@ -44,13 +44,13 @@ final class Broadcast {
 
     final long started;
     /// Children that have not confirmed, with what is sent to them; nothing, if it gave way to others.
-    final Map<Integer, Optional<BroadcastSend>> waiting = new HashMap<>();
+    final Map<Integer, Optional<ChildSend>> waiting = new HashMap<>();
     final Set<Integer> parents = new HashSet<>();
     /// Parents that have finished it with another length, by the last frame of each: they wait for an answer.
     final Map<Integer, Frame> differing = new HashMap<>();
 
     final BroadcastCharge charge = new BroadcastCharge();
-    /// Awake time of the last byte that landed.
+    /// Loop time of the last byte that landed.
     long landedAt;
     private long differsSince;
     private final Set<Integer> asked = new HashSet<>();
@@ -108,14 +108,14 @@ final class Broadcast {
     }
 
     /// A parent has finished it with another length.
-    void differs(int parent, Frame last, long awake) {
+    void differs(int parent, Frame last, long loopTime) {
         if (differing.isEmpty()) {
-            differsSince = awake;
+            differsSince = loopTime;
         }
         differing.put(parent, last);
     }
 
-    /// Awake time from which on it may be given up, if it does not become whole: while a parent that has finished
+    /// Loop time from which on it may be given up, if it does not become whole: while a parent that has finished
     /// waits,
     /// no other wins time by a byte now and then.
     long waitsSince() {
@@ -201,6 +201,11 @@ final class Broadcast {
     void missed(int rank) {
         reached--;
         failed.add(rank);
+    }
+
+    /// Whether the bytes are gone.
+    boolean isOver() {
+        return over;
     }
 
     /// The bytes may go; again is harmless.

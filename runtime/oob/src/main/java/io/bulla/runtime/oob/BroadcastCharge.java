@@ -11,16 +11,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 ///
 /// Ordering: charges are added on the loop while the broadcast holds this; the last to let go reads them after its
 /// step of the count.
-final class BroadcastCharge {
+final class BroadcastCharge implements Incoming.Charge {
 
-    private record Charge(Peer from, Credit credit, long bytes, int depth) {}
+    private record Charge(BroadcastSink.Sender from, Credit credit, long bytes, int depth) {}
 
     private final List<Charge> charges = new ArrayList<>();
     // volatile: see the ordering
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /// On the loop, by the broadcast.
-    void add(Peer from, Credit credit, long charge, int depth) {
+    void add(BroadcastSink.Sender from, Credit credit, long charge, int depth) {
         credit.hold(depth);
         charges.add(new Charge(from, credit, charge, depth));
     }
@@ -32,7 +32,8 @@ final class BroadcastCharge {
     }
 
     /// Any thread.
-    void release() {
+    @Override
+    public void release() {
         if (holders.decrementAndGet() == 0) {
             charges.forEach(charge -> charge.from.consumed(charge.credit, charge.bytes, charge.depth));
         }

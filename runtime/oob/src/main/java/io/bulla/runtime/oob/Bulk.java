@@ -28,7 +28,7 @@ final class Bulk {
     }
 
     /// @return `null` if connections carry everything
-    static @Nullable Bulk of(@Nullable BulkSettings settings, int rank, int peer) {
+    public static @Nullable Bulk of(@Nullable BulkSettings settings, int rank, int peer) {
         return settings == null ? null : new Bulk(settings, rank, peer);
     }
 
@@ -40,7 +40,7 @@ final class Bulk {
     /// @param awake time that counts
     /// @return `null` if none is to be had now
     @Nullable
-    BulkLine open(long awake, Consumer<IOException> failed) {
+    public BulkLine open(long awake, Consumer<IOException> failed) {
         if (failures > 0 && awake < pausesUntil) {
             return null;
         }
@@ -52,7 +52,7 @@ final class Bulk {
         }
     }
 
-    void failed(long awake, Throwable why) {
+    public void failed(long awake, Throwable why) {
         long pause = FIRST_PAUSE_NANOS << Math.min(failures++, DOUBLINGS);
         pausesUntil = awake + pause;
         NodeLog.LOG.log(

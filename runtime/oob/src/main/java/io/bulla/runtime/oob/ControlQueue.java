@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class ControlQueue {
 
     /// What writes.
-    interface Out {
+    public interface Out {
 
         void control(Frame.Kind kind);
 
@@ -34,7 +34,7 @@ final class ControlQueue {
     }
 
     /// What was taken in, and what is granted.
-    void oweAck() {
+    public void oweAck() {
         ack = true;
     }
 
@@ -44,7 +44,7 @@ final class ControlQueue {
     }
 
     /// What follows is all that was not acknowledged.
-    void oweResume() {
+    public void oweResume() {
         resume = true;
     }
 
@@ -59,7 +59,7 @@ final class ControlQueue {
     }
 
     /// To the latest REQUEST: the peer looks for no earlier one.
-    void answer(Frame clear) {
+    public void answer(Frame clear) {
         answer = clear;
     }
 

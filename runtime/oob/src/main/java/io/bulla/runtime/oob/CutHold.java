@@ -40,7 +40,7 @@ final class CutHold implements LiveCut, Hold {
     }
 
     /// Any thread.
-    static CutHold begin(NodeLoop nodeLoop, Cuts cuts, long nanos) {
+    public static CutHold begin(NodeLoop nodeLoop, Cuts cuts, long nanos) {
         CutHold hold = new CutHold(nodeLoop, cuts);
         hold.over.whenComplete((ended, failure) -> {
             if (!hold.ready.isDone()) {
@@ -52,8 +52,9 @@ final class CutHold implements LiveCut, Hold {
     }
 
     private void begin(long nanos) {
-        if (nodeLoop.isClosed() || nodeLoop.hold() != null) {
-            over.completeExceptionally(wrong(nodeLoop.isClosed() ? "node is closed" : "another cut is being taken"));
+        if (nodeLoop.context().isClosed() || nodeLoop.hold() != null) {
+            over.completeExceptionally(
+                    wrong(nodeLoop.context().isClosed() ? "node is closed" : "another cut is being taken"));
             return;
         }
         if (over.isDone()) {
@@ -66,7 +67,7 @@ final class CutHold implements LiveCut, Hold {
             look();
         } catch (Throwable noMemory) {
             end(new IllegalStateException(
-                    "cut cannot begin: rank=" + nodeLoop.settings().rank(), noMemory));
+                    "cut cannot begin: rank=" + nodeLoop.context().settings().rank(), noMemory));
         }
     }
 
@@ -120,10 +121,10 @@ final class CutHold implements LiveCut, Hold {
     @Override
     public List<Message> kept(Shares shares) {
         List<Message> kept = new ArrayList<>();
-        for (PendingSend own : nodeLoop.waitingBroadcasts()) {
+        for (PendingSend own : nodeLoop.intake().waiting()) {
             if (!own.isDone() && own.handle != null) {
                 SealedBuffer bytes = own.isSigned() ? unsigned(own.handle, shares) : shares.of(own.handle, null);
-                kept.add(new Message(nodeLoop.settings().rank(), own.tag, own.options.format(), bytes));
+                kept.add(new Message(nodeLoop.context().settings().rank(), own.tag, own.options.format(), bytes));
             }
         }
         return kept;
@@ -146,7 +147,7 @@ final class CutHold implements LiveCut, Hold {
     @Override
     public void taken() {
         taken = true;
-        nodeLoop.peers().forEach(peer -> peer.session().hold());
+        nodeLoop.peers().all().forEach(peer -> peer.session().hold());
     }
 
     @Override
@@ -171,17 +172,18 @@ final class CutHold implements LiveCut, Hold {
         if (deadline != null) {
             deadline.cancel(false);
         }
-        for (Peer peer : nodeLoop.peers()) {
+        for (Peer peer : nodeLoop.peers().all()) {
             try {
                 peer.goOn();
             } catch (Throwable failure) {
-                NodeLog.failed("cut is over", nodeLoop.settings().rank(), "peer", peer.rank(), failure);
+                NodeLog.failed("cut is over", nodeLoop.context().settings().rank(), "peer", peer.rank(), failure);
             }
         }
-        nodeLoop.beginBroadcasts();
+        nodeLoop.intake().beginWaiting();
     }
 
     private IllegalStateException wrong(String what) {
-        return new IllegalStateException(what + ": rank=" + nodeLoop.settings().rank());
+        return new IllegalStateException(
+                what + ": rank=" + nodeLoop.context().settings().rank());
     }
 }

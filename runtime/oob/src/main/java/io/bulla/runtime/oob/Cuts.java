@@ -22,23 +22,23 @@ final class Cuts {
 
     private final NodeLoop nodeLoop;
 
-    Cuts(NodeLoop nodeLoop) {
+    public Cuts(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
     }
 
     /// Any thread.
     ///
     /// @param between run on the handlers' thread right before the cut
-    CompletableFuture<NodeCut> take(Runnable between) {
+    public CompletableFuture<NodeCut> take(Runnable between) {
         return take(between, null);
     }
 
     /// As [#take(Runnable)], of a node that goes on.
-    CompletableFuture<NodeCut> take(Runnable between, @Nullable Hold hold) {
+    public CompletableFuture<NodeCut> take(Runnable between, @Nullable Hold hold) {
         CompletableFuture<NodeCut> cut = new CompletableFuture<>();
         HandlerExecutor.Item item = new HandlerExecutor.Item() {
             @Override
-            void run() {
+            public void run() {
                 try {
                     between.run();
                     // the loop does not wait for this thread
@@ -49,7 +49,7 @@ final class Cuts {
             }
 
             @Override
-            void drop() {
+            public void drop() {
                 cut.completeExceptionally(closed());
             }
         };
@@ -86,28 +86,28 @@ final class Cuts {
 
     private IllegalStateException closed() {
         return new IllegalStateException(
-                "node is closed: rank=" + nodeLoop.settings().rank());
+                "node is closed: rank=" + nodeLoop.context().settings().rank());
     }
 
     /// On the loop, while the handlers' thread waits.
     private NodeCut collect(@Nullable Hold hold) {
-        if (nodeLoop.isClosed()) {
+        if (nodeLoop.context().isClosed()) {
             throw closed();
         }
         if (hold != null) {
             hold.checkRuns();
         }
-        nodeLoop.takeIntake();
+        nodeLoop.intake().take();
         if (!nodeLoop.broadcasts().isDrained()) {
-            throw new IllegalStateException(
-                    "broadcasts are on their way: rank=" + nodeLoop.settings().rank());
+            throw new IllegalStateException("broadcasts are on their way: rank="
+                    + nodeLoop.context().settings().rank());
         }
-        Shares shares = new Shares(nodeLoop::close);
+        Shares shares = new Shares(nodeLoop.context()::close);
         boolean whole = false;
         try {
             NodeCut cut = new NodeCut(
-                    nodeLoop.settings().rank(),
-                    nodeLoop.settings().size(),
+                    nodeLoop.context().settings().rank(),
+                    nodeLoop.context().settings().size(),
                     peers(shares),
                     arrived(shares),
                     hold == null ? List.of() : hold.kept(shares));
@@ -125,8 +125,8 @@ final class Cuts {
 
     private List<NodeCut.OfPeer> peers(Shares shares) {
         List<NodeCut.OfPeer> peers = new ArrayList<>();
-        for (Peer peer : nodeLoop.peers()) {
-            if (peer.rank() != nodeLoop.settings().rank()) {
+        for (Peer peer : nodeLoop.peers().all()) {
+            if (peer.rank() != nodeLoop.context().settings().rank()) {
                 peers.add(new NodeCut.OfPeer(peer.rank(), peer.session().lanes(send -> outgoing(send, shares))));
             }
         }
@@ -156,7 +156,7 @@ final class Cuts {
         waiting.removeIf(Incoming::isRefused);
         for (Incoming incoming : waiting) {
             Message message = incoming.message;
-            messages.add(message.with(shares.of(message.buffer(), null)));
+            messages.add(Incoming.with(message, shares.of(message.buffer(), null)));
         }
         return messages;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -28,12 +30,35 @@ import org.jspecify.annotations.Nullable;
 /// One event loop's.
 final class Dialer {
 
+    /// The peer that is dialed. On the loop.
+    public interface Target {
+
+        /// Whom connections are for.
+        Connection.Owner owner();
+
+        /// What this node says first.
+        Hello hello();
+
+        /// What a hello says of the checkpoint that this node goes on from, or `null`: it goes on from none.
+        @Nullable
+        RestoredFrom restoredFrom();
+
+        /// What a hello offers beside the connection, or `null`.
+        @Nullable
+        Rendezvous offer(Connection fresh);
+
+        /// An attempt to connect has failed.
+        void onNotReached();
+    }
+
     private static final long FIRST_PAUSE_NANOS = 10_000_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
     private static final String SILENT = "directory did not answer";
 
-    private final NodeLoop nodeLoop;
-    private final Peer peer;
+    private final LoopContext context;
+    private final Acceptor acceptor;
+    private final int peer;
+    private final Target target;
     private @Nullable Future<?> pause;
     private @Nullable Lookup lookup;
     private @Nullable ChannelFuture connecting;
@@ -50,13 +75,16 @@ final class Dialer {
     private boolean once;
     private String lastFailure = "none tried";
 
-    Dialer(NodeLoop nodeLoop, Peer peer) {
-        this.nodeLoop = nodeLoop;
+    /// @param acceptor makes connections of channels
+    public Dialer(LoopContext context, Acceptor acceptor, int peer, Target target) {
+        this.context = context;
+        this.acceptor = acceptor;
         this.peer = peer;
+        this.target = target;
     }
 
     /// Tries each address once, unless it does already.
-    void probe() {
+    public void probe() {
         if (isResting()) {
             once = true;
             tried = 0;
@@ -69,7 +97,7 @@ final class Dialer {
     }
 
     /// Begins to try, unless it does already.
-    void start(long afterNanos) {
+    public void start(long afterNanos) {
         once = false;
         if (isResting()) {
             tried = 0;
@@ -77,7 +105,7 @@ final class Dialer {
         }
     }
 
-    void stop() {
+    public void stop() {
         if (pause != null) {
             pause.cancel(false);
             pause = null;
@@ -104,43 +132,43 @@ final class Dialer {
     }
 
     /// Whether a hello of this node is on its way.
-    boolean isGreeting() {
+    public boolean isGreeting() {
         return attempt != null && attempt.channel().isActive();
     }
 
-    boolean isAttempt(Connection connection) {
+    public boolean isAttempt(Connection connection) {
         return connection == attempt;
     }
 
     /// From now on failures count for the verdict.
-    void countFromNow() {
+    public void countFromNow() {
         failedSince = false;
         silent = false;
-        askedAt = nodeLoop.awake();
+        askedAt = context.loopTime();
         tried = 0;
     }
 
     /// Whether all addresses have failed since, or the directory has none and does not answer.
-    boolean hasFailed() {
+    public boolean hasFailed() {
         return failedSince || silent;
     }
 
     /// The attempt has become the connection to the peer.
-    void succeeded() {
+    public void succeeded() {
         attempt = null;
     }
 
     /// A connection has proven to work, so the next pause is short again.
-    void calm() {
+    public void calm() {
         failures = 0;
     }
 
-    String lastFailure() {
+    public String lastFailure() {
         return silent ? SILENT : lastFailure;
     }
 
     /// The attempt is over.
-    void failed(Throwable cause) {
+    public void failed(Throwable cause) {
         attempt = null;
         connecting = null;
         turn++;
@@ -155,36 +183,36 @@ final class Dialer {
             failedSince = true;
         }
         lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        nodeLoop.debug("no connection: peer=" + peer.rank() + " failures=" + (failures + 1) + " reason=" + lastFailure);
+        context.debug("no connection: peer=" + peer + " failures=" + (failures + 1) + " reason=" + lastFailure);
         if (!all) {
             pauseThenDial(0);
         } else if (!once) {
             pauseThenDial(pauseNanos());
         }
-        peer.notReached();
+        target.onNotReached();
     }
 
     /// Looks whether the directory takes too long.
-    void tick(long awake) {
-        if (lookup == null || silent || awake - askedAt < patience(1)) {
+    public void tick(long loopTime) {
+        if (lookup == null || silent || loopTime - askedAt < patience(1)) {
             return;
         }
         silent = true;
-        nodeLoop.debug("no connection: peer=" + peer.rank() + " reason=" + SILENT);
+        context.debug("no connection: peer=" + peer + " reason=" + SILENT);
         if (once) {
             forgetLookup();
         }
-        peer.notReached();
+        target.onNotReached();
     }
 
     /// The next pause: each is longer than the one before, until a connection has proven to work.
-    long pauseNanos() {
+    public long pauseNanos() {
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
-        return nodeLoop.settings().surroundings().between(longest / 2, longest);
+        return context.settings().surroundings().between(longest / 2, longest);
     }
 
     private void pauseThenDial(long nanos) {
-        pause = nodeLoop.eventLoop()
+        pause = context.eventLoop()
                 .schedule(
                         () -> {
                             pause = null;
@@ -206,12 +234,12 @@ final class Dialer {
         Lookup fresh = new Lookup();
         lookup = fresh;
         silent = false;
-        askedAt = nodeLoop.awake();
-        fresh.ask(nodeLoop.settings().directory(), peer.rank());
+        askedAt = context.loopTime();
+        fresh.ask(context.settings().directory(), peer);
         if (fresh.isAnswered()) {
             answered(fresh);
         } else {
-            fresh.whenOver(() -> nodeLoop.onLoop(() -> answered(fresh)));
+            fresh.whenOver(() -> context.onLoop(() -> answered(fresh)));
         }
     }
 
@@ -237,7 +265,7 @@ final class Dialer {
         try {
             turn = Math.floorMod(turn, addresses.size());
             address = Objects.requireNonNull(addresses.get(turn), "directory answered a null address");
-            nodeLoop.settings().security().checkAddress(address);
+            context.settings().security().checkAddress(address);
         } catch (Throwable nowhere) {
             failed(nowhere);
             return;
@@ -247,15 +275,15 @@ final class Dialer {
 
     /// For an attempt that is one of so many, such that several rounds fit before the verdict.
     private long patience(int attempts) {
-        Settings settings = nodeLoop.settings();
+        Settings settings = context.settings();
         return Math.min(settings.helloNanos(), Math.max(settings.peerTimeoutNanos() / 3 / attempts, 50_000_000));
     }
 
     private void connect(SocketAddress address) {
-        Settings settings = nodeLoop.settings();
+        Settings settings = context.settings();
         long patience = patience(addresses.size());
         ChannelFuture future = new Bootstrap()
-                .group(nodeLoop.eventLoop())
+                .group(context.eventLoop())
                 .channel(settings.transport().client())
                 .option(ChannelOption.ALLOCATOR, settings.allocator())
                 .option(ChannelOption.TCP_NODELAY, true)
@@ -263,8 +291,7 @@ final class Dialer {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel fresh) throws IOException {
-                        Connection connection = new Connection(nodeLoop, fresh, peer, patience);
-                        nodeLoop.acceptor().install(fresh, connection, peer.rank());
+                        acceptor.install(fresh, target.owner(), patience);
                     }
                 })
                 .connect(address);
@@ -284,7 +311,7 @@ final class Dialer {
             if (attempt == null) {
                 failed(new IOException("connection closed"));
             } else {
-                attempt.hello(peer.hello(), peer.restoredFrom(), peer.offer(attempt));
+                attempt.hello(target.hello(), target.restoredFrom(), target.offer(attempt));
             }
         }
     }

@@ -22,28 +22,26 @@ final class FlightEvents {
     private FlightEvents() {}
 
     /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
+    public static boolean isOn() {
         return PRESENT && FlightRecorder.isInitialized();
     }
 
-    /// A send is over: acknowledged, or why not.
-    static void sent(int rank, PendingSend send, String outcome) {
-        if (isOn()) {
-            SendEvent event = new SendEvent();
-            if (event.isEnabled()) {
-                event.rank = rank;
-                event.peer = send.peer.rank();
-                event.tag = send.tag;
-                event.bytes = send.bytes;
-                event.attempts = send.attempts;
-                event.micros = send.ageNanos(send.peer.nodeLoop().now()) / 1_000;
-                event.outcome = outcome;
-                event.commit();
-            }
+    /// A send is over: acknowledged, or why not. To be called if [#isOn].
+    public static void sent(int rank, int peer, int tag, long bytes, int attempts, long ageNanos, String outcome) {
+        SendEvent event = new SendEvent();
+        if (event.isEnabled()) {
+            event.rank = rank;
+            event.peer = peer;
+            event.tag = tag;
+            event.bytes = bytes;
+            event.attempts = attempts;
+            event.micros = ageNanos / 1_000;
+            event.outcome = outcome;
+            event.commit();
         }
     }
 
-    static void received(int rank, int peer, Message message, long bytes) {
+    public static void received(int rank, int peer, Message message, long bytes) {
         if (isOn()) {
             ReceiveEvent event = new ReceiveEvent();
             if (event.isEnabled()) {
@@ -57,7 +55,7 @@ final class FlightEvents {
         }
     }
 
-    static void failed(int rank, int peer, @Nullable String why) {
+    public static void failed(int rank, int peer, @Nullable String why) {
         if (isOn()) {
             FailureEvent event = new FailureEvent();
             if (event.isEnabled()) {
@@ -74,7 +72,7 @@ final class FlightEvents {
     @Description("A send is over, acknowledged or not")
     @Category("Bulla")
     @StackTrace(false)
-    static final class SendEvent extends Event {
+    public static final class SendEvent extends Event {
         @Label("Rank")
         int rank;
 
@@ -103,7 +101,7 @@ final class FlightEvents {
     @Label("Message Received")
     @Category("Bulla")
     @StackTrace(false)
-    static final class ReceiveEvent extends Event {
+    public static final class ReceiveEvent extends Event {
         @Label("Rank")
         int rank;
 
@@ -126,7 +124,7 @@ final class FlightEvents {
     @Description("The verdict on a peer")
     @Category("Bulla")
     @StackTrace(false)
-    static final class FailureEvent extends Event {
+    public static final class FailureEvent extends Event {
         @Label("Rank")
         int rank;
 

@@ -15,22 +15,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
-/// of the library; and what waits for it. A second one checks what the loop has no time for ([OriginCheck]).
+/// of the library; and what waits for it. A second one checks what the loop has no time for (origins of broadcasts).
 final class HandlerExecutor {
 
     /// Something to be run, or dropped if the node closes first.
-    abstract static class Item {
+    public abstract static class Item {
 
         private @Nullable Item next;
 
-        abstract void run();
+        public abstract void run();
 
         /// Whether it has come so far that it must not be run again, though it failed.
-        boolean isBegun() {
+        public boolean isBegun() {
             return true;
         }
 
-        void drop() {
+        public void drop() {
             // nothing held
         }
     }
@@ -38,12 +38,12 @@ final class HandlerExecutor {
     private final MpscQueue<Item> items = new MpscQueue<>() {
         @Override
         @Nullable
-        Item next(Item item) {
+        public Item next(Item item) {
             return item.next;
         }
 
         @Override
-        void link(Item item, @Nullable Item next) {
+        public void link(Item item, @Nullable Item next) {
             item.next = next;
         }
     };
@@ -63,7 +63,7 @@ final class HandlerExecutor {
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile @Nullable Thread runner;
 
-    HandlerExecutor(String name, int rank, ThreadFactory threads) {
+    public HandlerExecutor(String name, int rank, ThreadFactory threads) {
         this.name = name;
         this.rank = rank;
         this.executor =
@@ -88,14 +88,14 @@ final class HandlerExecutor {
         return thread;
     }
 
-    void put(Item item) {
+    public void put(Item item) {
         if (items.put(item) || asleep) {
             wake();
         }
     }
 
     /// Puts it before all that waits, unless something else is there.
-    void putFirst(Item item) {
+    public void putFirst(Item item) {
         // release: it is seen by who takes it, and before the one that is put behind it
         if (!first.compareAndSet(null, item)) {
             put(item);
@@ -103,7 +103,7 @@ final class HandlerExecutor {
         }
         put(new Item() {
             @Override
-            void run() {
+            public void run() {
                 // wakes
             }
         });
@@ -115,10 +115,10 @@ final class HandlerExecutor {
     }
 
     /// Runs something of the user's in its turn.
-    void tell(Runnable listener) {
+    public void tell(Runnable listener) {
         put(new Item() {
             @Override
-            void run() {
+            public void run() {
                 try {
                     listener.run();
                 } catch (Throwable failure) {
@@ -129,26 +129,26 @@ final class HandlerExecutor {
     }
 
     /// Tries once more what had no thread.
-    void tick() {
+    public void tick() {
         if (asleep) {
             wake();
         }
     }
 
     /// Whether the caller is user code that this runs.
-    boolean isRunningHere() {
+    public boolean isRunningHere() {
         return Thread.currentThread() == runner;
     }
 
     /// Ends the thread after what it runs now, and drops the rest.
-    void close() {
+    public void close() {
         closed = true;
         executor.shutdown();
         dropAll();
     }
 
     /// Completes when the thread has ended.
-    CompletionStage<Void> ended() {
+    public CompletionStage<Void> ended() {
         return ended;
     }
 
@@ -206,7 +206,7 @@ final class HandlerExecutor {
     }
 
     /// All that is to be run, in order. On the loop, while an item that runs waits for it.
-    List<Item> waiting() {
+    public List<Item> waiting() {
         List<Item> waiting = new ArrayList<>();
         Item last = null;
         for (Item item = rest; item != null; item = item.next) {

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.internal.flow.Credit;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -35,6 +36,7 @@ final class Handlers {
     private final long keep;
     private final MemorySource source;
     private final HandlerExecutor handlerExecutor;
+    private final Failures failures;
     // all under the lock
     private final Map<Integer, Tag> tags = new HashMap<>();
     private long keptBytes;
@@ -43,20 +45,41 @@ final class Handlers {
 
     /// @param keep bytes that messages without a receiver may pin, each counted with its header
     /// @param source of copies of those that would pin more than they are
-    Handlers(int rank, long keep, MemorySource source, HandlerExecutor handlerExecutor) {
+    public Handlers(int rank, long keep, MemorySource source, HandlerExecutor handlerExecutor, Failures failures) {
         this.rank = rank;
         this.keep = keep;
         this.source = source;
         this.handlerExecutor = handlerExecutor;
+        this.failures = failures;
     }
 
-    void receive(int tag, MessageHandler handler) {
+    /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
+    ///
+    /// @param from rank of the sender
+    /// @param credit that the message holds, or `null` if it is this node's own
+    public void dispatch(Message message, Incoming.Sender sender, int from, @Nullable Credit credit) {
+        dispatch(new Incoming(message, this, sender, credit), from);
+    }
+
+    /// A broadcast, to the handlers.
+    ///
+    /// @param check that its handler waits for; or `null`
+    public void dispatch(Message message, Incoming.Charge charge, Incoming.@Nullable Check check) {
+        dispatch(Incoming.broadcast(message, this, charge, check), message.origin());
+    }
+
+    private void dispatch(Incoming incoming, int from) {
+        FlightEvents.received(rank, from, incoming.message, incoming.bytes);
+        handlerExecutor.put(incoming);
+    }
+
+    public void receive(int tag, MessageHandler handler) {
         synchronized (this) {
             tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
         }
         handlerExecutor.put(new HandlerExecutor.Item() {
             @Override
-            void run() {
+            public void run() {
                 for (Incoming kept = nextKept(tag, handler); kept != null; kept = nextKept(tag, handler)) {
                     handle(handler, kept);
                 }
@@ -64,7 +87,7 @@ final class Handlers {
         });
     }
 
-    void stopReceiving(int tag) {
+    public void stopReceiving(int tag) {
         synchronized (this) {
             Tag of = tags.get(tag);
             if (of != null) {
@@ -74,7 +97,7 @@ final class Handlers {
         }
     }
 
-    CompletionStage<Message> receiveOnce(int tag) {
+    public CompletionStage<Message> receiveOnce(int tag) {
         CompletableFuture<Message> future = new CompletableFuture<>();
         Incoming kept;
         synchronized (this) {
@@ -92,25 +115,27 @@ final class Handlers {
         return future;
     }
 
-    synchronized Optional<Message> peek(int tag) {
+    public synchronized Optional<Message> peek(int tag) {
         Tag of = tags.get(tag);
-        return of == null || of.kept.isEmpty()
-                ? Optional.empty()
-                : Optional.of(of.kept.peek().message.shared());
+        if (of == null || of.kept.isEmpty()) {
+            return Optional.empty();
+        }
+        Message first = of.kept.peek().message;
+        return Optional.of(Incoming.with(first, first.buffer().share()));
     }
 
     /// Bytes that messages without a receiver pin, with their headers.
-    synchronized long unclaimed() {
+    public synchronized long unclaimed() {
         return keptBytes;
     }
 
     /// Tags that somebody asks for, or of which something is kept.
-    synchronized int tags() {
+    public synchronized int tags() {
         return tags.size();
     }
 
     /// Messages without a receiver, of each tag in order.
-    synchronized List<Incoming> kept() {
+    public synchronized List<Incoming> kept() {
         List<Incoming> kept = new ArrayList<>();
         tags.values().forEach(tag -> kept.addAll(tag.kept));
         return kept;
@@ -134,7 +159,7 @@ final class Handlers {
     }
 
     /// Drops what is kept, and fails who waits.
-    void close() {
+    public void close() {
         List<CompletableFuture<Message>> waiting = new ArrayList<>();
         List<Incoming> dropped = new ArrayList<>();
         synchronized (this) {
@@ -151,7 +176,7 @@ final class Handlers {
     }
 
     private PeerFailedException closed() {
-        return new PeerFailedException(rank, "this node is closed", null);
+        return failures.peerFailed(rank, "this node is closed");
     }
 
     @SuppressWarnings("unchecked") // receivers that are futures are those of receiveOnce

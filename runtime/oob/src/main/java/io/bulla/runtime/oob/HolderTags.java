@@ -13,7 +13,7 @@ record HolderTags(@Nullable Object to, @Nullable Object from) {
 
     private static final HolderTags NONE = new HolderTags(null, null);
 
-    static HolderTags of(int peer, MemorySource source) {
+    public static HolderTags of(int peer, MemorySource source) {
         return source.trace() == null ? NONE : new HolderTags("to peer " + peer, "from peer " + peer);
     }
 }

@@ -26,19 +26,19 @@ import org.jspecify.annotations.Nullable;
 /// origin go first, and nothing else. One event loop's.
 final class Lane {
 
-    static final int SMALL = 0;
-    static final int BULK = 1;
+    public static final int SMALL = 0;
+    public static final int BULK = 1;
     /// Of confirmations: needs no credit.
-    static final int CONTROL = 2;
+    public static final int CONTROL = 2;
 
-    static final int COUNT = 3;
+    public static final int COUNT = 3;
 
-    final int code;
+    public final int code;
     final Allowance allowance = new Allowance();
     /// Numbered, to be written in order, the first of them perhaps in part.
-    final SendList begun = new SendList();
+    public final SendList begun = new SendList();
     /// Written to the last byte.
-    final SendList unacked = new SendList();
+    public final SendList unacked = new SendList();
 
     private final SendList[] fresh = new SendList[Allowance.CLASSES];
     private final Map<Integer, Integer> tags = new HashMap<>();
@@ -72,7 +72,7 @@ final class Lane {
         return resends;
     }
 
-    int size() {
+    public int size() {
         int size = begun.size() + unacked.size();
         for (SendList list : fresh) {
             size += list.size();
@@ -84,8 +84,8 @@ final class Lane {
         return tags.containsKey(tag);
     }
 
-    void add(PendingSend send) {
-        send.lane = this;
+    public void add(PendingSend send) {
+        send.lane = (byte) code;
         fresh[send.depth].addLast(send);
         depths |= 1 << send.depth;
         count(send);
@@ -99,14 +99,14 @@ final class Lane {
 
     /// The message to be written now, or `null`: there is none, or none that may.
     @Nullable
-    PendingSend head(int fragment) {
+    public PendingSend head(int fragment) {
         return headBehind(null, fragment);
     }
 
     /// The message to be written now, or `null`. One of a depth of which the other lane has an older one waits, since
     /// that may be of its tag; one of another depth does not: nodes would wait for each other in a ring.
     @Nullable
-    PendingSend headBehind(@Nullable Lane other, int fragment) {
+    public PendingSend headBehind(@Nullable Lane other, int fragment) {
         PendingSend first = begun.first();
         if (first != null) {
             return first.isReady(fragment) && !isBehind(other, first) ? first : null;
@@ -154,12 +154,12 @@ final class Lane {
     }
 
     /// Whether something stands behind the one that is being written.
-    boolean isWaitedFor() {
+    public boolean isWaitedFor() {
         return begun.size() + unacked.size() < size() || begun.size() > 1;
     }
 
     /// How many messages of about one kind may follow.
-    int waiting() {
+    public int waiting() {
         return size() - unacked.size();
     }
 
@@ -174,7 +174,7 @@ final class Lane {
     }
 
     /// A message begins at byte 0, with a number, if it has none.
-    void begin(PendingSend send) {
+    public void begin(PendingSend send) {
         if (send.sequence < 0) {
             allowance.begin(send.bytes, send.depth);
             takeFresh(send);
@@ -187,20 +187,20 @@ final class Lane {
     }
 
     /// Its last byte was written.
-    void written(PendingSend send) {
+    public void written(PendingSend send) {
         begun.remove(send);
         send.written = true;
         unacked.addLast(send);
     }
 
     /// Takes a message out, wherever it is.
-    void remove(PendingSend send) {
+    public void remove(PendingSend send) {
         if (send.sequence < 0) {
             takeFresh(send);
         } else {
             (send.written ? unacked : begun).remove(send);
         }
-        send.lane = null;
+        send.lane = PendingSend.NO_LANE;
         if (code == BULK) {
             tags.computeIfPresent(send.tag, (tag, count) -> count == 1 ? null : count - 1);
         }
@@ -237,13 +237,13 @@ final class Lane {
     /// Goes on where a cut was taken; nothing was queued yet. What has a number is written again when the peer has
     /// said what it has of it.
     void restore(long nextNumber, long acknowledgedBefore, List<PendingSend> sends) {
-        next = NodeCut.restored(nextNumber);
-        acknowledged = NodeCut.restored(acknowledgedBefore);
+        next = RestoredNumbers.of(nextNumber);
+        acknowledged = RestoredNumbers.of(acknowledgedBefore);
         for (PendingSend send : sends) {
             if (send.sequence < 0) {
                 add(send);
             } else {
-                send.lane = this;
+                send.lane = (byte) code;
                 begun.addLast(send);
                 count(send);
             }
@@ -281,7 +281,7 @@ final class Lane {
 
     /// The message with a number that was not acknowledged, or `null`.
     @Nullable
-    PendingSend numbered(long sequence) {
+    public PendingSend numbered(long sequence) {
         PendingSend found = find(unacked, send -> send.sequence == sequence);
         return found != null ? found : find(begun, send -> send.sequence == sequence);
     }

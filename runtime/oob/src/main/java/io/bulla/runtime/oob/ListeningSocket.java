@@ -38,7 +38,7 @@ final class ListeningSocket {
     ///
     /// @param given a socket that listens already, or `null`
     /// @return completes with the socket, or with an [IOException]; then nothing is bound
-    static CompletableFuture<ListeningSocket> open(
+    public static CompletableFuture<ListeningSocket> open(
             Transport transport,
             ByteBufAllocator allocator,
             EventLoop loop,
@@ -95,11 +95,11 @@ final class ListeningSocket {
         return failure.getCause() == null ? failure : innermost(failure.getCause());
     }
 
-    EventLoop loop() {
+    public EventLoop loop() {
         return loop;
     }
 
-    InetSocketAddress address() {
+    public InetSocketAddress address() {
         return (InetSocketAddress) channel.localAddress();
     }
 
@@ -117,7 +117,7 @@ final class ListeningSocket {
     }
 
     /// @return completes when the port is free
-    CompletableFuture<Void> close() {
+    public CompletableFuture<Void> close() {
         CompletableFuture<Void> closed = new CompletableFuture<>();
         try {
             loop.execute(() -> channel.close().addListener(done -> closed.complete(null)));

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class LocalLink {
 
     /// The connection, as this needs it.
-    interface Owner {
+    public interface Owner {
 
         Channel channel();
 
@@ -52,7 +52,7 @@ final class LocalLink {
     // of the piece that was asked for last
     private boolean placed;
 
-    LocalLink(Owner connection, LocalMemory memory, LocalPeer state, int rank) {
+    public LocalLink(Owner connection, LocalMemory memory, LocalPeer state, int rank) {
         this.connection = connection;
         this.memory = memory;
         this.state = state;
@@ -61,7 +61,7 @@ final class LocalLink {
     }
 
     /// Invites the peer.
-    void begin() {
+    public void begin() {
         if (!state.mayBorrow()) {
             connection.debug(
                     "peer keeps what it had of former connections: peer=" + rank + " leases=" + state.leases());
@@ -76,7 +76,7 @@ final class LocalLink {
     }
 
     /// The peer lends.
-    void invited(SealedBuffer invitation) throws IOException {
+    public void invited(SealedBuffer invitation) throws IOException {
         if (invited) {
             throw new IOException("invited twice: peer=" + rank);
         }
@@ -115,7 +115,7 @@ final class LocalLink {
     }
 
     /// The peer has said what only the memory says.
-    void proven(SealedBuffer proof) throws IOException {
+    public void proven(SealedBuffer proof) throws IOException {
         LocalMemory.Lender to = lender;
         if (to == null || proven) {
             throw new IOException("proof of nothing: peer=" + rank);
@@ -137,7 +137,7 @@ final class LocalLink {
     ///
     /// @param left bytes of the message that are still to be written
     /// @param pieces the next bytes, at most so many, in a handle of this one's
-    SealedBuffer piece(long left, int fragment, IntFunction<SealedBuffer> pieces) {
+    public SealedBuffer piece(long left, int fragment, IntFunction<SealedBuffer> pieces) {
         placed = false;
         LocalMemory.Lender to = proven ? lender : null;
         if (to == null || left < least) {
@@ -160,12 +160,12 @@ final class LocalLink {
     }
 
     /// Whether the piece that was asked for last goes as a place.
-    boolean isPlaced() {
+    public boolean isPlaced() {
         return placed;
     }
 
     /// Writes a header and the place of a piece, which the lease holds.
-    ChannelFuture write(ByteBuf header, SealedBuffer piece) {
+    public ChannelFuture write(ByteBuf header, SealedBuffer piece) {
         connection.lent(piece);
         ByteBuffer written = header.internalNioBuffer(0, Frame.BYTES);
         Frame.markLocal(written, written.position());
@@ -174,7 +174,7 @@ final class LocalLink {
     }
 
     /// The buffer of a place.
-    SealedBuffer open(Frame frame, SealedBuffer words) throws IOException {
+    public SealedBuffer open(Frame frame, SealedBuffer words) throws IOException {
         LocalMemory.Borrower from = borrower;
         if (from == null) {
             throw new IOException("place in memory that was not borrowed: peer=" + rank);
@@ -193,7 +193,7 @@ final class LocalLink {
         }
     }
 
-    void tick() {
+    public void tick() {
         LocalMemory.Borrower from = borrower;
         if (from != null) {
             try {
@@ -206,16 +206,16 @@ final class LocalLink {
         }
     }
 
-    int leases() {
+    public int leases() {
         return lender == null ? 0 : lender.leases();
     }
 
-    long leasedBytes() {
+    public long leasedBytes() {
         return lender == null ? 0 : lender.leasedBytes();
     }
 
     /// The connection is over.
-    void close() {
+    public void close() {
         over = true;
         proven = false;
         if (borrower != null) {

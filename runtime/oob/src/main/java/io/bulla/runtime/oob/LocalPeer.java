@@ -34,11 +34,11 @@ final class LocalPeer {
         former.add(lender);
     }
 
-    int leases() {
+    public int leases() {
         return former.stream().mapToInt(LocalMemory.Lender::leases).sum();
     }
 
-    long leasedBytes() {
+    public long leasedBytes() {
         return former.stream().mapToLong(LocalMemory.Lender::leasedBytes).sum();
     }
 }

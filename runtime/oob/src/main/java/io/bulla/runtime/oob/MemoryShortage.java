@@ -18,53 +18,53 @@ final class MemoryShortage {
     private static final long FIRST_PAUSE_NANOS = 10_000_000;
     private static final int DOUBLINGS = 6;
 
-    private final NodeLoop nodeLoop;
-    private final Peer peer;
+    private final LoopContext context;
+    private final int peer;
     private final Session session;
     private boolean lasts;
     private long since;
     private int retries;
 
-    MemoryShortage(NodeLoop nodeLoop, Peer peer, Session session) {
-        this.nodeLoop = nodeLoop;
+    public MemoryShortage(LoopContext context, int peer, Session session) {
+        this.context = context;
         this.peer = peer;
         this.session = session;
     }
 
     /// A frame could not be taken in.
-    void begins(Connection connection, Frame frame, RuntimeException why) {
-        long awake = nodeLoop.awake();
+    public void begins(Connection connection, Frame frame, RuntimeException why) {
+        long loopTime = context.loopTime();
         if (!lasts || session.held() > 0) {
             lasts = true;
-            since = awake;
+            since = loopTime;
         } else if (frame.kind().isSequenced()
-                && awake - since >= nodeLoop.settings().peerTimeoutNanos()) {
+                && loopTime - since >= context.settings().peerTimeoutNanos()) {
             connection.owed().reject(frame, "no memory for it: " + why.getMessage());
             lasts = false;
         }
-        begins(connection, "no memory: peer=" + peer.rank() + " reason=" + why.getMessage());
+        begins(connection, "no memory: peer=" + peer + " reason=" + why.getMessage());
     }
 
     /// A broadcast could not be taken in, since it would have to be confirmed.
-    void beginsForConfirmations(Connection connection, int owed) {
-        begins(connection, "confirmations are not acknowledged: peer=" + peer.rank() + " count=" + owed);
+    public void beginsForConfirmations(Connection connection, int owed) {
+        begins(connection, "confirmations are not acknowledged: peer=" + peer + " count=" + owed);
     }
 
     private void begins(Connection connection, String what) {
         session.dropParts();
-        nodeLoop.debug(what);
+        context.debug(what);
         connection.owed().oweRetry();
         connection.sayOwed();
     }
 
     /// A message was taken in, here or by the peer.
-    void isOver() {
+    public void isOver() {
         lasts = false;
         retries = 0;
     }
 
     /// How long to wait before all is sent again.
-    long pauseNanos() {
+    public long pauseNanos() {
         return FIRST_PAUSE_NANOS << Math.min(retries++, DOUBLINGS);
     }
 }

@@ -14,15 +14,15 @@ abstract class MpscQueue<T> {
     private final AtomicReference<@Nullable T> last = new AtomicReference<>();
 
     /// What was linked to an item; `null` if nothing was.
-    abstract @Nullable T next(T item);
+    public abstract @Nullable T next(T item);
 
     /// Links `next` to an item.
-    abstract void link(T item, @Nullable T next);
+    public abstract void link(T item, @Nullable T next);
 
     /// Hands one over.
     ///
     /// @return true if there was none: the taker has to be woken up
-    final boolean put(T item) {
+    public final boolean put(T item) {
         while (true) {
             // volatile: a guess that the exchange confirms
             T before = last.get();
@@ -37,7 +37,7 @@ abstract class MpscQueue<T> {
     /// Takes all.
     ///
     /// @return the first of them, linked to the next one and so on; `null` if there are none
-    final @Nullable T takeAll() {
+    public final @Nullable T takeAll() {
         // volatile: the links of all items are seen
         T item = last.getAndSet(null);
         T first = null;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// Where a node's classes log: under the name of the class that a user knows.
 final class NodeLog {
 
-    static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
+    public static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
 
     // a number for people: no order but its own
     private static final LongAdder UNTOLD = new LongAdder();
@@ -17,7 +17,7 @@ final class NodeLog {
 
     /// Says what has failed. If not even that can be done, as while the heap is full, it is counted, and the number
     /// stands in the next such line. Never throws: what is behind the failure goes on.
-    static void failed(String what, Throwable failure) {
+    public static void failed(String what, Throwable failure) {
         try {
             long untold = UNTOLD.sum();
             LOG.log(Level.ERROR, untold == 0 ? what : what + " untold=" + untold, failure);
@@ -27,7 +27,7 @@ final class NodeLog {
     }
 
     /// The same of one node. The line is put together in here, for that may fail, too.
-    static void failed(String what, int rank, Throwable failure) {
+    public static void failed(String what, int rank, Throwable failure) {
         try {
             failed(what + ": rank=" + rank, failure);
         } catch (Throwable noLine) {
@@ -36,7 +36,7 @@ final class NodeLog {
     }
 
     /// The same of one message or peer.
-    static void failed(String what, int rank, String name, int number, Throwable failure) {
+    public static void failed(String what, int rank, String name, int number, Throwable failure) {
         try {
             failed(what + ": rank=" + rank + " " + name + "=" + number, failure);
         } catch (Throwable noLine) {

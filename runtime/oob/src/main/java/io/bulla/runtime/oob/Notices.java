@@ -21,19 +21,19 @@ final class Notices {
     private final Map<From, byte[]> waiting = new HashMap<>();
     private @Nullable Ear ear;
 
-    Notices(int rank) {
+    public Notices(int rank) {
         this.rank = rank;
     }
 
     /// Any thread.
-    synchronized void receive(Executor executor, NoticeReceiver receiver) {
+    public synchronized void receive(Executor executor, NoticeReceiver receiver) {
         Objects.requireNonNull(executor, "executor");
         ear = new Ear(executor, Objects.requireNonNull(receiver, "receiver"));
         waiting.clear();
     }
 
     /// On the loop.
-    void arrived(int peer, int topic, byte[] text) {
+    public void arrived(int peer, int topic, byte[] text) {
         From from = new From(peer, topic);
         Ear of = put(from, text);
         if (of == null) {

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 /// open --run--> genuine, or refused with a reason      the program's handler runs if it is genuine
 ///   +--dropped, for the node closes--> refused
 /// ```
-final class OriginCheck extends HandlerExecutor.Item {
+final class OriginCheck extends HandlerExecutor.Item implements Incoming.Check {
 
     private static final Optional<String> NOT_CHECKED = Optional.of("signature cannot be checked");
     private static final Optional<String> CLOSED = Optional.of("this node is closed");
@@ -24,13 +24,13 @@ final class OriginCheck extends HandlerExecutor.Item {
     ///
     /// @param mark how its bytes are packed
     /// @param signature that is said to be its origin's
-    record Claim(BroadcastKey key, int tag, int mark, byte[] signature) {}
+    public record Claim(BroadcastKey key, int tag, int mark, byte[] signature) {}
 
     /// What a node does around checks.
     ///
     /// @param loop runs a task on the event loop
     /// @param closing closes a handle, whatever its release does
-    record Surround(Consumer<Runnable> loop, Consumer<SealedBuffer> closing) {}
+    public record Surround(Consumer<Runnable> loop, Consumer<SealedBuffer> closing) {}
 
     private final Surround surround;
     private final OriginSignatures signatures;
@@ -58,7 +58,7 @@ final class OriginCheck extends HandlerExecutor.Item {
     }
 
     @Override
-    void run() {
+    public void run() {
         Optional<String> found = NOT_CHECKED;
         try {
             found = check();
@@ -68,7 +68,7 @@ final class OriginCheck extends HandlerExecutor.Item {
     }
 
     @Override
-    void drop() {
+    public void drop() {
         end(CLOSED);
     }
 
@@ -90,13 +90,13 @@ final class OriginCheck extends HandlerExecutor.Item {
         surround.loop.accept(telling);
     }
 
-    /// Waits until it is known. On the handlers' thread.
-    boolean isGenuine() {
+    @Override
+    public boolean isGenuine() {
         return wrong.join().isEmpty();
     }
 
-    /// Whether it is known not to be genuine.
-    boolean isRefused() {
+    @Override
+    public boolean isRefused() {
         return wrong.isDone() && wrong.join().isPresent();
     }
 }

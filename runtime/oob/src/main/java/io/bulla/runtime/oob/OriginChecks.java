@@ -24,7 +24,7 @@ final class OriginChecks {
     ///
     /// @param bytes of the program, in a handle of the receiver's
     /// @param check that the handler waits for, which is not started yet; or `null`
-    record Opened(SealedBuffer bytes, @Nullable OriginCheck check) {}
+    public record Opened(SealedBuffer bytes, @Nullable OriginCheck check) {}
 
     private final Settings settings;
     private final OriginCheck.Surround surround;
@@ -43,7 +43,7 @@ final class OriginChecks {
     }
 
     /// Whether this node signs.
-    boolean signs() {
+    public boolean signs() {
         return signatures != null;
     }
 
@@ -52,9 +52,9 @@ final class OriginChecks {
     /// @param bytes stay the caller's
     /// @return a handle of the caller's
     /// @throws IOException that says why they cannot be signed
-    SealedBuffer sign(BroadcastKey key, int tag, SendOptions options, SealedBuffer bytes) throws IOException {
+    public SealedBuffer sign(BroadcastKey key, int tag, SendOptions options, SealedBuffer bytes) throws IOException {
         OriginSignatures signing = Objects.requireNonNull(signatures, "signatures");
-        byte[] signature = signing.sign(SignedBytes.statement(key, tag, options.mark(), bytes));
+        byte[] signature = signing.sign(SignedBytes.statement(key, tag, PendingSend.markOf(options), bytes));
         if (signature.length > OriginSignatures.MOST_BYTES) {
             throw new IOException(
                     "signature over the limit: bytes=" + signature.length + " most=" + OriginSignatures.MOST_BYTES);
@@ -82,7 +82,7 @@ final class OriginChecks {
         SealedBuffer bytes = SignedBytes.bytes(whole, signature.length);
         boolean opened = false;
         try {
-            OriginCheck.Claim claim = new OriginCheck.Claim(key, tag, options.mark(), signature);
+            OriginCheck.Claim claim = new OriginCheck.Claim(key, tag, PendingSend.markOf(options), signature);
             OriginCheck check =
                     signatures == null ? null : new OriginCheck(surround, signatures, claim, bytes.share(), told);
             opened = true;
@@ -99,7 +99,7 @@ final class OriginChecks {
     }
 
     /// A broadcast is refused: counted, and said at each power of two.
-    void refused(BroadcastKey key, int tag, String why) {
+    public void refused(BroadcastKey key, int tag, String why) {
         refused.increment();
         long count = refused.sum();
         if (Long.bitCount(count) == 1) {
@@ -110,18 +110,18 @@ final class OriginChecks {
         }
     }
 
-    long refused() {
+    public long refused() {
         return refused.sum();
     }
 
-    void tick() {
+    public void tick() {
         thread.tick();
     }
 
     /// What is not checked yet is refused.
     ///
     /// @return completes when the thread has ended
-    CompletionStage<Void> close() {
+    public CompletionStage<Void> close() {
         thread.close();
         return thread.ended();
     }

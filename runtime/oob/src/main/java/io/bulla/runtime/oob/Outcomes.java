@@ -13,7 +13,7 @@ final class Outcomes {
     private static final int MOST = 4096;
 
     /// What is said upwards once more.
-    record Kept(int reached, List<Integer> failed) {}
+    public record Kept(int reached, List<Integer> failed) {}
 
     private final Map<BroadcastKey, Kept> outcomes = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;

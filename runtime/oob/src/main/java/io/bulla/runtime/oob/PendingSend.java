@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.time.Duration;
 import java.util.Objects;
@@ -12,50 +13,88 @@ import org.jspecify.annotations.Nullable;
 
 /// The engine's side of a [Send]: where it stands in its lane, and what it holds. It completes at most once,
 /// whichever comes first: the acknowledgement, a failure, the deadline, a cancel, the close of the node.
-sealed class PendingSend extends CompletableFuture<Delivery> implements Send permits BroadcastSend {
+///
+/// The sender's thread makes it, any thread may complete it, the rest is one event loop's.
+non-sealed class PendingSend extends CompletableFuture<Delivery> implements Send {
+
+    public static final byte NO_LANE = -1;
+
+    /// The peer that a send goes to, as the send needs it. On the loop, but for what says that any thread may call it.
+    public interface Owner {
+
+        /// Any thread.
+        int rank();
+
+        /// Rank of this node. Any thread.
+        int self();
+
+        /// Any thread.
+        long now();
+
+        /// Any thread.
+        SendQuota quota();
+
+        /// Queues it; [#pump] writes it.
+        ///
+        /// @return true if the peer has to be pumped and was not noted for it yet
+        boolean enqueue(PendingSend send);
+
+        void pump();
+
+        /// What is not begun goes, what is begun is taken back.
+        void forget(PendingSend send);
+
+        /// Ends one that cannot go on, wherever it is.
+        void end(PendingSend send, Throwable failure);
+
+        /// It was completed from outside. Any thread.
+        void onCompleted(PendingSend send);
+
+        /// Closes a handle, whatever its release does. Any thread.
+        void close(SealedBuffer handle);
+    }
 
     // few and small fields: a send is most of what is allocated for a short message
-    final Frame.Kind kind;
-    final int tag;
-    final long bytes;
-    final SendOptions options;
-    final Peer peer;
+    public final Frame.Kind kind;
+    public final int tag;
+    public final long bytes;
+    public final SendOptions options;
+    public final Owner peer;
     private final long started;
 
     // the event loop's, but for the links, which are the intake's before
     @Nullable
-    PendingSend next;
+    public PendingSend next;
 
     @Nullable
     PendingSend previous;
     // until it needs none any more; a broadcast that still lands has none
     @Nullable
-    SealedBuffer handle;
+    public SealedBuffer handle;
 
     @Nullable
-    Lane lane;
+    public Future<?> deadline;
 
-    @Nullable
-    Future<?> deadline;
-
-    long sequence = -1;
-    long order;
-    long offset;
-    int attempts;
-    // a byte: with an int, every send is 8 bytes larger
-    byte depth;
-    boolean hasRoom;
-    boolean skipped;
+    public long sequence = -1;
+    public long order;
+    public long offset;
+    public int attempts;
+    // bytes: with an int, every send is 8 bytes larger
+    public byte lane = NO_LANE;
+    public byte depth;
+    public boolean hasRoom;
+    public boolean skipped;
     boolean written;
 
-    PendingSend(Frame.Kind kind, int tag, SendOptions options, long bytes, @Nullable SealedBuffer handle, Peer peer) {
+    public PendingSend(
+            Frame.Kind kind, int tag, SendOptions options, long bytes, @Nullable SealedBuffer handle, Owner peer) {
         this.kind = kind;
         this.tag = tag;
         this.options = options;
         this.bytes = bytes;
         this.handle = handle;
         this.peer = peer;
-        this.started = peer.nodeLoop().now();
+        this.started = peer.now();
     }
 
     @Override
@@ -92,7 +131,7 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
 
     private void forget() {
         if (peer != null) {
-            peer.nodeLoop().forget(this);
+            peer.onCompleted(this);
         }
     }
 
@@ -100,62 +139,117 @@ sealed class PendingSend extends CompletableFuture<Delivery> implements Send per
     ///
     /// @param now in nanoseconds, asked for once where many sends are reached together: the clock takes longer
     ///     than the completion
-    void reached(Delivery.Status status, long now) {
+    public void reached(Delivery.Status status, long now) {
         super.complete(new Delivery(peer.rank(), tag, status, bytes, attempts, ageNanos(now)));
     }
 
     /// Completes it, unless it is complete already.
-    void fail(Throwable failure) {
+    public void fail(Throwable failure) {
         super.completeExceptionally(failure);
     }
 
-    TimeoutException late() {
+    public TimeoutException late() {
         return new TimeoutException("deadline has passed: peer=" + peer.rank() + " tag=" + tag + " bytes=" + bytes
                 + " millis=" + options.deadline().map(Duration::toMillis).orElse(0L) + " attempts=" + attempts);
     }
 
     /// Rank of the node that sent it first.
-    int origin() {
-        return peer.nodeLoop().settings().rank();
+    public int origin() {
+        return peer.self();
     }
 
     /// Of the origin, if it is a broadcast; else 0.
-    long session() {
+    public long session() {
         return 0;
     }
 
     /// Of the broadcast; else 0.
-    long number() {
+    public long number() {
         return 0;
     }
 
     /// How its bytes are packed, as a header says it.
-    int mark() {
-        return options.mark();
+    public int mark() {
+        return markOf(options);
+    }
+
+    public static int markOf(SendOptions options) {
+        return options.format().isPresent() ? options.format().get().mark() : 0;
     }
 
     /// Whether it is a broadcast that ends with its origin's signature.
-    boolean isSigned() {
+    public boolean isSigned() {
         return false;
     }
 
     /// Whether its bytes may still be arriving here.
-    boolean isLanding() {
+    public boolean isLanding() {
         return false;
     }
 
     /// Whether there is something to be written of it now.
-    boolean isReady(int fragment) {
+    public boolean isReady(int fragment) {
         return true;
     }
 
     /// The next bytes to be written, in a handle of the caller's.
-    SealedBuffer piece(int fragment) {
+    public SealedBuffer piece(int fragment) {
         SealedBuffer held = Objects.requireNonNull(handle, "handle");
         return offset == 0 && bytes <= fragment ? held.share() : held.slice(offset, Math.min(fragment, bytes - offset));
     }
 
-    long ageNanos(long now) {
+    /// How many of its bytes are here.
+    public long landed() {
+        return bytes;
+    }
+
+    public long ageNanos(long now) {
         return now - started;
+    }
+
+    /// It has come to the loop.
+    ///
+    /// @return as [Owner#enqueue]
+    public boolean begin() {
+        return peer.enqueue(this);
+    }
+
+    /// The peer has acknowledged it.
+    public void onAcknowledged() {
+        // it is complete
+    }
+
+    /// The peer does not take it, or it cannot be sent.
+    public void onRefused(String why) {
+        // it has failed
+    }
+
+    /// Others wait behind it, and what is to be sent of it has not landed.
+    public void giveWay() {
+        // all of it is here
+    }
+
+    /// It needs its handle and its room no more; again is harmless.
+    public void release() {
+        SealedBuffer held = handle;
+        if (held != null) {
+            handle = null;
+            peer.close(held);
+        }
+        if (kind == Frame.Kind.DIRECT) {
+            giveRoom();
+        }
+        if (deadline != null) {
+            deadline.cancel(false);
+            deadline = null;
+        }
+    }
+
+    /// The program may have so much more on its way; again is harmless.
+    public void giveRoom() {
+        if (hasRoom) {
+            hasRoom = false;
+            peer.quota().give(1, bytes);
+        }
     }
 }

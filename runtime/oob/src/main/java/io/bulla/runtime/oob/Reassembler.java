@@ -20,17 +20,17 @@ final class Reassembler {
     private long duplicates;
 
     /// Whether a frame is the first of the next message.
-    boolean isFirst(Frame frame) {
+    public boolean isFirst(Frame frame) {
         return frame.sequence() == expected && first == null && landed == 0 && frame.offset() == 0;
     }
 
     /// Sequence of the next message that is not whole yet.
-    long expected() {
+    public long expected() {
         return expected;
     }
 
     /// Bytes of the message that is arriving.
-    long landed() {
+    public long landed() {
         return landed;
     }
 
@@ -42,7 +42,7 @@ final class Reassembler {
     /// Whether a frame belongs to a message that was there before.
     ///
     /// @throws IOException if it cannot be the next
-    boolean isDuplicate(Frame frame) throws IOException {
+    public boolean isDuplicate(Frame frame) throws IOException {
         if (frame.sequence() > expected) {
             throw new IOException("hole in the sequence: lane=" + frame.lane() + " sequence=" + frame.sequence()
                     + " expected=" + expected);
@@ -58,7 +58,7 @@ final class Reassembler {
     ///
     /// @return true if it was its message's last
     /// @throws IOException if it does not continue what is there
-    boolean advance(Frame frame) throws IOException {
+    public boolean advance(Frame frame) throws IOException {
         if (frame.offset() != landed || first != null && !continues(first, frame)) {
             throw new IOException("fragment out of place: offset=" + frame.offset() + " landed=" + landed + " total="
                     + frame.total() + " before=" + (first == null ? 0 : first.total()));
@@ -86,7 +86,7 @@ final class Reassembler {
     /// @param last as [#advance] said
     /// @return the whole message, if this was its last fragment; else `null`
     @Nullable
-    SealedBuffer land(SealedBuffer body, boolean last) {
+    public SealedBuffer land(SealedBuffer body, boolean last) {
         if (last && parts.isEmpty()) {
             return body;
         }
@@ -104,7 +104,7 @@ final class Reassembler {
     /// @return its first frame, or `null` if nothing of it has arrived
     /// @throws IOException if it was announced with another length
     @Nullable
-    Frame skip(Frame frame) throws IOException {
+    public Frame skip(Frame frame) throws IOException {
         if (first != null && first.total() != frame.total()) {
             throw new IOException("skips another message: total=" + frame.total() + " before=" + first.total());
         }
@@ -115,7 +115,7 @@ final class Reassembler {
     }
 
     /// The next message, of which nothing has come in this lane, is here. Cannot fail.
-    void pass() {
+    public void pass() {
         expected++;
     }
 
@@ -133,7 +133,7 @@ final class Reassembler {
 
     /// Goes on where a cut was taken.
     void restore(long next) {
-        expected = NodeCut.restored(next);
+        expected = RestoredNumbers.of(next);
     }
 
     /// The session is over.

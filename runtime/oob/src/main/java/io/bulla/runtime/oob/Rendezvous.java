@@ -45,7 +45,7 @@ final class Rendezvous implements AutoCloseable {
     }
 
     /// What a rendezvous needs of its connection.
-    interface Host {
+    public interface Host {
 
         /// Writes a frame without a body, and flushes it.
         void say(Frame frame);
@@ -74,7 +74,7 @@ final class Rendezvous implements AutoCloseable {
 
     /// @param line ended with this
     /// @param loop runs what other threads tell
-    Rendezvous(int rank, Bulk bulk, BulkLine line, Executor loop, Host host) {
+    public Rendezvous(int rank, Bulk bulk, BulkLine line, Executor loop, Host host) {
         this.rank = rank;
         this.bulk = bulk;
         this.line = line;
@@ -83,14 +83,14 @@ final class Rendezvous implements AutoCloseable {
     }
 
     /// What stands behind the hello.
-    byte[] offer() {
+    public byte[] offer() {
         return BulkOffer.part(line.address());
     }
 
     /// The peer has greeted, too.
     ///
     /// @param offered address of its end, or `null`
-    void meet(byte @Nullable [] offered) {
+    public void meet(byte @Nullable [] offered) {
         if (offered == null) {
             return;
         }
@@ -103,24 +103,24 @@ final class Rendezvous implements AutoCloseable {
     }
 
     /// Whether a message waits for the peer, or for the line.
-    boolean isWaiting(long number, boolean skipped) {
+    public boolean isWaiting(long number, boolean skipped) {
         return number == sequence && (leaving == Leaving.WRITING || leaving == Leaving.ASKED && !skipped);
     }
 
     /// Whether a message has been written, and the peer is to be told.
-    boolean isWritten(long number) {
+    public boolean isWritten(long number) {
         return leaving == Leaving.WRITTEN && number == sequence;
     }
 
     /// Whether a message is to go by the connection, since the peer has no room for it.
-    boolean isRefused(long number) {
+    public boolean isRefused(long number) {
         return number == refused;
     }
 
     /// Whether a message that has not begun goes this way.
     ///
     /// @param number of the message, or -1 if it has none yet
-    boolean takes(Frame.Kind kind, long number, long bytes, @Nullable SealedBuffer handle) {
+    public boolean takes(Frame.Kind kind, long number, long bytes, @Nullable SealedBuffer handle) {
         return usable
                 && (kind == Frame.Kind.DIRECT || kind == Frame.Kind.BROADCAST && bytes <= Integer.MAX_VALUE)
                 && bytes >= bulk.above()
@@ -133,28 +133,28 @@ final class Rendezvous implements AutoCloseable {
     /// A message is asked for.
     ///
     /// @param handle owned from now on
-    void asked(long number, SealedBuffer handle) {
+    public void asked(long number, SealedBuffer handle) {
         leaving = Leaving.ASKED;
         sequence = number;
         held = handle;
     }
 
     /// The peer has forgotten what it was asked.
-    void askAgain() {
+    public void askAgain() {
         if (leaving == Leaving.ASKED) {
             idle();
         }
     }
 
     /// The peer was told that a message is whole, or that it is skipped.
-    void over(long number) {
+    public void over(long number) {
         if (number == sequence) {
             idle();
         }
     }
 
     /// The peer's answer. One to an earlier question changes nothing.
-    void cleared(Frame clear) {
+    public void cleared(Frame clear) {
         if (leaving != Leaving.ASKED || clear.sequence() != sequence) {
             return;
         }
@@ -197,7 +197,7 @@ final class Rendezvous implements AutoCloseable {
     ///
     /// @param isNext false if the message is here already
     /// @throws IOException if it has some for another message
-    void requested(Frame request, boolean isNext) throws IOException {
+    public void requested(Frame request, boolean isNext) throws IOException {
         if (landing != null && (request.sequence() != arriving || request.total() != total)) {
             throw new IOException("asks for a second landing: sequence=" + request.sequence() + " total="
                     + request.total() + " before=" + arriving);
@@ -234,7 +234,7 @@ final class Rendezvous implements AutoCloseable {
     /// A frame of the bulk lane that is not the end of a rendezvous.
     ///
     /// @throws IOException if it is of bytes that are being written elsewhere
-    void passed(Frame frame) throws IOException {
+    public void passed(Frame frame) throws IOException {
         BulkLanding waits = landing;
         if (waits == null) {
             return;
@@ -250,7 +250,7 @@ final class Rendezvous implements AutoCloseable {
     ///
     /// @return the message, in a handle of the caller's
     /// @throws IOException if it was not granted, or the device has not let go of it
-    SealedBuffer finished(Frame frame) throws IOException {
+    public SealedBuffer finished(Frame frame) throws IOException {
         BulkLanding whole = landing;
         if (whole == null
                 || frame.lane() != BULK

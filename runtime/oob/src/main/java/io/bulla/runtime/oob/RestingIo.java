@@ -39,7 +39,7 @@ final class RestingIo implements IoHandler {
     private final Runnable rest = this::rest;
     private int channels;
 
-    RestingIo(IoHandlerFactory factory, ThreadAwareExecutor executor) {
+    public RestingIo(IoHandlerFactory factory, ThreadAwareExecutor executor) {
         this.factory = factory;
         this.executor = executor;
         this.first = factory.newHandler(executor);

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -16,16 +17,16 @@ final class Restoration {
     private final Shares arrived;
     private final List<Runnable> sessions = new ArrayList<>();
     private final List<Incoming> messages = new ArrayList<>();
-    private final List<BroadcastSend> broadcasts = new ArrayList<>();
+    private final List<OwnBroadcast> broadcasts = new ArrayList<>();
 
-    Restoration(NodeLoop nodeLoop) {
+    public Restoration(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
-        this.outgoing = new Shares(nodeLoop::close);
-        this.arrived = new Shares(nodeLoop::close);
+        this.outgoing = new Shares(nodeLoop.context()::close);
+        this.arrived = new Shares(nodeLoop.context()::close);
     }
 
     /// @throws io.bulla.buffer.ReleasedBufferException if the cut is closed; no handle is kept then
-    void restore(NodeCut cut) {
+    public void restore(NodeCut cut) {
         boolean whole = false;
         try {
             prepare(cut);
@@ -46,25 +47,51 @@ final class Restoration {
 
     private void prepare(NodeCut cut) {
         for (NodeCut.OfPeer of : cut.peers()) {
-            sessions.add(nodeLoop.peer(of.peer()).restoring(of, outgoing));
+            sessions.add(session(nodeLoop.peers().peer(of.peer()), of));
         }
         for (Message message : cut.arrived()) {
-            Message shared = message.with(arrived.of(message.buffer(), null));
+            Message shared = Incoming.with(message, arrived.of(message.buffer(), null));
             messages.add(new Incoming(shared, nodeLoop.handlers(), null, null));
         }
-        int rank = nodeLoop.settings().rank();
-        int[] children = cut.broadcasts().isEmpty()
-                ? new int[0]
-                : nodeLoop.broadcasts().tree().children(rank, rank);
+        Peer[] children = cut.broadcasts().isEmpty()
+                ? new Peer[0]
+                : nodeLoop.ownBroadcasts().children();
         for (Message message : cut.broadcasts()) {
             SendOptions options =
                     message.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
-            broadcasts.add(again(message, options, nodeLoop.peer(rank), children));
+            broadcasts.add(again(message, options, children));
         }
     }
 
+    /// Prepares to go on with one peer where a cut was taken.
+    ///
+    /// @return the rest of it, before the peer has a queue
+    private Runnable session(Peer peer, NodeCut.OfPeer cut) {
+        List<List<PendingSend>> lanes = new ArrayList<>();
+        for (NodeCut.OfLane lane : cut.lanes()) {
+            List<PendingSend> sends = new ArrayList<>();
+            for (NodeCut.Outgoing message : lane.outgoing()) {
+                sends.add(restored(peer, message));
+            }
+            lanes.add(sends);
+        }
+        return () -> peer.restore(cut.lanes(), lanes);
+    }
+
+    private PendingSend restored(Peer peer, NodeCut.Outgoing message) {
+        SealedBuffer handle = message.bytes()
+                .map(bytes -> outgoing.of(bytes, peer.tagOfSends()))
+                .orElse(null);
+        SendOptions options = message.format().map(SendOptions.DEFAULT::packed).orElse(SendOptions.DEFAULT);
+        PendingSend send = new PendingSend(Frame.Kind.DIRECT, message.tag(), options, message.length(), handle, peer);
+        send.sequence = RestoredNumbers.of(message.number());
+        send.order = message.order();
+        send.skipped = handle == null;
+        return send;
+    }
+
     /// In the name of this life, so that it is signed again.
-    private BroadcastSend again(Message message, SendOptions options, Peer self, int[] children) {
+    private OwnBroadcast again(Message message, SendOptions options, Peer[] children) {
         OriginChecks origins = nodeLoop.broadcasts().origins();
         BroadcastKey key = nodeLoop.broadcasts().newKey();
         SealedBuffer handle;
@@ -73,20 +100,21 @@ final class Restoration {
                 handle = outgoing.of(signed, null);
             } catch (IOException noSignature) {
                 throw new UncheckedIOException(
-                        "broadcast of a cut cannot be signed: rank=" + self.rank() + " tag=" + message.tag(),
+                        "broadcast of a cut cannot be signed: rank="
+                                + nodeLoop.context().rank() + " tag=" + message.tag(),
                         noSignature);
             }
         } else {
             handle = outgoing.of(message.buffer(), null);
         }
-        return BroadcastSend.begin(key, message.tag(), options, origins.signs(), handle, self, children);
+        return nodeLoop.ownBroadcasts().make(key, message.tag(), options, origins.signs(), handle, children);
     }
 
     /// As if the program had sent it during a cut: it waits until the node listens.
-    private void begin(BroadcastSend broadcast) {
-        for (int child : broadcast.children) {
-            nodeLoop.peer(child).quota.take(broadcast.bytes);
+    private void begin(OwnBroadcast broadcast) {
+        for (Peer child : broadcast.children) {
+            child.quota().take(broadcast.bytes);
         }
-        nodeLoop.waitingBroadcasts().add(broadcast);
+        nodeLoop.intake().waiting().add(broadcast);
     }
 }

@@ -12,28 +12,29 @@ import java.util.function.BooleanSupplier;
 /// A thread that waits until the queue of a peer has room for its send.
 final class RoomWait {
 
-    private final NodeLoop nodeLoop;
+    private final LoopContext context;
+    private final HandlerExecutor handlers;
     private final BooleanSupplier isClosing;
 
-    RoomWait(NodeLoop nodeLoop, BooleanSupplier isClosing) {
-        this.nodeLoop = nodeLoop;
+    public RoomWait(LoopContext context, HandlerExecutor handlers, BooleanSupplier isClosing) {
+        this.context = context;
+        this.handlers = handlers;
         this.isClosing = isClosing;
     }
 
     /// @throws IllegalStateException if the caller is who makes room
-    void checkCaller(int peer) {
-        if (nodeLoop.eventLoop().inEventLoop()) {
-            throw new IllegalStateException("called on the event loop, which makes room: rank="
-                    + nodeLoop.settings().rank());
+    public void checkCaller(int peer) {
+        if (context.eventLoop().inEventLoop()) {
+            throw new IllegalStateException("called on the event loop, which makes room: rank=" + context.rank());
         }
-        if (peer == nodeLoop.settings().rank() && nodeLoop.handlerExecutor().isRunningHere()) {
-            throw new IllegalStateException("called by a handler, which makes room for messages to its own node: rank="
-                    + nodeLoop.settings().rank());
+        if (peer == context.rank() && handlers.isRunningHere()) {
+            throw new IllegalStateException(
+                    "called by a handler, which makes room for messages to its own node: rank=" + context.rank());
         }
     }
 
     /// Takes room for a send, if the node is not closing.
-    void take(PendingSend send) throws InterruptedException, TimeoutException {
+    public void take(PendingSend send) throws InterruptedException, TimeoutException {
         try {
             while (!isClosing.getAsBoolean() && !tryTake(send)) {
                 await(send);
@@ -44,15 +45,15 @@ final class RoomWait {
     }
 
     private static boolean tryTake(PendingSend send) {
-        send.hasRoom = send.peer.quota.tryTake(send.bytes) == null;
+        send.hasRoom = send.peer.quota().tryTake(send.bytes) == null;
         return send.hasRoom;
     }
 
     private void await(PendingSend send) throws InterruptedException, TimeoutException {
-        CompletableFuture<Void> room = send.peer.quota.await(send.bytes);
+        CompletableFuture<Void> room = send.peer.quota().await(send.bytes);
         Future<?> late = null;
         try {
-            late = send.options.hasDeadline() ? atDeadline(send, room) : null;
+            late = Deadlines.has(send.options) ? atDeadline(send, room) : null;
             // not for a time: the clock is the loop's
             room.get();
         } catch (ExecutionException deadline) {
@@ -67,7 +68,7 @@ final class RoomWait {
     }
 
     private Future<?> atDeadline(PendingSend send, CompletableFuture<Void> room) {
-        long left = SendOptions.nanos(send.options.deadline().get()) - send.ageNanos(nodeLoop.now());
-        return nodeLoop.eventLoop().schedule(() -> room.completeExceptionally(send.late()), left, TimeUnit.NANOSECONDS);
+        long left = Deadlines.nanos(send.options.deadline().get()) - send.ageNanos(context.now());
+        return context.eventLoop().schedule(() -> room.completeExceptionally(send.late()), left, TimeUnit.NANOSECONDS);
     }
 }

@@ -12,7 +12,7 @@ final class SendList {
     private int size;
 
     @Nullable
-    PendingSend first() {
+    public PendingSend first() {
         return first;
     }
 
@@ -20,16 +20,16 @@ final class SendList {
         return size;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return first == null;
     }
 
-    void addLast(PendingSend send) {
+    public void addLast(PendingSend send) {
         link(send, last, null);
     }
 
     @Nullable
-    PendingSend poll() {
+    public PendingSend poll() {
         PendingSend head = first;
         if (head != null) {
             remove(head);

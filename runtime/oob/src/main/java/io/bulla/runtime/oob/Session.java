@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class Session {
 
     /// What a hello means.
-    enum Answer {
+    public enum Answer {
         /// The session goes on, or begins.
         GOES_ON,
         /// The peer has a new one: the one before is over here, too.
@@ -41,9 +41,9 @@ final class Session {
         LATE
     }
 
-    final Lane small = new Lane(Lane.SMALL);
-    final Lane bulk = new Lane(Lane.BULK);
-    final Lane control = new Lane(Lane.CONTROL);
+    public final Lane small = new Lane(Lane.SMALL);
+    public final Lane bulk = new Lane(Lane.BULK);
+    public final Lane control = new Lane(Lane.CONTROL);
     private final Lane[] lanes = {small, bulk, control};
     private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler(), new Reassembler()};
     // of the session: what is handled of an earlier one is no credit in this one
@@ -60,7 +60,7 @@ final class Session {
     // what was expected at a cut that is not over: the peer hears of nothing more; null if there is none
     private long @Nullable [] told;
 
-    Session(Settings settings) {
+    public Session(Settings settings) {
         this.settings = settings;
         this.surroundings = settings.surroundings();
         this.mine = surroundings.name();
@@ -85,7 +85,7 @@ final class Session {
         }
     }
 
-    Hello hello(long life) {
+    public Hello hello(long life) {
         return new Hello(
                 settings.oldestVersion(),
                 settings.newestVersion(),
@@ -105,7 +105,7 @@ final class Session {
 
     /// Compares a peer's hello with what is known of it. Only [Answer#GOES_ON] and [Answer#BEGAN_ANEW] change
     /// something; after the latter the caller sees to it that this side begins anew, by [#end], and greets again.
-    Answer greet(Hello hello) {
+    public Answer greet(Hello hello) {
         if (hello.known() != 0 && hello.known() != mine) {
             // of another session of the peer's, too, it may be late: that is no reason to end this one
             return Answer.KNOWS_AN_OLD_ONE;
@@ -130,12 +130,12 @@ final class Session {
     }
 
     /// This side's number.
-    long mine() {
+    public long mine() {
         return mine;
     }
 
     /// The peer's number, or 0: none is known.
-    long theirs() {
+    public long theirs() {
         return theirs;
     }
 
@@ -145,7 +145,7 @@ final class Session {
 
     /// A cut was taken: until all nodes have theirs, no message gets a number, and the peer hears of none that
     /// arrives. Again is harmless.
-    void hold() {
+    public void hold() {
         if (told == null) {
             told = Stream.of(reassemblers).mapToLong(Reassembler::expected).toArray();
             hold(true);
@@ -153,7 +153,7 @@ final class Session {
     }
 
     /// All nodes have their cuts, or there will be none.
-    void goOn() {
+    public void goOn() {
         told = null;
         hold(false);
     }
@@ -164,18 +164,18 @@ final class Session {
         }
     }
 
-    boolean isBlocked() {
+    public boolean isBlocked() {
         return small.isBlocked() || bulk.isBlocked();
     }
 
     /// Whether a confirmation was begun so many times.
-    boolean isConfirming(int attempts) {
+    public boolean isConfirming(int attempts) {
         PendingSend head = control.begun.first();
         return head != null && head.attempts >= attempts;
     }
 
     /// The messages that were begun so many times.
-    void failHeads(int attempts, Consumer<PendingSend> each) {
+    public void failHeads(int attempts, Consumer<PendingSend> each) {
         for (Lane lane : List.of(small, bulk)) {
             PendingSend head = lane.begun.first();
             if (head != null && !head.skipped && head.attempts >= attempts) {
@@ -184,21 +184,21 @@ final class Session {
         }
     }
 
-    Reassembler reassembler(int lane) {
+    public Reassembler reassembler(int lane) {
         return reassemblers[lane];
     }
 
-    Credit credit(int lane) {
+    public Credit credit(int lane) {
         return credits[lane];
     }
 
-    Lane lane(int code) {
+    public Lane lane(int code) {
         return lanes[code];
     }
 
     /// What this side has taken in, and what it grants.
     ///
-    Frame acknowledgement() {
+    public Frame acknowledgement() {
         long[] next = {told(Lane.SMALL), told(Lane.BULK), told(Lane.CONTROL)};
         long[] credit = {credits[0].tell(), credits[1].tell()};
         int depths = credits[0].empty() << Byte.SIZE | credits[1].empty() << 2 * Byte.SIZE;
@@ -207,7 +207,7 @@ final class Session {
 
     /// @return whether it is more than before
     /// @throws IOException if the peer grants what it cannot
-    boolean granted(Frame ack) throws IOException {
+    public boolean granted(Frame ack) throws IOException {
         long before = small.allowance.limit() + bulk.allowance.limit();
         boolean both = small.allowance.grant(ack.total(), ack.tag() >>> Byte.SIZE & 0xff)
                 & bulk.allowance.grant(ack.session(), ack.tag() >>> 2 * Byte.SIZE & 0xff);
@@ -217,7 +217,7 @@ final class Session {
         return small.allowance.limit() + bulk.allowance.limit() > before;
     }
 
-    Lane laneOf(PendingSend send, long fragment) {
+    public Lane laneOf(PendingSend send, long fragment) {
         if (send.kind == Frame.Kind.CONFIRM) {
             return control;
         }
@@ -227,26 +227,26 @@ final class Session {
 
     /// The connection is over: messages that were not acknowledged are written again, and arrive again, from
     /// byte 0.
-    void interrupt() {
+    public void interrupt() {
         rewind();
         dropParts();
     }
 
     /// What this side has sent.
-    void rewind() {
+    public void rewind() {
         for (Lane lane : lanes) {
             lane.rewind();
         }
     }
 
     /// What this side has received in part.
-    void dropParts() {
+    public void dropParts() {
         for (Reassembler reassembler : reassemblers) {
             reassembler.interrupt();
         }
     }
 
-    void checkExpected(Hello hello) throws IOException {
+    public void checkExpected(Hello hello) throws IOException {
         checkExpected(hello.small(), hello.bulk(), hello.control());
     }
 
@@ -255,7 +255,7 @@ final class Session {
     }
 
     /// Numbers and messages of all lanes.
-    List<NodeCut.OfLane> lanes(Function<PendingSend, NodeCut.Outgoing> each) {
+    public List<NodeCut.OfLane> lanes(Function<PendingSend, NodeCut.Outgoing> each) {
         List<NodeCut.OfLane> cut = new ArrayList<>();
         for (Lane lane : lanes) {
             cut.add(lane.cut(reassemblers[lane.code].expected(), each));
@@ -265,7 +265,7 @@ final class Session {
 
     /// Goes on where a cut was taken, under a new number of this side's: what a peer still says in the name of the
     /// former one is refused. Cannot fail.
-    void restore(List<NodeCut.OfLane> cut, List<List<PendingSend>> sends) {
+    public void restore(List<NodeCut.OfLane> cut, List<List<PendingSend>> sends) {
         restored = true;
         for (Lane lane : lanes) {
             NodeCut.OfLane of = cut.get(lane.code);
@@ -275,13 +275,13 @@ final class Session {
     }
 
     /// Whether it is as in a cut: the peer was not heard since.
-    boolean isRestored() {
+    public boolean isRestored() {
         return restored;
     }
 
     /// The peer has said for the first time what it has of a restored session: what it has not is charged now, as
     /// if it were begun in this one.
-    void chargeRestored() {
+    public void chargeRestored() {
         if (restored) {
             restored = false;
             small.chargeBegun();
@@ -290,7 +290,7 @@ final class Session {
     }
 
     /// @throws IOException if the peer cannot expect these
-    void checkExpected(long smallNext, long bulkNext, long controlNext) throws IOException {
+    public void checkExpected(long smallNext, long bulkNext, long controlNext) throws IOException {
         if (!accepts(smallNext, bulkNext, controlNext)) {
             throw new IOException("peer expects what was not sent, or was acknowledged: small=" + smallNext + " bulk="
                     + bulkNext + " control=" + controlNext + " sentSmall=" + small.next() + " sentBulk=" + bulk.next()
@@ -298,14 +298,14 @@ final class Session {
         }
     }
 
-    void acknowledge(long smallNext, long bulkNext, long controlNext, Consumer<PendingSend> gone) {
+    public void acknowledge(long smallNext, long bulkNext, long controlNext, Consumer<PendingSend> gone) {
         small.acknowledge(smallNext, gone);
         bulk.acknowledge(bulkNext, gone);
         control.acknowledge(controlNext, gone);
     }
 
     /// The session is over: takes out what was begun, or all.
-    void abandon(boolean all, Consumer<PendingSend> each) {
+    public void abandon(boolean all, Consumer<PendingSend> each) {
         for (Lane lane : lanes) {
             if (all) {
                 lane.abandonAll(each);
@@ -317,30 +317,30 @@ final class Session {
 
     /// A message that the peer does not take, or `null`.
     @Nullable
-    PendingSend first(Predicate<PendingSend> notTaken) {
+    public PendingSend first(Predicate<PendingSend> notTaken) {
         PendingSend found = small.firstWaiting(notTaken);
         return found != null ? found : bulk.firstWaiting(notTaken);
     }
 
     /// Charges of what this side holds.
-    long held() {
+    public long held() {
         return credits[Lane.SMALL].held() + credits[Lane.BULK].held();
     }
 
-    boolean isLow() {
+    public boolean isLow() {
         return credits[Lane.SMALL].isLow() || credits[Lane.BULK].isLow();
     }
 
     /// The peer has said whether it waits for credit.
     ///
     /// @return true if it does and there is some
-    boolean want(boolean waits) {
+    public boolean want(boolean waits) {
         // both, not one of them
         return credits[Lane.SMALL].want(waits) | credits[Lane.BULK].want(waits);
     }
 
     /// This side begins anew; the lanes are the caller's to empty.
-    void end() {
+    public void end() {
         mine = surroundings.name();
         theirs = 0;
         restored = false;
@@ -351,16 +351,16 @@ final class Session {
         }
     }
 
-    long duplicates() {
+    public long duplicates() {
         return Stream.of(reassemblers).mapToLong(Reassembler::duplicates).sum();
     }
 
-    long resends() {
+    public long resends() {
         return Stream.of(lanes).mapToLong(Lane::resends).sum();
     }
 
     /// How long the oldest message has been on its way.
-    Optional<Duration> oldest() {
+    public Optional<Duration> oldest() {
         long now = surroundings.now();
         return Stream.of(lanes)
                 .map(Lane::oldest)
@@ -369,7 +369,7 @@ final class Session {
                 .max(Comparator.naturalOrder());
     }
 
-    int queued() {
+    public int queued() {
         return Stream.of(lanes).mapToInt(Lane::size).sum();
     }
 }

@@ -15,12 +15,12 @@ final class Shares {
     private int given;
 
     /// @param closing closes a handle, whatever its release does
-    Shares(Consumer<SealedBuffer> closing) {
+    public Shares(Consumer<SealedBuffer> closing) {
         this.closing = closing;
     }
 
     /// @param tag of the holder, or `null`
-    SealedBuffer of(SealedBuffer buffer, @Nullable Object tag) {
+    public SealedBuffer of(SealedBuffer buffer, @Nullable Object tag) {
         // the place before the handle
         taken.add(null);
         SealedBuffer share = tag == null ? buffer.share() : buffer.share(tag);
@@ -29,12 +29,12 @@ final class Shares {
     }
 
     /// The oldest one that is still here has another holder.
-    void give() {
+    public void give() {
         given++;
     }
 
     /// Closes those that are still here.
-    void close() {
+    public void close() {
         for (SealedBuffer share : taken.subList(given, taken.size())) {
             if (share != null) {
                 closing.accept(share);

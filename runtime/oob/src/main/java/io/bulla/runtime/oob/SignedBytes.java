@@ -30,7 +30,7 @@ final class SignedBytes {
     /// What an origin says of a broadcast. Reads all bytes.
     ///
     /// @param mark how they are packed, without other flags
-    static byte[] statement(BroadcastKey key, int tag, int mark, SealedBuffer bytes) {
+    public static byte[] statement(BroadcastKey key, int tag, int mark, SealedBuffer bytes) {
         return ByteBuffer.allocate(WORDS.length + REST)
                 .put(WORDS)
                 .putInt(key.origin())
@@ -60,7 +60,7 @@ final class SignedBytes {
     ///
     /// @param bytes stay the caller's
     /// @return a handle of the caller's
-    static SealedBuffer join(SealedBuffer bytes, byte[] signature, MemorySource source) {
+    public static SealedBuffer join(SealedBuffer bytes, byte[] signature, MemorySource source) {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, signature.length + Integer.BYTES);
                 SealedBuffer behind =
                         builder.put(signature).putInt(signature.length).seal()) {
@@ -71,7 +71,7 @@ final class SignedBytes {
     /// The signature behind the bytes.
     ///
     /// @throws IOException if there cannot be one
-    static byte[] signature(SealedBuffer joined) throws IOException {
+    public static byte[] signature(SealedBuffer joined) throws IOException {
         long end = joined.byteSize() - Integer.BYTES;
         long length = end < 0 ? -1 : BufferReader.of(joined).position(end).getInt();
         if (length < 0 || length > OriginSignatures.MOST_BYTES || length > end) {
@@ -84,7 +84,7 @@ final class SignedBytes {
     /// The bytes without a signature of so many bytes.
     ///
     /// @return a handle of the caller's
-    static SealedBuffer bytes(SealedBuffer joined, int signature) {
+    public static SealedBuffer bytes(SealedBuffer joined, int signature) {
         return joined.slice(0, joined.byteSize() - Integer.BYTES - signature);
     }
 }

@@ -14,7 +14,7 @@ final class SteadyLoops extends MultiThreadIoEventLoopGroup {
 
     private static final long TASKS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    SteadyLoops(IoHandlerFactory factory) {
+    public SteadyLoops(IoHandlerFactory factory) {
         super(1, factory);
     }
 

@@ -14,22 +14,22 @@ import java.util.function.LongSupplier;
 record Surroundings(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
 
     /// The machine's own.
-    static final Surroundings MACHINE = new Surroundings(
+    public static final Surroundings MACHINE = new Surroundings(
             System::nanoTime,
             () -> ThreadLocalRandom.current().nextLong(),
             Thread.ofVirtual().factory());
 
-    long now() {
+    public long now() {
         return clock.getAsLong();
     }
 
     /// A number that names a session or a life: never 0.
-    long name() {
+    public long name() {
         return random.getAsLong() | 1;
     }
 
     /// @return from `least` to `most`
-    long between(long least, long most) {
+    public long between(long least, long most) {
         return least + Math.floorMod(random.getAsLong(), most - least + 1);
     }
 }

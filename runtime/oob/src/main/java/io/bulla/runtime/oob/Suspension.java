@@ -38,7 +38,7 @@ final class Suspension {
     /// Of a node that does not listen yet.
     ///
     /// @param isAlone whether all channels of its loop are its own
-    static Suspension of(NodeLoop nodeLoop, boolean isAlone) {
+    public static Suspension of(NodeLoop nodeLoop, boolean isAlone) {
         Suspension suspension = new Suspension(nodeLoop, isAlone);
         nodeLoop.whenClosed(suspension::close);
         return suspension;
@@ -49,7 +49,7 @@ final class Suspension {
     /// @return completes when all is closed, and the loop has looked for events once more, so that no selector
     ///     knows of a channel, and one without channels is closed; exceptionally if that failed: then it may be
     ///     called again
-    CompletableFuture<Void> begin() {
+    public CompletableFuture<Void> begin() {
         return inTurn(() -> closing == null || closing.isCompletedExceptionally() ? suspend() : closing);
     }
 
@@ -70,7 +70,8 @@ final class Suspension {
     private CompletableFuture<Void> idle() {
         return nodeLoop.soon(new CompletableFuture<>(), 1)
                 // a loop may let go of a channel some time after it is closed
-                .thenCompose(looked -> isAlone && channels() > 0 && !nodeLoop.isClosed() ? idle() : behindAll());
+                .thenCompose(looked ->
+                        isAlone && channels() > 0 && !nodeLoop.context().isClosed() ? idle() : behindAll());
     }
 
     private int channels() {
@@ -85,12 +86,12 @@ final class Suspension {
     /// Any thread.
     ///
     /// @return completes with the address; or exceptionally: then it is suspended still
-    CompletableFuture<InetSocketAddress> end(InetSocketAddress bind) {
+    public CompletableFuture<InetSocketAddress> end(InetSocketAddress bind) {
         return inTurn(() -> {
             if (closing == null) {
                 throw new IllegalStateException("node is not suspended: rank=" + rank());
             }
-            Settings settings = nodeLoop.settings();
+            Settings settings = nodeLoop.context().settings();
             return ListeningSocket.open(settings.transport(), settings.allocator(), nodeLoop.eventLoop(), null, bind)
                     .thenApply(this::resumed);
         });
@@ -100,7 +101,7 @@ final class Suspension {
         CompletableFuture<Void> before = closing;
         boolean resumed = false;
         try {
-            if (nodeLoop.isClosed()) {
+            if (nodeLoop.context().isClosed()) {
                 throw closed();
             }
             closing = null;
@@ -143,7 +144,7 @@ final class Suspension {
 
     private <T> void run(Supplier<CompletableFuture<T>> call, CompletableFuture<T> turn) {
         try {
-            if (nodeLoop.isClosed()) {
+            if (nodeLoop.context().isClosed()) {
                 throw closed();
             }
             running = turn;
@@ -169,6 +170,6 @@ final class Suspension {
     }
 
     private int rank() {
-        return nodeLoop.settings().rank();
+        return nodeLoop.context().settings().rank();
     }
 }

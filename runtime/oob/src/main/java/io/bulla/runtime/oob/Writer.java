@@ -35,6 +35,7 @@ final class Writer {
     private long smallRun;
     // of the message that is written next
     private @Nullable SealedBuffer piece;
+    private boolean started;
     private boolean pumping;
     private boolean paused;
     private boolean asked;
@@ -42,7 +43,7 @@ final class Writer {
     private Lane chosen;
 
     /// @param rendezvous beside the connection, or `null`
-    Writer(Connection connection, Session session, Settings settings, @Nullable Rendezvous rendezvous) {
+    public Writer(Connection connection, Session session, Settings settings, @Nullable Rendezvous rendezvous) {
         this.rendezvous = rendezvous;
         this.connection = connection;
         this.channel = connection.channel();
@@ -52,19 +53,25 @@ final class Writer {
     }
 
     /// Nothing of a lane is written until this is undone.
-    void pause(boolean pause) {
+    public void pause(boolean pause) {
         paused = pause;
     }
 
     /// Whether the lanes wait, at last for the RESUME to be written.
-    boolean isPaused() {
+    public boolean isPaused() {
         return paused || connection.owed().owesResume();
     }
 
+    /// Writes from now on; until here the session is being brought in line with what the peer has.
+    public void start() {
+        started = true;
+        pump();
+    }
+
     /// Writes what there is, and flushes it.
-    void pump() {
+    public void pump() {
         // a flush may tell that the channel is writable again
-        if (pumping || connection.isOver()) {
+        if (pumping || !started || connection.isOver()) {
             return;
         }
         pumping = true;
@@ -96,7 +103,7 @@ final class Writer {
     }
 
     /// More credit was granted, perhaps not enough.
-    void granted() {
+    public void granted() {
         asked = false;
     }
 
@@ -151,7 +158,7 @@ final class Writer {
                     : local.piece(send.bytes - send.offset, settings.fragment(), send::piece);
             return true;
         } catch (Throwable noHandle) {
-            connection.end(send, noHandle);
+            connection.owner().end(send, noHandle);
             return false;
         }
     }
@@ -177,7 +184,7 @@ final class Writer {
         try {
             own = Objects.requireNonNull(send.handle, "handle").share();
         } catch (Throwable noHandle) {
-            connection.end(send, noHandle);
+            connection.owner().end(send, noHandle);
             return;
         }
         endBatch();
@@ -247,7 +254,7 @@ final class Writer {
             boolean placed = local != null && local.isPlaced();
             ByteBuf header = header(placed ? Frame.PLACE : 0);
             ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
-            header(bytes, bytes.position(), lane, send, (int) length);
+            Batch.header(bytes, bytes.position(), lane, send, (int) length);
             header.writerIndex(Frame.BYTES);
             ChannelFuture written =
                     local != null && placed ? local.write(header, taken) : SealedWrite.write(channel, header, taken);
@@ -283,23 +290,6 @@ final class Writer {
             batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting());
         }
         batch.add(send, lane);
-    }
-
-    static void header(ByteBuffer out, int at, Lane lane, PendingSend send, int length) {
-        Frame.write(
-                out,
-                at,
-                send.kind,
-                send.mark(),
-                send.tag,
-                send.origin(),
-                send.sequence,
-                send.offset,
-                send.bytes,
-                send.session(),
-                send.number(),
-                length,
-                lane.code);
     }
 
     private ByteBuf header(int more) {

@@ -128,12 +128,12 @@ class FullHeapTest {
                 private boolean begun;
 
                 @Override
-                boolean isBegun() {
+                public boolean isBegun() {
                     return begun;
                 }
 
                 @Override
-                void run() {
+                public void run() {
                     if (number == 1 && order.length() < 2 || number == 2 && dropped.get() == 0) {
                         order.append('-');
                         throw new OutOfMemoryError("before it began, as told");
@@ -143,7 +143,7 @@ class FullHeapTest {
                 }
 
                 @Override
-                void drop() {
+                public void drop() {
                     dropped.incrementAndGet();
                 }
             });

@@ -66,7 +66,7 @@ class MemberFloodTest {
     }
 
     private Peer peer() {
-        return node.loop().peer(0);
+        return node.loop().peers().peer(0);
     }
 
     private long queued() throws Exception {
@@ -75,8 +75,12 @@ class MemberFloodTest {
 
     /// Of the connection, still to be written.
     private long unwritten() throws Exception {
-        return onLoop(
-                () -> peer().connection().channel().unsafe().outboundBuffer().totalPendingWriteBytes());
+        return onLoop(() -> peer().carrier()
+                .connection()
+                .channel()
+                .unsafe()
+                .outboundBuffer()
+                .totalPendingWriteBytes());
     }
 
     @Test

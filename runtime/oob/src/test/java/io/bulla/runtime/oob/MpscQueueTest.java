@@ -31,12 +31,12 @@ class MpscQueueTest {
 
     private final MpscQueue<Entry> queue = new MpscQueue<>() {
         @Override
-        Entry next(Entry entry) {
+        public Entry next(Entry entry) {
             return entry.next;
         }
 
         @Override
-        void link(Entry entry, Entry next) {
+        public void link(Entry entry, Entry next) {
             entry.next = next;
         }
     };

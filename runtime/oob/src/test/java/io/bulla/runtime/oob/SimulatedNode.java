@@ -23,14 +23,14 @@ public final class SimulatedNode {
 
     /// On the loop.
     public static Held held(OobNode node, int peer) {
-        Session session = node.loop().peer(peer).session();
+        Session session = node.loop().peers().peer(peer).session();
         int confirmations = session.control.size();
         Set<BroadcastKey> keys = new HashSet<>();
         int doubled = 0;
         for (SendList list : List.of(session.control.unacked, session.control.begun)) {
             for (PendingSend send = list.first(); send != null; send = send.next) {
                 // notices are there, too
-                doubled += send instanceof BroadcastSend of && !keys.add(of.key) ? 1 : 0;
+                doubled += send instanceof Confirmation of && !keys.add(of.key) ? 1 : 0;
             }
         }
         return new Held(session.queued() - confirmations, confirmations, doubled);
@@ -38,17 +38,17 @@ public final class SimulatedNode {
 
     /// Runs a task behind all that the node's loop has to run.
     public static void onLoop(OobNode node, Runnable task) {
-        node.loop().onLoop(task);
+        node.loop().context().onLoop(task);
     }
 
     /// Number of a node's session with a peer.
     public static long session(OobNode node, int peer) {
-        return node.loop().peer(peer).session().mine();
+        return node.loop().peers().peer(peer).session().mine();
     }
 
     /// Number of the peer's session that a node knows, or 0.
     public static long known(OobNode node, int peer) {
-        return node.loop().peer(peer).session().theirs();
+        return node.loop().peers().peer(peer).session().theirs();
     }
 
     /// Starts a node that takes time, randomness and threads from the simulator.
