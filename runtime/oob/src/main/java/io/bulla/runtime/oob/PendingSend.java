@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// whichever comes first: the acknowledgement, a failure, the deadline, a cancel, the close of the node.
 ///
 /// The sender's thread makes it, any thread may complete it, the rest is one event loop's.
-non-sealed class PendingSend extends CompletableFuture<Delivery> implements Send {
+class PendingSend extends CompletableFuture<Delivery> implements Send {
 
     public static final byte NO_LANE = -1;
 
