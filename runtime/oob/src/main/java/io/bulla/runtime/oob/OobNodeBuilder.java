@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.bulk.BulkTransport;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.PeerDirectory;

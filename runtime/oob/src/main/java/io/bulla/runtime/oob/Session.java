@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import java.io.IOException;

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.machine.Surroundings;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

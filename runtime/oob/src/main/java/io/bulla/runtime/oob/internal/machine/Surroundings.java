@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.machine;
 
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 /// @param clock in nanoseconds, never back
 /// @param random any long, each as likely as another
 /// @param threads of user code: handlers and listeners
-record Surroundings(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
+public record Surroundings(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
 
     /// The machine's own.
     public static final Surroundings MACHINE = new Surroundings(

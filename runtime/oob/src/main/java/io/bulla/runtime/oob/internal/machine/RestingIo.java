@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.machine;
 
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// Ordering: **no task is slept over.** A task is in the queue before `wakeup` reads [#awake]; the loop
 /// writes [#awake] before it looks into the queue and parks. So the loop sees the task, or `wakeup` sees
 /// that it rests.
-final class RestingIo implements IoHandler {
+public final class RestingIo implements IoHandler {
 
     private final IoHandlerFactory factory;
     private final ThreadAwareExecutor executor;
