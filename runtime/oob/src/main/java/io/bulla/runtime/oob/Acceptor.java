@@ -4,6 +4,8 @@ package io.bulla.runtime.oob;
 import io.bulla.interop.netty.FrameReader;
 import io.bulla.runtime.oob.internal.admission.Admission;
 import io.bulla.runtime.oob.internal.admission.RefusalLog;
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
+import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.lang.foreign.Arena;

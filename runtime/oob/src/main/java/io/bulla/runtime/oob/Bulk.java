@@ -3,6 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
+import io.bulla.runtime.oob.internal.core.BulkSettings;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.util.function.Consumer;

@@ -2,6 +2,9 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.internal.core.Failures;
+import io.bulla.runtime.oob.internal.core.FlightEvents;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.MpscQueue;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.core.Failures;
+
 /// The failures that a node's program sees. Any thread.
 final class NodeFailures implements Failures {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.core.Deadlines;
+import io.bulla.runtime.oob.internal.core.FlightEvents;
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import java.io.IOException;

@@ -3,6 +3,9 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.lang.System.Logger.Level;

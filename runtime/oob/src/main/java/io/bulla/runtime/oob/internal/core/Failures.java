@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
+
+import io.bulla.runtime.oob.MessageRefusedException;
+import io.bulla.runtime.oob.PeerFailedException;
+import io.bulla.runtime.oob.QueueFullException;
 
 /// Makes the failures that a program sees, whose constructors are no part of the API. Any thread.
-interface Failures {
+public interface Failures {
 
     PeerFailedException peerFailed(int peer, String why);
 

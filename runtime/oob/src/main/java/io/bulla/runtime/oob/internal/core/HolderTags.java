@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.buffer.MemorySource;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// @param to of messages that are sent to the peer, or `null`
 /// @param from of messages that have come from the peer, or `null`
-record HolderTags(@Nullable Object to, @Nullable Object from) {
+public record HolderTags(@Nullable Object to, @Nullable Object from) {
 
     private static final HolderTags NONE = new HolderTags(null, null);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Where a node's classes log: under the name of the class that a user knows.
-final class NodeLog {
+public final class NodeLog {
 
     public static final Logger LOG = System.getLogger("io.bulla.runtime.oob.OobNode");
 

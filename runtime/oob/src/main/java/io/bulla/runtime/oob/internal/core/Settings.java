@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.BroadcastSignatures;
+import io.bulla.runtime.oob.ConnectionLimits;
+import io.bulla.runtime.oob.CutName;
+import io.bulla.runtime.oob.LocalMemory;
+import io.bulla.runtime.oob.MessageHandler;
+import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.Transport;
 import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
@@ -17,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// @param cut where the node goes on, or `null`
 /// @param cutName which checkpoint it is of, or `null`
 /// @param localMemory what nodes of this host lend each other by, or `null`
-record Settings(
+public record Settings(
         int rank,
         int size,
         MemorySource source,

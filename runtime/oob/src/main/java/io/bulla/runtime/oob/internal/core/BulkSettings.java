@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.runtime.oob.bulk.BulkTransport;
 
@@ -7,4 +7,4 @@ import io.bulla.runtime.oob.bulk.BulkTransport;
 ///
 /// @param transport of this node
 /// @param above messages of at least so many bytes
-record BulkSettings(BulkTransport transport, long above) {}
+public record BulkSettings(BulkTransport transport, long above) {}

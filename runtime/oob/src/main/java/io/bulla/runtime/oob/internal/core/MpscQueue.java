@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Ordering: an item is linked plainly before the exchange that shows it, and the taker's exchange, which reads
 /// that one, happens after.
-abstract class MpscQueue<T> {
+public abstract class MpscQueue<T> {
 
     private final AtomicReference<@Nullable T> last = new AtomicReference<>();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.buffer.SealedBuffer;
 import io.netty.channel.EventLoop;
@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// or suspended.
 ///
 /// One event loop's, but for what says that any thread may call it.
-final class LoopContext {
+public final class LoopContext {
 
     private final Settings settings;
     private final EventLoop loop;

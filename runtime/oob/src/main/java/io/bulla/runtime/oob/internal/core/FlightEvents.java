@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
+import io.bulla.runtime.oob.Message;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// What the JDK's flight recorder is told, when it records: `bulla.Send`, `bulla.Receive`, `bulla.PeerFailed`.
 ///
 /// Without the module `jdk.jfr`, or without a recording, nothing happens here.
-final class FlightEvents {
+public final class FlightEvents {
 
     private static final boolean PRESENT =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();

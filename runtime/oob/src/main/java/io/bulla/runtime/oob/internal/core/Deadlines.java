@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.core;
 
+import io.bulla.runtime.oob.SendOptions;
 import java.time.Duration;
 
 /// Deadlines as a clock of nanoseconds counts them. Any thread.
-final class Deadlines {
+public final class Deadlines {
 
     private static final Duration CENTURY = Duration.ofDays(36_525);
 
