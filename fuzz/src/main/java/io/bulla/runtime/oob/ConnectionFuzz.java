@@ -8,6 +8,7 @@ import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
 import io.bulla.interop.netty.FrameReader;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.ByteBuf;

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.MpscQueue;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.session.Session;
 import io.bulla.runtime.oob.internal.wire.Frame;
 
 /// What happens when there is no memory for what a peer sends: the peer sends it again later, and nothing else

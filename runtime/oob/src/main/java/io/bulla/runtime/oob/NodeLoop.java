@@ -8,6 +8,8 @@ import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.Session;
 import io.netty.channel.EventLoop;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;

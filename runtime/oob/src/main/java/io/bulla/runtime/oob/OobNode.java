@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;

@@ -5,6 +5,8 @@ import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.Session;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;

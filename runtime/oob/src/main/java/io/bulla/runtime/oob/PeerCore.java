@@ -5,6 +5,7 @@ import io.bulla.runtime.oob.internal.core.HolderTags;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.session.Session;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 

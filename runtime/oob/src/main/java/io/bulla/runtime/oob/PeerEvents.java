@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.session.Session;
+
 /// What a node hears of its peers. On the loop.
 interface PeerEvents {
 

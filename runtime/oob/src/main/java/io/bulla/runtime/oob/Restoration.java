@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.RestoredNumbers;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,9 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.SendList;
+import io.bulla.runtime.oob.internal.session.Session;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Delivery;
+import io.bulla.runtime.oob.Send;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.time.Duration;
@@ -15,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// whichever comes first: the acknowledgement, a failure, the deadline, a cancel, the close of the node.
 ///
 /// The sender's thread makes it, any thread may complete it, the rest is one event loop's.
-class PendingSend extends CompletableFuture<Delivery> implements Send {
+public class PendingSend extends CompletableFuture<Delivery> implements Send {
 
     public static final byte NO_LANE = -1;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
 
 import org.jspecify.annotations.Nullable;
 
 /// Sends in order, linked through themselves: putting in, taking out anywhere and moving allocate nothing. One
 /// event loop's.
-final class SendList {
+public final class SendList {
 
     private @Nullable PendingSend first;
     private @Nullable PendingSend last;

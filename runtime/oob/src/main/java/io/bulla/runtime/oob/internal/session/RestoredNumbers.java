@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
+
+import io.bulla.runtime.oob.NodeCut;
 
 /// Numbers of a session that goes on from a cut: none fits a session that has begun at 0.
-final class RestoredNumbers {
+public final class RestoredNumbers {
 
     private static final long RESTORED = 1L << 62;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
 
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.machine.Surroundings;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's.
-final class Session {
+public final class Session {
 
     /// What a hello means.
     public enum Answer {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
 
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.flow.Allowance;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Fresh ones wait by the depth of their credit ([Allowance]): what has none lets what is deeper below its
 /// origin go first, and nothing else. One event loop's.
-final class Lane {
+public final class Lane {
 
     public static final int SMALL = 0;
     public static final int BULK = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// What arrives in one lane from one peer: drops what was there before, and puts fragments together.
 ///
 /// One event loop's.
-final class Reassembler {
+public final class Reassembler {
 
     private final List<SealedBuffer> parts = new ArrayList<>();
     private long expected;
