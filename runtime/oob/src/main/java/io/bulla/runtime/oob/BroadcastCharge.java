@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.handlers.Incoming;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -4,6 +4,8 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.Credit;
+import io.bulla.runtime.oob.internal.handlers.Handlers;
+import io.bulla.runtime.oob.internal.handlers.Incoming;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.Reassembler;
 import io.bulla.runtime.oob.internal.session.Session;

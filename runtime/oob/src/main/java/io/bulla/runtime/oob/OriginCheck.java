@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.internal.handlers.Incoming;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

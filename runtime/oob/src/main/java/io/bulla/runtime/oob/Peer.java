@@ -4,6 +4,8 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.handlers.Handlers;
+import io.bulla.runtime.oob.internal.handlers.Notices;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.Session;
 import io.bulla.runtime.oob.internal.wire.Frame;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

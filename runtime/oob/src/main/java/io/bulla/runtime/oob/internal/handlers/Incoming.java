@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import org.jspecify.annotations.Nullable;
 
 /// A message on its way to its handler; owns the node's handle on it, and what it is charged to its sender.
-final class Incoming extends HandlerExecutor.Item {
+public final class Incoming extends HandlerExecutor.Item {
 
     /// Who has sent it; this node itself, if it is its own. Any thread.
     public interface Sender {

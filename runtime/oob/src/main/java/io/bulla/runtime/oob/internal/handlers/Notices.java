@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.handlers;
 
+import io.bulla.runtime.oob.NoticeReceiver;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.HashMap;
 import java.util.Map;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /// The notices that have come and were not heard yet: the newest of each peer and topic.
 ///
 /// The lock is held to look, never while user code runs.
-final class Notices {
+public final class Notices {
 
     private record From(int peer, int topic) {}
 

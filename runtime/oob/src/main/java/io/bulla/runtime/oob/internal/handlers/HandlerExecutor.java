@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.runtime.oob.internal.core.MpscQueue;
 import io.bulla.runtime.oob.internal.core.NodeLog;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /// The thread on which a node's user code runs, handlers and listeners, one call at a time and without any lock
 /// of the library; and what waits for it. A second one checks what the loop has no time for (origins of broadcasts).
-final class HandlerExecutor {
+public final class HandlerExecutor {
 
     /// Something to be run, or dropped if the node closes first.
     public abstract static class Item {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.MessageHandler;
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.NodeLog;
@@ -23,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// their sender nothing; beyond it they hold its credit, so that it waits.
 ///
 /// The lock is held to look, never while user code runs.
-final class Handlers {
+public final class Handlers {
 
     private static final Logger LOG = NodeLog.LOG;
 
