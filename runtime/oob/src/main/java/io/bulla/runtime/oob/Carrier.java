@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import org.jspecify.annotations.Nullable;
 
 /// What carries a session now: there as long as the peer is CONNECTED. One event loop's.

@@ -2,6 +2,9 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.bypass.LocalLink;
+import io.bulla.runtime.oob.internal.bypass.LocalPeer;
+import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;

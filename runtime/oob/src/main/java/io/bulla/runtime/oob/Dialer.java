@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.wire.Hello;

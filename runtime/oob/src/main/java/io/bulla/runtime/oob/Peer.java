@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.bypass.LocalLink;
+import io.bulla.runtime.oob.internal.bypass.LocalPeer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.handlers.Handlers;

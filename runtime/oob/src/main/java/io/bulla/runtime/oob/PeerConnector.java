@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.bulk.BulkLine;
+import io.bulla.runtime.oob.internal.bypass.Bulk;
+import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;

@@ -3,6 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.SealedWrite;
+import io.bulla.runtime.oob.internal.bypass.LocalLink;
+import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.PendingSend;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.bypass;
 
+import io.bulla.runtime.oob.LocalMemory;
 import java.util.ArrayList;
 import java.util.List;
 
 /// What stays of the [LocalLink]s of one peer when their connections are over. One event loop's.
-final class LocalPeer {
+public final class LocalPeer {
 
     private static final int MOST_FORMER = 4;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLanding;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// It lasts as long as its connection, and its line with it: a failure of the line ends both, and the
 /// session goes on over another connection, from byte 0 of what was not acknowledged. So no byte of an
 /// earlier attempt arrives late. Knows numbers of messages, and no peer. One event loop's.
-final class Rendezvous implements AutoCloseable {
+public final class Rendezvous implements AutoCloseable {
 
     /// What an end says to a REQUEST, as the tag of a CLEAR.
     private static final int REFUSED = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Whether a line is offered to one peer: not for a while after one has failed, so that a device that
 /// does not work costs a reconnect now and then, and no message. One event loop's.
-final class Bulk {
+public final class Bulk {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000_000;
     private static final int DOUBLINGS = 6;

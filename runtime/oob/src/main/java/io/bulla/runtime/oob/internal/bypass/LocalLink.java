@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's.
-final class LocalLink {
+public final class LocalLink {
 
     /// The connection, as this needs it.
     public interface Owner {
