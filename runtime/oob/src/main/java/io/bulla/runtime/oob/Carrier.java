@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
+import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.connection.Writer;
 import org.jspecify.annotations.Nullable;
 
 /// What carries a session now: there as long as the peer is CONNECTED. One event loop's.

@@ -3,6 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
+import io.bulla.runtime.oob.internal.connection.BatchReader;
+import io.bulla.runtime.oob.internal.connection.MemoryShortage;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.handlers.Handlers;

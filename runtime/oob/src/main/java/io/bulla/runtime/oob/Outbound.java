@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
+import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.connection.MemoryShortage;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.LoopContext;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.session.Session;
@@ -15,7 +15,7 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 ///
 /// A message for which there is no memory although the node holds nothing else of the peer, for the peer
 /// timeout, is rejected by name. One event loop's.
-final class MemoryShortage {
+public final class MemoryShortage {
 
     private static final long FIRST_PAUSE_NANOS = 10_000_000;
     private static final int DOUBLINGS = 6;

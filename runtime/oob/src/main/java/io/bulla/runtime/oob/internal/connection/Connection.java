@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
 import io.bulla.runtime.oob.internal.bypass.LocalPeer;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// In GREETING nothing but a hello or a refusal is read, which are small. All on the channel's event loop,
 /// which is the node's.
-final class Connection extends ChannelDuplexHandler implements LocalLink.Owner, ControlQueue.Out {
+public final class Connection extends ChannelDuplexHandler implements LocalLink.Owner, ControlQueue.Out {
 
     /// The peer of a connection, as that needs it. On the loop.
     public interface Owner extends FrameSink {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Takes a batch apart into its messages: each is a slice of it, or has memory of its own where it would pin too much.
 /// One event loop's.
-final class BatchReader {
+public final class BatchReader {
 
     private final LoopContext context;
     private final BooleanSupplier isOpen;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.admission.Admission;
 import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.bulla.runtime.oob.internal.core.LoopContext;
@@ -24,7 +25,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /// Where connections begin: each is secured, says hello, and is given to its peer or refused. One event loop's.
-final class Acceptor implements Door {
+public final class Acceptor implements Door {
 
     private final LoopContext context;
     private final IntFunction<? extends Connection.Owner> peers;

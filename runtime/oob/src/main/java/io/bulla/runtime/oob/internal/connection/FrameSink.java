@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.wire.Frame;

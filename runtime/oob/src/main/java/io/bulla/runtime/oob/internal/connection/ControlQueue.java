@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.function.Supplier;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /// What one connection owes the peer beside the lanes: one frame of a kind at most, written when the channel takes it.
 /// A newer answer replaces the one before it, so a peer that asks again and again, and reads nothing, makes this node
 /// keep no more than what stands here. One event loop's.
-final class ControlQueue {
+public final class ControlQueue {
 
     /// What writes.
     public interface Out {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.LoopContext;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /// A directory that does not answer in time counts as an attempt that failed; its answer is waited for all the same.
 ///
 /// One event loop's.
-final class Dialer {
+public final class Dialer {
 
     /// The peer that is dialed. On the loop.
     public interface Target {

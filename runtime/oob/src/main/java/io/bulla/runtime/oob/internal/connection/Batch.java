@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
+import io.bulla.runtime.oob.Delivery;
 import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.PendingSend;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
+import io.bulla.runtime.oob.Transport;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// A port that is bound. Callers wait in the system's queue until there is a node to take them in.
 ///
 /// One event loop's, but for the address.
-final class ListeningSocket {
+public final class ListeningSocket {
 
     private final EventLoop loop;
     private final Channel channel;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.SealedWrite;
+import io.bulla.runtime.oob.Delivery;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.Settings;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A message of fewer than [Settings#coalesceBelow] bytes is copied behind its header into a batch, which costs
 /// less than a view of it would; all others are written where they are.
-final class Writer {
+public final class Writer {
 
     private static final int ROUNDS = 16;
 

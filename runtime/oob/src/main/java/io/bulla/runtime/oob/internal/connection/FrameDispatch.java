@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.FrameFormat;
@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Reads the frames of one connection, and gives each to whom it is for. One event loop's.
-final class FrameDispatch implements FrameFormat {
+public final class FrameDispatch implements FrameFormat {
 
     private final LoopContext context;
     private final Connection connection;
@@ -26,7 +26,7 @@ final class FrameDispatch implements FrameFormat {
     // there was no room: what the peer sends in its lanes is dropped
     private boolean droppingUntilResume;
 
-    FrameDispatch(LoopContext context, Connection connection) {
+    public FrameDispatch(LoopContext context, Connection connection) {
         this.context = context;
         this.connection = connection;
         this.batches = new BatchReader(context, connection::isOpen);
