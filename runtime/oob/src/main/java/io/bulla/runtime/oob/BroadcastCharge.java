@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
+import io.bulla.runtime.oob.internal.peer.BroadcastSink;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

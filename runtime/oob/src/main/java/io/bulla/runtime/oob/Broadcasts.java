@@ -7,6 +7,8 @@ import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
+import io.bulla.runtime.oob.internal.peer.BroadcastSink;
+import io.bulla.runtime.oob.internal.peer.PeerTable;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.util.LinkedHashMap;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
+import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;

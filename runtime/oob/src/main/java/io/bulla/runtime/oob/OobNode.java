@@ -6,6 +6,8 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.peer.RoomWait;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.concurrent.CompletableFuture;

@@ -4,6 +4,8 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.peer.PeerTable;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -6,6 +6,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.peer.PeerTable;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
+import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.RestoredNumbers;
 import io.bulla.runtime.oob.internal.wire.Frame;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.LoopContext;
@@ -14,7 +14,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /// A thread that waits until the queue of a peer has room for its send.
-final class RoomWait {
+public final class RoomWait {
 
     private final LoopContext context;
     private final HandlerExecutor handlers;

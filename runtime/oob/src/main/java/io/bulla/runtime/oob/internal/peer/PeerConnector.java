@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.runtime.oob.CutName;
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.internal.bypass.Bulk;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;

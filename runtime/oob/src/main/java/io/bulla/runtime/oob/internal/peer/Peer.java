@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.PeerFailedException;
+import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
 import io.bulla.runtime.oob.internal.bypass.LocalPeer;
 import io.bulla.runtime.oob.internal.connection.Acceptor;
@@ -25,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// One peer: what goes to it, what comes from it, and what finds it, each a part of its own around the one session.
 ///
 /// All on the node's event loop, but for the quota, what is consumed, and what says that any thread may call it.
-final class Peer implements PeerConnector.Host, PendingSend.Owner {
+public final class Peer implements PeerConnector.Host, PendingSend.Owner {
 
     /// What all peers of a node have in common.
     ///

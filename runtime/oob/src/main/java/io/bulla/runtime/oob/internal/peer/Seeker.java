@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 /// Finds the peer, as what sends and receives needs it. On the loop.
 interface Seeker {

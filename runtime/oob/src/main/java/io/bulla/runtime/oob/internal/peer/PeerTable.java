@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.runtime.oob.PeerStats;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -9,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 
 /// The peers that a node has had to do with. Any thread may ask for one; what is in it says who may touch it.
-final class PeerTable {
+public final class PeerTable {
 
     private final Map<Integer, Peer> peers = new ConcurrentHashMap<>();
     private final IntFunction<Peer> make;

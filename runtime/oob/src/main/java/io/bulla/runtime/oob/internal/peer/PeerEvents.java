@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.session.Session;
 
 /// What a node hears of its peers. On the loop.
-interface PeerEvents {
+public interface PeerEvents {
 
     /// A session goes on, or begins.
     void onCarried(Session session);

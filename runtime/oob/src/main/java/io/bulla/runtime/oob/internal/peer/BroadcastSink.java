@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.flow.Credit;
@@ -7,7 +7,7 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 
 /// The broadcasts of a node, as its peers need them. On the loop.
-interface BroadcastSink {
+public interface BroadcastSink {
 
     /// The peer that a broadcast has come from.
     public interface Sender {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.runtime.oob.internal.core.HolderTags;
 import io.bulla.runtime.oob.internal.core.LoopContext;

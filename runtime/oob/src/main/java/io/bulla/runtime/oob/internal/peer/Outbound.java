@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.runtime.oob.Delivery;
+import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.MemoryShortage;

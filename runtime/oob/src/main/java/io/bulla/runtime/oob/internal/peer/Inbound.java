@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.connection.BatchReader;
 import io.bulla.runtime.oob.internal.connection.MemoryShortage;
