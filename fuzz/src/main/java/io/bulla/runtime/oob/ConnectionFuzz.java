@@ -7,6 +7,7 @@ import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.FrameDispatch;
 import io.bulla.runtime.oob.internal.core.Settings;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.MpscQueue;
 import io.bulla.runtime.oob.internal.core.NodeLog;

@@ -2,6 +2,8 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcasts;
 import io.bulla.runtime.oob.internal.connection.Acceptor;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Failures;

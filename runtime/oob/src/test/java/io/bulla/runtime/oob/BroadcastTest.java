@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.broadcast.Broadcast;
+import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
+import io.bulla.runtime.oob.internal.broadcast.SeenBroadcasts;
+import io.bulla.runtime.oob.internal.broadcast.SeenNumbers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
+import io.bulla.runtime.oob.internal.broadcast.Confirmation;
 import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.SendList;

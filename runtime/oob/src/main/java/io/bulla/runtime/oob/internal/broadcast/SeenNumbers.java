@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import java.util.Map;
 import java.util.TreeMap;
 
 /// A set of numbers that come mostly in order, as ranges: as large as there are holes, up to a bound. Beyond it what is
 /// lowest is forgotten: it counts as here, since nobody knows whether it was.
-final class SeenNumbers {
+public final class SeenNumbers {
 
     /// The most ranges; of more, the lowest is forgotten.
-    static final int MOST = 4096;
+    public static final int MOST = 4096;
 
     // first of a range to its last; ranges neither overlap nor touch
     private final TreeMap<Long, Long> ranges = new TreeMap<>();
@@ -17,7 +17,7 @@ final class SeenNumbers {
     // numbers up to this are forgotten
     private long forgotten = Long.MIN_VALUE;
 
-    boolean contains(long number) {
+    public boolean contains(long number) {
         if (isForgotten(number)) {
             return true;
         }
@@ -25,7 +25,7 @@ final class SeenNumbers {
         return range != null && range.getValue() >= number;
     }
 
-    void add(long number) {
+    public void add(long number) {
         if (contains(number)) {
             return;
         }
@@ -45,11 +45,11 @@ final class SeenNumbers {
         }
     }
 
-    boolean isForgotten(long number) {
+    public boolean isForgotten(long number) {
         return number <= forgotten;
     }
 
-    int ranges() {
+    public int ranges() {
         return ranges.size();
     }
 }

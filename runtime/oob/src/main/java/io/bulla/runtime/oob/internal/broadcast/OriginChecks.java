@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastSignatures;
+import io.bulla.runtime.oob.OriginSignatures;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
@@ -20,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Signing is the caller's thread's work, checking that of a thread of the node's own, in the order of arrival; the
 /// event loop does neither.
-final class OriginChecks {
+public final class OriginChecks {
 
     private static final Logger LOG = NodeLog.LOG;
 

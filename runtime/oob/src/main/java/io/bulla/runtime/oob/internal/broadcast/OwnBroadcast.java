@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastResult;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -10,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 /// A broadcast of this node's own, on its way from the program to the loop; there it begins.
 ///
 /// The caller's thread makes it, the rest is one event loop's.
-final class OwnBroadcast extends PendingSend {
+public final class OwnBroadcast extends PendingSend {
 
     /// Where it begins, now or when a cut is over. On the loop.
     public interface Start {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.OriginSignatures;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +21,7 @@ import java.security.MessageDigest;
 /// The signature is of a statement, which begins with words that no other signature of the same key begins with (RFC
 /// 8446, section 4.4.3, does the same): then origin 4 bytes, session 8, number 8, tag 4, format 2, length 8, and the
 /// SHA-256 digest of the bytes, all big-endian.
-final class SignedBytes {
+public final class SignedBytes {
 
     private static final byte[] WORDS = "bulla broadcast 1\0".getBytes(StandardCharsets.US_ASCII);
     private static final int REST = 4 + 8 + 8 + 4 + 2 + 8 + 32;

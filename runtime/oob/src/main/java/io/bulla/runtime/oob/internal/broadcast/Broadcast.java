@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastResult;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's.
-final class Broadcast {
+public final class Broadcast {
 
     /// What is said upwards: nodes that have it, this one included, and ranks that failed.
     public record Outcome(int reached, List<Integer> failed) {}
@@ -65,7 +67,7 @@ final class Broadcast {
     /// It is not its origin's.
     boolean refused;
 
-    Broadcast(
+    public Broadcast(
             BroadcastKey key,
             int tag,
             SendOptions options,
@@ -86,7 +88,7 @@ final class Broadcast {
     /// Takes in what is new of a fragment, and ownership of it: if there is a gap before it, nothing is.
     ///
     /// @return false if nothing was new
-    boolean land(long offset, SealedBuffer fragment) {
+    public boolean land(long offset, SealedBuffer fragment) {
         long end = offset + fragment.byteSize();
         if (offset > landed) {
             fragment.close();
@@ -127,7 +129,7 @@ final class Broadcast {
         return result == null && !isWhole() && parents.isEmpty();
     }
 
-    boolean isWhole() {
+    public boolean isWhole() {
         return landed == total && !parts.isEmpty();
     }
 
@@ -136,19 +138,19 @@ final class Broadcast {
     }
 
     /// All bytes, in a handle of the caller's.
-    SealedBuffer whole() {
+    public SealedBuffer whole() {
         return parts.size() == 1 ? parts.getFirst().share() : SealedBuffer.concat(parts.toArray(SealedBuffer[]::new));
     }
 
     /// Whether enough has landed from `offset` on for a fragment.
-    boolean has(long offset, int most) {
+    public boolean has(long offset, int most) {
         long length = Math.min(most, landed - offset);
         return length >= Frame.MIN_FRAGMENT || offset + length == total;
     }
 
     /// The next piece to be sent on, in a handle of the caller's; to be asked for only if there is enough. It
     /// ends where a part does, so that most are shares of one part.
-    SealedBuffer piece(long offset, int most) {
+    public SealedBuffer piece(long offset, int most) {
         long length = Math.min(most, landed - offset);
         List<SealedBuffer> slices = new ArrayList<>();
         long start = 0;
@@ -211,7 +213,7 @@ final class Broadcast {
     /// The bytes may go; again is harmless.
     ///
     /// @param close for each handle, which must not throw
-    void letGo(Consumer<SealedBuffer> close) {
+    public void letGo(Consumer<SealedBuffer> close) {
         parts.forEach(close);
         parts.clear();
         if (!over) {

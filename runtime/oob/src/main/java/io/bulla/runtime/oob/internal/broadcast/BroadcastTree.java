@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.runtime.oob.internal.flow.Allowance;
 import io.bulla.runtime.oob.topology.Routing;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.BroadcastResult;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// What is kept is charged to the peer that sent it ([BroadcastCharge]), so a relay holds no more than it grants.
 /// One event loop's, but for the counter and the names.
-final class Broadcasts implements BroadcastSink, Relay.Progress {
+public final class Broadcasts implements BroadcastSink, Relay.Progress {
 
     private final LoopContext context;
     private final Settings settings;

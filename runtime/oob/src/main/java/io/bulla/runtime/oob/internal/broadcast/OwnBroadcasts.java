@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.peer.Peer;
@@ -10,7 +11,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /// Broadcasts of this node's own, as the program hands them over: with room at each child, and signed. Any thread.
-final class OwnBroadcasts {
+public final class OwnBroadcasts {
 
     private final LoopContext context;
     private final Broadcasts broadcasts;

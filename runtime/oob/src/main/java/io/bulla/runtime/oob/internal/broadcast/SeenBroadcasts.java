@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -7,7 +7,7 @@ import java.util.Map;
 
 /// The broadcasts that were delivered: their numbers, by origin and its latest sessions. A session that is used
 /// stays, the one that was not used for longest goes first. One event loop's.
-final class SeenBroadcasts {
+public final class SeenBroadcasts {
 
     private static final int SESSIONS = 16;
 
@@ -27,7 +27,7 @@ final class SeenBroadcasts {
 
     private final Map<Integer, Sessions> origins = new HashMap<>();
 
-    boolean contains(BroadcastKey key) {
+    public boolean contains(BroadcastKey key) {
         Sessions sessions = origins.get(key.origin());
         SeenNumbers numbers = sessions == null ? null : sessions.get(key.session());
         return numbers != null && numbers.contains(key.number());
@@ -40,7 +40,7 @@ final class SeenBroadcasts {
         return numbers != null && numbers.isForgotten(key.number());
     }
 
-    void add(BroadcastKey key) {
+    public void add(BroadcastKey key) {
         origins.computeIfAbsent(key.origin(), origin -> new Sessions())
                 .computeIfAbsent(key.session(), session -> new SeenNumbers())
                 .add(key.number());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import org.jspecify.annotations.Nullable;
 
 /// The confirmation of a broadcast on its way to a parent. One event loop's.
-final class Confirmation extends PendingSend {
+public final class Confirmation extends PendingSend {
 
     /// What hears of it. On the loop.
     public interface Events {
@@ -16,7 +17,7 @@ final class Confirmation extends PendingSend {
         void onAcknowledged(Confirmation confirmation);
     }
 
-    final BroadcastKey key;
+    public final BroadcastKey key;
     /// What is to be confirmed when the parent has acknowledged this; or `null`.
     Broadcast.@Nullable Outcome following;
     private final Events events;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
 import java.io.IOException;
