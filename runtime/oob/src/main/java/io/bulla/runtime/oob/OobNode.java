@@ -7,6 +7,8 @@ import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.node.Suspension;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.peer.RoomWait;
 import io.bulla.runtime.oob.internal.session.PendingSend;

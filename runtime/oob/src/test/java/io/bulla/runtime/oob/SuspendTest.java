@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
 import io.bulla.runtime.oob.internal.session.Session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;

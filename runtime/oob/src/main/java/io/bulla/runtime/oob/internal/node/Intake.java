@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// one.
 ///
 /// One event loop's, but for [#submit], [#fail] and [#failLate].
-final class Intake implements OwnBroadcast.Start {
+public final class Intake implements OwnBroadcast.Start {
 
     private final LoopContext context;
     private final Broadcasts broadcasts;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
+import io.bulla.runtime.oob.Message;
 import java.util.List;
 
 /// A cut that is being taken while its node goes on, as the node sees it. On the loop.
-interface Hold {
+public interface Hold {
 
     /// @throws IllegalStateException if the cut cannot be taken any more
     void checkRuns();

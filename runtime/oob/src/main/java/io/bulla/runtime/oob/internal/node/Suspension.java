@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Settings;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's, but for the calls from outside.
-final class Suspension {
+public final class Suspension {
 
     private final NodeLoop nodeLoop;
     private final boolean isAlone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.buffer.SealedBuffer;
 import java.util.ArrayList;
@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Handles that are taken one after the other, to be kept all or given back all.
-final class Shares {
+public final class Shares {
 
     private final Consumer<SealedBuffer> closing;
     private final List<@Nullable SealedBuffer> taken = new ArrayList<>();

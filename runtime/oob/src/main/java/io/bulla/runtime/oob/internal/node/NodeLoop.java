@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcasts;
 import io.bulla.runtime.oob.internal.connection.Acceptor;
@@ -33,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// One loop serves a whole node, so nothing on it has a lock: a connection that a peer opened is on the loop of
 /// the session that it turns out to carry. One event loop's, but for what says that any thread may call it.
-final class NodeLoop implements PeerEvents {
+public final class NodeLoop implements PeerEvents {
 
     private final LoopContext context;
     private final Settings settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.netty.channel.IoEventLoop;
@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /// The event loop of a node's own. It goes on whatever is thrown: Netty's ends when a failure cannot be logged, as
 /// while the heap is full, and with it the node.
-final class SteadyLoops extends MultiThreadIoEventLoopGroup {
+public final class SteadyLoops extends MultiThreadIoEventLoopGroup {
 
     private static final long TASKS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
