@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.OriginChecks;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
@@ -19,7 +22,7 @@ import java.util.List;
 
 /// A node takes over what a cut has: everything is prepared, with a handle each, before anything is handed on.
 /// Before the node listens; what it leaves is the loop's and the handlers'.
-final class Restoration {
+public final class Restoration {
 
     private final NodeLoop nodeLoop;
     private final Shares outgoing;

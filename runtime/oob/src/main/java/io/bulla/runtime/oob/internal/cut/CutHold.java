@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.LiveCut;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.node.Hold;
@@ -30,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's, but for the calls from outside.
-final class CutHold implements LiveCut, Hold {
+public final class CutHold implements LiveCut, Hold {
 
     private static final long LOOK_MILLIS = 2;
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
 import io.bulla.runtime.oob.internal.node.Hold;
@@ -25,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// handlers' thread   ... message | the program's own | waits ...................... | message ...
 /// event loop                                          drains the intake, shares
 /// ```
-final class Cuts {
+public final class Cuts {
 
     private final NodeLoop nodeLoop;
 
