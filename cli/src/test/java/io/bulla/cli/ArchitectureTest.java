@@ -37,7 +37,8 @@ class ArchitectureTest {
         slices().assignedFrom(new Rooms()).should().beFreeOfCycles().check(CLASSES);
     }
 
-    /// Each package is a room. The root of `runtime/oob` is two, since its names are the API: the values, which every floor
+    /// Each package is a room. The root of `runtime/oob` is two, since its names are the API: the values, which every
+    /// floor
     /// of it knows, and the façade, which knows every floor.
     private static final class Rooms implements SliceAssignment {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import static io.bulla.fuzz.FuzzTarget.claim;
+
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.fuzz.ExactMemory;
 import io.bulla.fuzz.FuzzInput;
@@ -13,26 +15,6 @@ import io.bulla.runtime.oob.internal.connection.FrameDispatch;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
 import io.bulla.runtime.oob.internal.session.Lane;
-import io.bulla.runtime.oob.internal.wire.Frame;
-import io.bulla.runtime.oob.topology.Radix;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.embedded.EmbeddedChannel;
-import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import static io.bulla.fuzz.FuzzTarget.claim;
-
-import io.bulla.buffer.SealedBuffer;
-import io.bulla.fuzz.ExactMemory;
-import io.bulla.fuzz.FuzzInput;
-import io.bulla.fuzz.FuzzTarget;
-import io.bulla.fuzz.Heap;
-import io.bulla.interop.netty.FrameReader;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.ByteBuf;

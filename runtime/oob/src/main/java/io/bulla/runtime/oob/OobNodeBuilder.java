@@ -25,7 +25,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -407,7 +406,7 @@ public final class OobNodeBuilder {
         boolean bound = false;
         try {
             Objects.requireNonNull(source, "a node needs a memory source");
-            BoundNode node = waitFor(binding());
+            BoundNode node = BoundNode.waitFor(binding());
             bound = true;
             return node;
         } finally {
@@ -428,27 +427,13 @@ public final class OobNodeBuilder {
     public OobNode start() throws IOException {
         boolean started = false;
         try {
-            OobNode node = waitFor(starting());
+            OobNode node = BoundNode.waitFor(starting());
             started = true;
             return node;
         } finally {
             if (!started && listener != null) {
                 listener.close();
             }
-        }
-    }
-
-    private static <T> T waitFor(CompletableFuture<T> stage) throws IOException {
-        try {
-            return stage.join();
-        } catch (CompletionException failed) {
-            if (failed.getCause() instanceof IOException cannotListen) {
-                throw cannotListen;
-            }
-            if (failed.getCause() instanceof RuntimeException wrong) {
-                throw wrong;
-            }
-            throw failed;
         }
     }
 

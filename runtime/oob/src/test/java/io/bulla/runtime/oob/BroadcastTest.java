@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.internal.broadcast.Broadcast;
-import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
-import io.bulla.runtime.oob.internal.broadcast.SeenBroadcasts;
-import io.bulla.runtime.oob.internal.broadcast.SeenNumbers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -13,6 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.broadcast.Broadcast;
+import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
+import io.bulla.runtime.oob.internal.broadcast.SeenBroadcasts;
+import io.bulla.runtime.oob.internal.broadcast.SeenNumbers;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Binomial;
 import io.bulla.runtime.oob.topology.Radix;

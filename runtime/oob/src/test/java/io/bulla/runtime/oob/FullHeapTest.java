@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
-import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandler;
 import io.netty.util.concurrent.SingleThreadEventExecutor;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.internal.connection.Connection;
-import io.bulla.runtime.oob.internal.node.NodeLoop;
-import io.bulla.runtime.oob.internal.session.Session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.session.Session;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
-import io.bulla.runtime.oob.internal.machine.Surroundings;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.machine.Surroundings;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import java.lang.foreign.Arena;
