@@ -7,8 +7,8 @@ import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
-import io.bulla.runtime.oob.internal.cut.CutHold;
 import io.bulla.runtime.oob.internal.cut.Cuts;
+import io.bulla.runtime.oob.internal.cut.LiveCutSession;
 import io.bulla.runtime.oob.internal.cut.Restoration;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
 import io.bulla.runtime.oob.internal.node.Suspension;
@@ -520,7 +520,7 @@ public final class OobNode implements AutoCloseable {
     /// @return a cut to be taken when it is [LiveCut#ready()], and to be ended
     /// @throws IllegalArgumentException if the time is negative
     public LiveCut liveCut(Duration most) {
-        return CutHold.begin(nodeLoop, cuts, Deadlines.nanos(most));
+        return LiveCutSession.begin(nodeLoop, cuts, Deadlines.nanos(most));
     }
 
     /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no

@@ -7,7 +7,7 @@ import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.BulkSettings;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
@@ -69,7 +69,7 @@ public final class OobNodeBuilder {
     private Duration peerTimeout = Duration.ofSeconds(5);
     private int oldestVersion = Frame.VERSION;
     private int newestVersion = Frame.VERSION;
-    private Surroundings surroundings = Surroundings.MACHINE;
+    private Environment environment = Environment.MACHINE;
 
     OobNodeBuilder(int rank, int size) {
         Ranks.check(rank, size);
@@ -390,8 +390,8 @@ public final class OobNodeBuilder {
     }
 
     /// For the simulator.
-    OobNodeBuilder surroundings(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    OobNodeBuilder environment(Environment environment) {
+        this.environment = environment;
         return this;
     }
 
@@ -523,7 +523,7 @@ public final class OobNodeBuilder {
                 cut,
                 cutName,
                 localMemory,
-                surroundings);
+                environment);
     }
 
     private void checkSignatures() {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandler;
@@ -122,7 +122,7 @@ class FullHeapTest {
     /// Room for what is kept, or for its tag, that is not there at once.
     @Test
     void itemThatCouldNotBeTakenIsTriedAgainBeforeThoseBehindIt() throws Exception {
-        HandlerExecutor thread = new HandlerExecutor("test", 0, Surroundings.MACHINE.threads());
+        HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
         StringBuffer order = new StringBuffer();
         AtomicInteger dropped = new AtomicInteger();
         for (int i = 0; i < 3; i++) {

@@ -3,7 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.Confirmation;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.SendList;
 import io.bulla.runtime.oob.internal.session.Session;
@@ -60,12 +60,12 @@ public final class SimulatedNode {
     /// Starts a node that takes time, randomness and threads from the simulator.
     public static CompletableFuture<OobNode> start(
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.surroundings(new Surroundings(clock, random, threads)).starting();
+        return builder.environment(new Environment(clock, random, threads)).starting();
     }
 
     /// Binds for a node whose rank is not known yet.
     public static CompletableFuture<BoundNode> bind(
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.surroundings(new Surroundings(clock, random, threads)).binding();
+        return builder.environment(new Environment(clock, random, threads)).binding();
     }
 }

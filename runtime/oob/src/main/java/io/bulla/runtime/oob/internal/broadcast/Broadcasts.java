@@ -49,7 +49,7 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
         this.context = context;
         this.settings = context.settings();
         this.tree = new BroadcastTree(settings.routing(), settings.size());
-        this.session = settings.surroundings().name();
+        this.session = settings.environment().name();
         this.origins = new OriginChecks(settings, new OriginCheck.Surround(context::onLoop, context::close));
         this.relay = new Relay(context, tree, peers, this);
         this.confirmations = new Confirmations(peers, settings.rank(), seen);

@@ -46,7 +46,7 @@ public final class OriginChecks {
                 ? null
                 : settings.security().originSignatures().orElse(null);
         this.thread = new HandlerExecutor(
-                "bulla-origin-check", settings.rank(), settings.surroundings().threads());
+                "bulla-origin-check", settings.rank(), settings.environment().threads());
     }
 
     /// Whether this node signs.

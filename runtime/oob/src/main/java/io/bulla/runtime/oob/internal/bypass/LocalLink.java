@@ -41,7 +41,7 @@ public final class LocalLink {
 
     private final Owner connection;
     private final LocalMemory memory;
-    private final LocalPeer state;
+    private final FormerLoans state;
     private final int rank;
     private final int least;
     private final ByteBuffer place = ByteBuffer.allocate(Frame.PLACE);
@@ -53,7 +53,7 @@ public final class LocalLink {
     // of the piece that was asked for last
     private boolean placed;
 
-    public LocalLink(Owner connection, LocalMemory memory, LocalPeer state, int rank) {
+    public LocalLink(Owner connection, LocalMemory memory, FormerLoans state, int rank) {
         this.connection = connection;
         this.memory = memory;
         this.state = state;

@@ -59,7 +59,7 @@ public final class Rendezvous implements AutoCloseable {
     }
 
     private final int rank;
-    private final Bulk bulk;
+    private final BulkBackoff bulk;
     private final BulkLine line;
     private final Executor loop;
     private final Host host;
@@ -75,7 +75,7 @@ public final class Rendezvous implements AutoCloseable {
 
     /// @param line ended with this
     /// @param loop runs what other threads tell
-    public Rendezvous(int rank, Bulk bulk, BulkLine line, Executor loop, Host host) {
+    public Rendezvous(int rank, BulkBackoff bulk, BulkLine line, Executor loop, Host host) {
         this.rank = rank;
         this.bulk = bulk;
         this.line = line;

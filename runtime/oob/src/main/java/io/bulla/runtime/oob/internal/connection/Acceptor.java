@@ -46,7 +46,7 @@ public final class Acceptor implements Door {
                 settings.connections().greeting(),
                 settings.connections().connections(),
                 settings.connections().perSecond(),
-                settings.surroundings().clock(),
+                settings.environment().clock(),
                 context.eventLoop(),
                 refusals);
     }

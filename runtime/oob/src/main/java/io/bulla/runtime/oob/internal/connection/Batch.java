@@ -2,7 +2,7 @@
 package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.runtime.oob.Delivery;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -78,7 +78,7 @@ final class Batch {
                 lane.code);
     }
 
-    void writeTo(Channel channel, int rank, Surroundings clock) {
+    void writeTo(Channel channel, int rank, Environment clock) {
         if (messages == 1) {
             out.setIndex(Frame.BYTES, end);
         } else {

@@ -3,8 +3,8 @@ package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.LocalMemory;
+import io.bulla.runtime.oob.internal.bypass.FormerLoans;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
-import io.bulla.runtime.oob.internal.bypass.LocalPeer;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.session.PendingSend;
@@ -40,7 +40,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     public interface Owner extends FrameSink {
 
         /// What stays of what its connections have lent.
-        LocalPeer local();
+        FormerLoans local();
 
         /// What this node has taken in, and what it grants.
         Frame acknowledgement();
@@ -60,8 +60,8 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         /// A hello on a connection that this node opened.
         void onAnswer(Connection fresh, Hello hello) throws IOException;
 
-        /// @param life of the process that refuses; 0 if it does not say
-        void onRefusal(Connection fresh, Refusal reason, long life, String text);
+        /// @param incarnation of the process that refuses; 0 if it does not say
+        void onRefusal(Connection fresh, Refusal reason, long incarnation, String text);
 
         /// Something of the peer has arrived.
         void onHeard(long loopTime);
@@ -241,7 +241,8 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         byte[] words = text.getBytes(StandardCharsets.UTF_8);
         int length = Math.min(words.length, Hello.MOST);
         ByteBuf out = channel.alloc().directBuffer(Frame.BYTES + length);
-        Frame.refusal(reason, context.settings().rank(), context.life(), length).writeTo(out);
+        Frame.refusal(reason, context.settings().rank(), context.incarnation(), length)
+                .writeTo(out);
         channel.write(out.writeBytes(words, 0, length));
         flushNow();
         quiet = reason == Refusal.OTHER_CONNECTION || reason == Refusal.SESSION_OVER || reason == Refusal.CLOSING;
@@ -281,9 +282,9 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     }
 
     /// The other side does not take this connection.
-    void onRefusal(Refusal reason, long life, String text) {
+    void onRefusal(Refusal reason, long incarnation, String text) {
         if (dialed) {
-            owner().onRefusal(this, reason, life, text);
+            owner().onRefusal(this, reason, incarnation, text);
         }
         fail(new IOException("refused: reason=" + reason + " " + text));
     }

@@ -63,7 +63,7 @@ public final class Dialer {
     private final int peer;
     private final Target target;
     private @Nullable Future<?> pause;
-    private @Nullable Lookup lookup;
+    private @Nullable DirectoryQuery query;
     private @Nullable ChannelFuture connecting;
     private @Nullable Connection attempt;
     private int failures;
@@ -96,7 +96,7 @@ public final class Dialer {
     }
 
     private boolean isResting() {
-        return pause == null && lookup == null && connecting == null && attempt == null;
+        return pause == null && query == null && connecting == null && attempt == null;
     }
 
     /// Begins to try, unless it does already.
@@ -113,7 +113,7 @@ public final class Dialer {
             pause.cancel(false);
             pause = null;
         }
-        forgetLookup();
+        forgetQuery();
         if (connecting != null) {
             Channel channel = connecting.channel();
             connecting = null;
@@ -126,10 +126,10 @@ public final class Dialer {
         }
     }
 
-    private void forgetLookup() {
-        if (lookup != null) {
-            Lookup open = lookup;
-            lookup = null;
+    private void forgetQuery() {
+        if (query != null) {
+            DirectoryQuery open = query;
+            query = null;
             open.forget();
         }
     }
@@ -197,13 +197,13 @@ public final class Dialer {
 
     /// Looks whether the directory takes too long.
     public void tick(long loopTime) {
-        if (lookup == null || silent || loopTime - askedAt < patience(1)) {
+        if (query == null || silent || loopTime - askedAt < patience(1)) {
             return;
         }
         silent = true;
         context.debug("no connection: peer=" + peer + " reason=" + SILENT);
         if (once) {
-            forgetLookup();
+            forgetQuery();
         }
         target.onNotReached();
     }
@@ -211,7 +211,7 @@ public final class Dialer {
     /// The next pause: each is longer than the one before, until a connection has proven to work.
     public long pauseNanos() {
         long longest = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures++, 10));
-        return context.settings().surroundings().between(longest / 2, longest);
+        return context.settings().environment().between(longest / 2, longest);
     }
 
     private void pauseThenDial(long nanos) {
@@ -234,8 +234,8 @@ public final class Dialer {
     }
 
     private void ask() {
-        Lookup fresh = new Lookup();
-        lookup = fresh;
+        DirectoryQuery fresh = new DirectoryQuery();
+        query = fresh;
         silent = false;
         askedAt = context.loopTime();
         fresh.ask(context.settings().directory(), peer);
@@ -246,12 +246,12 @@ public final class Dialer {
         }
     }
 
-    private void answered(Lookup asked) {
-        if (lookup != asked) {
+    private void answered(DirectoryQuery asked) {
+        if (query != asked) {
             // forgotten
             return;
         }
-        lookup = null;
+        query = null;
         silent = false;
         try {
             addresses = asked.addresses();

@@ -281,8 +281,7 @@ public final class Writer {
         if (send.options.level() == Delivery.Status.WRITTEN) {
             written.addListener(done -> {
                 if (done.isSuccess()) {
-                    send.reached(
-                            Delivery.Status.WRITTEN, settings.surroundings().now());
+                    send.reached(Delivery.Status.WRITTEN, settings.environment().now());
                 }
             });
         }
@@ -305,7 +304,7 @@ public final class Writer {
 
     private void endBatch() {
         if (batch != null) {
-            batch.writeTo(channel, settings.rank(), settings.surroundings());
+            batch.writeTo(channel, settings.rank(), settings.environment());
             batch = null;
         }
     }

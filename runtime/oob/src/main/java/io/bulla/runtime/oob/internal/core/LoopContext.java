@@ -17,7 +17,7 @@ public final class LoopContext {
     private final EventLoop loop;
     private final Failures failures;
     private final Runnable whenDown;
-    private final long life;
+    private final long incarnation;
     private final long tickNanos;
     private final LongAdder socketBytes = new LongAdder();
     private final LongAdder lentBytes = new LongAdder();
@@ -29,11 +29,11 @@ public final class LoopContext {
     /// @param whenDown fails what came too late for a loop that has ended; on any thread
     public LoopContext(Settings settings, EventLoop loop, Failures failures, Runnable whenDown) {
         this.settings = settings;
-        this.lastTick = settings.surroundings().now();
+        this.lastTick = settings.environment().now();
         this.loop = loop;
         this.failures = failures;
         this.whenDown = whenDown;
-        this.life = settings.surroundings().name();
+        this.incarnation = settings.environment().name();
         this.tickNanos = Math.max(1, Math.min(settings.heartbeatNanos() / 2, settings.peerTimeoutNanos() / 4));
     }
 
@@ -54,7 +54,7 @@ public final class LoopContext {
 
     /// In nanoseconds, never back. Any thread.
     public long now() {
-        return settings.surroundings().now();
+        return settings.environment().now();
     }
 
     /// Any thread.
@@ -63,8 +63,8 @@ public final class LoopContext {
     }
 
     /// A random number that is this node's for as long as it lives. Any thread.
-    public long life() {
-        return life;
+    public long incarnation() {
+        return incarnation;
     }
 
     /// How often a node looks after its peers, in nanoseconds. Any thread.

@@ -11,7 +11,7 @@ import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.Transport;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
@@ -58,4 +58,4 @@ public record Settings(
         @Nullable NodeCut cut,
         @Nullable CutName cutName,
         @Nullable LocalMemory localMemory,
-        Surroundings surroundings) {}
+        Environment environment) {}

@@ -6,9 +6,9 @@ import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
-import io.bulla.runtime.oob.internal.node.Hold;
+import io.bulla.runtime.oob.internal.node.CutGate;
+import io.bulla.runtime.oob.internal.node.HandleSet;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
-import io.bulla.runtime.oob.internal.node.Shares;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -43,7 +43,7 @@ public final class Cuts {
     }
 
     /// As [#take(Runnable)], of a node that goes on.
-    public CompletableFuture<NodeCut> take(Runnable between, @Nullable Hold hold) {
+    public CompletableFuture<NodeCut> take(Runnable between, @Nullable CutGate hold) {
         CompletableFuture<NodeCut> cut = new CompletableFuture<>();
         HandlerExecutor.Item item = new HandlerExecutor.Item() {
             @Override
@@ -72,7 +72,7 @@ public final class Cuts {
     }
 
     /// @return completes when the loop has looked, and completed the cut
-    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable Hold hold) {
+    private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable CutGate hold) {
         CompletableFuture<Void> looked = new CompletableFuture<>();
         try {
             nodeLoop.eventLoop().execute(() -> {
@@ -99,7 +99,7 @@ public final class Cuts {
     }
 
     /// On the loop, while the handlers' thread waits.
-    private NodeCut collect(@Nullable Hold hold) {
+    private NodeCut collect(@Nullable CutGate hold) {
         if (nodeLoop.context().isClosed()) {
             throw closed();
         }
@@ -111,7 +111,7 @@ public final class Cuts {
             throw new IllegalStateException("broadcasts are on their way: rank="
                     + nodeLoop.context().settings().rank());
         }
-        Shares shares = new Shares(nodeLoop.context()::close);
+        HandleSet shares = new HandleSet(nodeLoop.context()::close);
         boolean whole = false;
         try {
             NodeCut cut = new NodeCut(
@@ -132,7 +132,7 @@ public final class Cuts {
         }
     }
 
-    private List<NodeCut.OfPeer> peers(Shares shares) {
+    private List<NodeCut.OfPeer> peers(HandleSet shares) {
         List<NodeCut.OfPeer> peers = new ArrayList<>();
         for (Peer peer : nodeLoop.peers().all()) {
             if (peer.rank() != nodeLoop.context().settings().rank()) {
@@ -145,7 +145,7 @@ public final class Cuts {
 
     /// A number without bytes, which the peer is told to skip, is left of a broadcast, a confirmation, and what
     /// was cancelled.
-    private static NodeCut.Outgoing outgoing(PendingSend send, Shares shares) {
+    private static NodeCut.Outgoing outgoing(PendingSend send, HandleSet shares) {
         Optional<SealedBuffer> bytes = Optional.empty();
         if (send.kind == Frame.Kind.DIRECT && send.handle != null && !send.skipped) {
             bytes = Optional.of(shares.of(send.handle, null));
@@ -154,7 +154,7 @@ public final class Cuts {
     }
 
     /// What has no receiver yet is older than what waits for its handler, of each tag.
-    private List<Message> arrived(Shares shares) {
+    private List<Message> arrived(HandleSet shares) {
         List<Incoming> waiting = nodeLoop.handlers().kept();
         for (HandlerExecutor.Item item : nodeLoop.handlerExecutor().waiting()) {
             if (item instanceof Incoming incoming) {

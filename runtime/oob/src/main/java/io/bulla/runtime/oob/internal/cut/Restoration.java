@@ -9,8 +9,8 @@ import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.OriginChecks;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
+import io.bulla.runtime.oob.internal.node.HandleSet;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
-import io.bulla.runtime.oob.internal.node.Shares;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.RestoredNumbers;
@@ -25,16 +25,16 @@ import java.util.List;
 public final class Restoration {
 
     private final NodeLoop nodeLoop;
-    private final Shares outgoing;
-    private final Shares arrived;
+    private final HandleSet outgoing;
+    private final HandleSet arrived;
     private final List<Runnable> sessions = new ArrayList<>();
     private final List<Incoming> messages = new ArrayList<>();
     private final List<OwnBroadcast> broadcasts = new ArrayList<>();
 
     public Restoration(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
-        this.outgoing = new Shares(nodeLoop.context()::close);
-        this.arrived = new Shares(nodeLoop.context()::close);
+        this.outgoing = new HandleSet(nodeLoop.context()::close);
+        this.arrived = new HandleSet(nodeLoop.context()::close);
     }
 
     /// @throws io.bulla.buffer.ReleasedBufferException if the cut is closed; no handle is kept then

@@ -51,7 +51,7 @@ public final class NodeLoop implements PeerEvents {
     private final OwnBroadcasts ownBroadcasts;
     private final Peer.Surround surround;
     private @Nullable Future<?> ticks;
-    private @Nullable Hold hold;
+    private @Nullable CutGate hold;
     private Runnable whenClosed = () -> {};
 
     public NodeLoop(Settings settings, EventLoop loop, Failures failures) {
@@ -59,7 +59,7 @@ public final class NodeLoop implements PeerEvents {
         this.loop = loop;
         this.context = new LoopContext(settings, loop, failures, this::failLate);
         this.handlerExecutor = new HandlerExecutor(
-                "bulla-handler", settings.rank(), settings.surroundings().threads());
+                "bulla-handler", settings.rank(), settings.environment().threads());
         this.handlers =
                 new Handlers(settings.rank(), settings.unclaimedLimit(), settings.source(), handlerExecutor, failures);
         settings.handlers().forEach(handlers::receive);
@@ -144,11 +144,11 @@ public final class NodeLoop implements PeerEvents {
 
     /// The cut that is being taken while this node goes on, or `null`.
     @Nullable
-    public Hold hold() {
+    public CutGate hold() {
         return hold;
     }
 
-    public void hold(@Nullable Hold now) {
+    public void hold(@Nullable CutGate now) {
         hold = now;
         intake.holdBroadcasts(now != null);
     }

@@ -33,10 +33,10 @@ final class OtherCheckpoint {
 
     /// @param waits whether this node has not heard the peer since its own restore
     /// @param heard life of the peer's process that was heard last, or 0
-    /// @param life of this node
+    /// @param incarnation of this node
     /// @return why they do not fit, or `null`
     @Nullable
-    String of(Hello hello, @Nullable RestoredFrom theirs, boolean waits, long heard, long life) {
+    String of(Hello hello, @Nullable RestoredFrom theirs, boolean waits, long heard, long incarnation) {
         if (theirs == null) {
             boolean silent = (hello.features() & Hello.CHECKPOINTS) == 0;
             return mine == null || !waits || silent ? null : "peer is not restored" + both(hello, null);
@@ -50,7 +50,7 @@ final class OtherCheckpoint {
         if (theirs.waits() && !waits && heard != 0 && heard != hello.life()) {
             return "peer is restored again, and this node has gone on" + both(hello, theirs);
         }
-        if (waits && theirs.heard() != 0 && theirs.heard() != life) {
+        if (waits && theirs.heard() != 0 && theirs.heard() != incarnation) {
             return "peer has gone on, and this node is restored again" + both(hello, theirs);
         }
         return null;

@@ -5,8 +5,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.PeerStats;
+import io.bulla.runtime.oob.internal.bypass.FormerLoans;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
-import io.bulla.runtime.oob.internal.bypass.LocalPeer;
 import io.bulla.runtime.oob.internal.connection.Acceptor;
 import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.MemoryShortage;
@@ -44,7 +44,7 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
 
     private final Surround node;
     private final PeerCore core;
-    private final LocalPeer local = new LocalPeer();
+    private final FormerLoans local = new FormerLoans();
     private final PeerConnector connector;
     private final Outbound outbound;
     private final Inbound inbound;
@@ -105,7 +105,7 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
     }
 
     @Override
-    public LocalPeer local() {
+    public FormerLoans local() {
         return local;
     }
 
@@ -182,8 +182,8 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
     }
 
     @Override
-    public void onRefusal(Connection fresh, Refusal reason, long life, String text) {
-        connector.onRefusal(fresh, reason, life, text);
+    public void onRefusal(Connection fresh, Refusal reason, long incarnation, String text) {
+        connector.onRefusal(fresh, reason, incarnation, text);
     }
 
     @Override

@@ -4,7 +4,7 @@ package io.bulla.runtime.oob.internal.peer;
 import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.bulk.BulkLine;
-import io.bulla.runtime.oob.internal.bypass.Bulk;
+import io.bulla.runtime.oob.internal.bypass.BulkBackoff;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.connection.Acceptor;
 import io.bulla.runtime.oob.internal.connection.Connection;
@@ -64,8 +64,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
     private final Host host;
     private final MemoryShortage shortage;
     private final Dialer dialer;
-    private final PeerLives lives = new PeerLives();
-    private final @Nullable Bulk bulk;
+    private final PeerIncarnations incarnations = new PeerIncarnations();
+    private final @Nullable BulkBackoff bulk;
     // once this node is no longer suspended
     private boolean resumes;
     private long soughtAt;
@@ -86,7 +86,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         this.shortage = shortage;
         this.host = host;
         this.dialer = new Dialer(context, acceptor, core.rank, this);
-        this.bulk = Bulk.of(settings.bulk(), settings.rank(), core.rank);
+        this.bulk = BulkBackoff.of(settings.bulk(), settings.rank(), core.rank);
     }
 
     @Override
@@ -96,13 +96,15 @@ final class PeerConnector implements Dialer.Target, Seeker {
 
     @Override
     public Hello hello() {
-        return session.hello(context.life());
+        return session.hello(context.incarnation());
     }
 
     @Override
     public @Nullable RestoredFrom restoredFrom() {
         CutName name = settings.cutName();
-        return name == null ? null : new RestoredFrom(name.epoch(), name.attempt(), lives.now(), session.isRestored());
+        return name == null
+                ? null
+                : new RestoredFrom(name.epoch(), name.attempt(), incarnations.now(), session.isRestored());
     }
 
     /// Whether this node and the peer do not go on from the same moment.
@@ -111,12 +113,12 @@ final class PeerConnector implements Dialer.Target, Seeker {
     @Nullable
     String otherCheckpoint(Hello hello, @Nullable RestoredFrom theirs) {
         return new OtherCheckpoint(settings.rank(), settings.cutName())
-                .of(hello, theirs, session.isRestored(), lives.now(), context.life());
+                .of(hello, theirs, session.isRestored(), incarnations.now(), context.incarnation());
     }
 
     @Override
     public @Nullable Rendezvous offer(Connection fresh) {
-        Bulk way = bulk;
+        BulkBackoff way = bulk;
         if (way == null) {
             return null;
         }
@@ -157,8 +159,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
             fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + core.rank);
             return;
         }
-        String whyOver = lives.whyOver(hello.life());
-        if (!lives.take(hello.life(), core.isConnected())) {
+        String whyOver = incarnations.whyOver(hello.life());
+        if (!incarnations.take(hello.life(), core.isConnected())) {
             fresh.refuse(Refusal.CLAIMED_TWICE, claimedTwice(fresh));
             return;
         }
@@ -201,8 +203,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
             fresh.end();
             return;
         }
-        String whyOver = lives.whyOver(hello.life());
-        if (!lives.take(hello.life(), core.isConnected())) {
+        String whyOver = incarnations.whyOver(hello.life());
+        if (!incarnations.take(hello.life(), core.isConnected())) {
             throw new IOException(claimedTwice(fresh));
         }
         onHeard(context.loopTime());
@@ -223,15 +225,15 @@ final class PeerConnector implements Dialer.Target, Seeker {
 
     /// The other side does not take a connection of this node's.
     ///
-    /// @param life of the process that refuses; 0 if it does not say
-    void onRefusal(Connection fresh, Refusal reason, long life, String text) {
+    /// @param incarnation of the process that refuses; 0 if it does not say
+    void onRefusal(Connection fresh, Refusal reason, long incarnation, String text) {
         if (!dialer.isAttempt(fresh)) {
             return;
         }
         switch (reason) {
             case SESSION_OVER -> {
                 onHeard(context.loopTime());
-                startSession(lives.whyOver(life));
+                startSession(incarnations.whyOver(incarnation));
             }
             case CLOSING -> giveUp("it is closing");
             case OTHER_CHECKPOINT -> acceptor.onStranger(fresh.channel().remoteAddress(), new IOException(text));

@@ -4,7 +4,7 @@ package io.bulla.runtime.oob.internal.session;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.Credit;
-import io.bulla.runtime.oob.internal.machine.Surroundings;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import java.io.IOException;
@@ -53,7 +53,7 @@ public final class Session {
     private final Credit[] credits = new Credit[Lane.CONTROL];
     private final Settings settings;
 
-    private final Surroundings surroundings;
+    private final Environment environment;
     private long mine;
     private long theirs;
     private int helloNumber;
@@ -61,12 +61,12 @@ public final class Session {
     // from a cut, and the peer has not been heard since
     private boolean restored;
     // what was expected at a cut that is not over: the peer hears of nothing more; null if there is none
-    private long @Nullable [] told;
+    private long @Nullable [] expectedAtCut;
 
     public Session(Settings settings) {
         this.settings = settings;
-        this.surroundings = settings.surroundings();
-        this.mine = surroundings.name();
+        this.environment = settings.environment();
+        this.mine = environment.name();
         renewCredits();
         if (settings.cut() != null) {
             startRestored();
@@ -88,7 +88,7 @@ public final class Session {
         }
     }
 
-    public Hello hello(long life) {
+    public Hello hello(long incarnation) {
         return new Hello(
                 settings.oldestVersion(),
                 settings.newestVersion(),
@@ -97,10 +97,10 @@ public final class Session {
                 ++helloNumber,
                 mine,
                 theirs,
-                told(Lane.SMALL),
-                told(Lane.BULK),
-                told(Lane.CONTROL),
-                life,
+                expected(Lane.SMALL),
+                expected(Lane.BULK),
+                expected(Lane.CONTROL),
+                incarnation,
                 settings.inboundHighWaterMark(),
                 settings.limit(),
                 Hello.SIGNED_BROADCASTS | Hello.CHECKPOINTS | (settings.localMemory() == null ? 0 : Hello.LOCAL));
@@ -142,22 +142,23 @@ public final class Session {
         return theirs;
     }
 
-    private long told(int lane) {
-        return told != null ? told[lane] : reassemblers[lane].expected();
+    private long expected(int lane) {
+        return expectedAtCut != null ? expectedAtCut[lane] : reassemblers[lane].expected();
     }
 
     /// A cut was taken: until all nodes have theirs, no message gets a number, and the peer hears of none that
     /// arrives. Again is harmless.
     public void hold() {
-        if (told == null) {
-            told = Stream.of(reassemblers).mapToLong(Reassembler::expected).toArray();
+        if (expectedAtCut == null) {
+            expectedAtCut =
+                    Stream.of(reassemblers).mapToLong(Reassembler::expected).toArray();
             hold(true);
         }
     }
 
     /// All nodes have their cuts, or there will be none.
     public void goOn() {
-        told = null;
+        expectedAtCut = null;
         hold(false);
     }
 
@@ -202,7 +203,7 @@ public final class Session {
     /// What this side has taken in, and what it grants.
     ///
     public Frame acknowledgement() {
-        long[] next = {told(Lane.SMALL), told(Lane.BULK), told(Lane.CONTROL)};
+        long[] next = {expected(Lane.SMALL), expected(Lane.BULK), expected(Lane.CONTROL)};
         long[] credit = {credits[0].tell(), credits[1].tell()};
         int depths = credits[0].empty() << Byte.SIZE | credits[1].empty() << 2 * Byte.SIZE;
         return Frame.acknowledgement(settings.rank(), next, credit, (isBlocked() ? 1 : 0) | depths);
@@ -344,7 +345,7 @@ public final class Session {
 
     /// This side begins anew; the lanes are the caller's to empty.
     public void end() {
-        mine = surroundings.name();
+        mine = environment.name();
         theirs = 0;
         restored = false;
         goOn();
@@ -364,7 +365,7 @@ public final class Session {
 
     /// How long the oldest message has been on its way.
     public Optional<Duration> oldest() {
-        long now = surroundings.now();
+        long now = environment.now();
         return Stream.of(lanes)
                 .map(Lane::oldest)
                 .filter(Objects::nonNull)

@@ -5,7 +5,7 @@ import io.bulla.runtime.oob.Message;
 import java.util.List;
 
 /// A cut that is being taken while its node goes on, as the node sees it. On the loop.
-public interface Hold {
+public interface CutGate {
 
     /// @throws IllegalStateException if the cut cannot be taken any more
     void checkRuns();
@@ -13,7 +13,7 @@ public interface Hold {
     /// The broadcasts that wait.
     ///
     /// @param shares gets each handle
-    List<Message> kept(Shares shares);
+    List<Message> kept(HandleSet shares);
 
     /// The cut is taken, with all that is in the lanes.
     void taken();

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /// Ordering: **no task is slept over.** A task is in the queue before `wakeup` reads [#awake]; the loop
 /// writes [#awake] before it looks into the queue and parks. So the loop sees the task, or `wakeup` sees
 /// that it rests.
-public final class RestingIo implements IoHandler {
+public final class IdleReleasingIoHandler implements IoHandler {
 
     private final IoHandlerFactory factory;
     private final ThreadAwareExecutor executor;
@@ -39,7 +39,7 @@ public final class RestingIo implements IoHandler {
     private final Runnable rest = this::rest;
     private int channels;
 
-    public RestingIo(IoHandlerFactory factory, ThreadAwareExecutor executor) {
+    public IdleReleasingIoHandler(IoHandlerFactory factory, ThreadAwareExecutor executor) {
         this.factory = factory;
         this.executor = executor;
         this.first = factory.newHandler(executor);
@@ -59,7 +59,7 @@ public final class RestingIo implements IoHandler {
             return io.run(context);
         }
         if (context.canBlock()) {
-            LockSupport.parkNanos(this, context.delayNanos(Surroundings.MACHINE.now()));
+            LockSupport.parkNanos(this, context.delayNanos(Environment.MACHINE.now()));
             // a loop cannot be interrupted; it would not park any more
             Thread.interrupted();
         }

@@ -8,14 +8,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// Handles that are taken one after the other, to be kept all or given back all.
-public final class Shares {
+public final class HandleSet {
 
     private final Consumer<SealedBuffer> closing;
     private final List<@Nullable SealedBuffer> taken = new ArrayList<>();
     private int given;
 
     /// @param closing closes a handle, whatever its release does
-    public Shares(Consumer<SealedBuffer> closing) {
+    public HandleSet(Consumer<SealedBuffer> closing) {
         this.closing = closing;
     }
 

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 
 /// An event loop without channels has no descriptor.
 @Needs(Piece.PROC)
-class RestingIoTest {
+class IdleReleasingIoHandlerTest {
 
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final int TASKS = 20_000;

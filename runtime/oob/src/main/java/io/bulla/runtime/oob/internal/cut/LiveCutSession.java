@@ -7,9 +7,9 @@ import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.core.NodeLog;
-import io.bulla.runtime.oob.internal.node.Hold;
+import io.bulla.runtime.oob.internal.node.CutGate;
+import io.bulla.runtime.oob.internal.node.HandleSet;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
-import io.bulla.runtime.oob.internal.node.Shares;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.io.IOException;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// One event loop's, but for the calls from outside.
-public final class CutHold implements LiveCut, Hold {
+public final class LiveCutSession implements LiveCut, CutGate {
 
     private static final long LOOK_MILLIS = 2;
 
@@ -44,14 +44,14 @@ public final class CutHold implements LiveCut, Hold {
     private @Nullable Future<?> deadline;
     private boolean taken;
 
-    private CutHold(NodeLoop nodeLoop, Cuts cuts) {
+    private LiveCutSession(NodeLoop nodeLoop, Cuts cuts) {
         this.nodeLoop = nodeLoop;
         this.cuts = cuts;
     }
 
     /// Any thread.
-    public static CutHold begin(NodeLoop nodeLoop, Cuts cuts, long nanos) {
-        CutHold hold = new CutHold(nodeLoop, cuts);
+    public static LiveCutSession begin(NodeLoop nodeLoop, Cuts cuts, long nanos) {
+        LiveCutSession hold = new LiveCutSession(nodeLoop, cuts);
         hold.over.whenComplete((ended, failure) -> {
             if (!hold.ready.isDone()) {
                 hold.ready.completeExceptionally(failure != null ? failure : hold.wrong("cut is over"));
@@ -129,7 +129,7 @@ public final class CutHold implements LiveCut, Hold {
     }
 
     @Override
-    public List<Message> kept(Shares shares) {
+    public List<Message> kept(HandleSet shares) {
         List<Message> kept = new ArrayList<>();
         for (PendingSend own : nodeLoop.intake().waiting()) {
             if (!own.isDone() && own.handle != null) {
@@ -141,7 +141,7 @@ public final class CutHold implements LiveCut, Hold {
     }
 
     /// The signature is in the name of this life: who goes on signs again.
-    private static SealedBuffer unsigned(SealedBuffer signed, Shares shares) {
+    private static SealedBuffer unsigned(SealedBuffer signed, HandleSet shares) {
         try (SealedBuffer bytes = SignedBytes.bytes(signed, SignedBytes.signature(signed).length)) {
             return shares.of(bytes, null);
         } catch (IOException notSigned) {

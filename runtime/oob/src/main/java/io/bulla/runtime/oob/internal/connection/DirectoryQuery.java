@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The directory's stage gets nothing of the node but a future, which lets go of the node when it is forgotten: a
 /// stage that never completes keeps no node in memory.
-final class Lookup {
+final class DirectoryQuery {
 
     private record Answer(
             @Nullable List<SocketAddress> addresses,

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Whether a line is offered to one peer: not for a while after one has failed, so that a device that
 /// does not work costs a reconnect now and then, and no message. One event loop's.
-public final class Bulk {
+public final class BulkBackoff {
 
     private static final long FIRST_PAUSE_NANOS = 1_000_000_000;
     private static final int DOUBLINGS = 6;
@@ -23,15 +23,15 @@ public final class Bulk {
     private int failures;
     private long pausesUntil = Long.MIN_VALUE;
 
-    private Bulk(BulkSettings settings, int rank, int peer) {
+    private BulkBackoff(BulkSettings settings, int rank, int peer) {
         this.transport = settings.transport();
         this.above = settings.above();
         this.name = "rank " + peer + " of " + rank;
     }
 
     /// @return `null` if connections carry everything
-    public static @Nullable Bulk of(@Nullable BulkSettings settings, int rank, int peer) {
-        return settings == null ? null : new Bulk(settings, rank, peer);
+    public static @Nullable BulkBackoff of(@Nullable BulkSettings settings, int rank, int peer) {
+        return settings == null ? null : new BulkBackoff(settings, rank, peer);
     }
 
     /// Messages of at least so many bytes.

@@ -11,10 +11,10 @@ import java.util.function.LongSupplier;
 /// @param clock in nanoseconds, never back
 /// @param random any long, each as likely as another
 /// @param threads of user code: handlers and listeners
-public record Surroundings(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
+public record Environment(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
 
     /// The machine's own.
-    public static final Surroundings MACHINE = new Surroundings(
+    public static final Environment MACHINE = new Environment(
             System::nanoTime,
             () -> ThreadLocalRandom.current().nextLong(),
             Thread.ofVirtual().factory());
@@ -23,7 +23,7 @@ public record Surroundings(LongSupplier clock, LongSupplier random, ThreadFactor
         return clock.getAsLong();
     }
 
-    /// A number that names a session or a life: never 0.
+    /// A number that names a session or an incarnation: never 0.
     public long name() {
         return random.getAsLong() | 1;
     }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /// What stays of the [LocalLink]s of one peer when their connections are over. One event loop's.
-public final class LocalPeer {
+public final class FormerLoans {
 
     private static final int MOST_FORMER = 4;
 
