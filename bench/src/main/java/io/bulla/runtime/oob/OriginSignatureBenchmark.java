@@ -4,6 +4,8 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
+import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.certificates.Certificates;
 import io.bulla.runtime.oob.internal.certificates.Pem;
 import io.bulla.runtime.oob.security.TlsCertificates;

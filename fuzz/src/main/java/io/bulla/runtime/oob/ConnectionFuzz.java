@@ -9,6 +9,12 @@ import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
+import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.connection.FrameDispatch;
+import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.ByteBuf;
@@ -102,11 +108,12 @@ public final class ConnectionFuzz implements FuzzTarget {
 
         Talk() {
             channel.freezeTime();
-            nodeLoop = new NodeLoop(settings, channel.eventLoop());
+            nodeLoop = new NodeLoop(settings, channel.eventLoop(), new NodeFailures());
             // what arrives is dropped at once, on this thread
             nodeLoop.handlerExecutor().close();
-            Connection connection = new Connection(nodeLoop, channel, null, HOUR_NANOS);
-            FrameReader.install(channel, memory, connection);
+            Connection connection =
+                    new Connection(nodeLoop.context(), nodeLoop.acceptor(), channel, null, HOUR_NANOS);
+            FrameReader.install(channel, memory, new FrameDispatch(nodeLoop.context(), connection));
             channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
                 @Override
                 public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
@@ -142,17 +149,11 @@ public final class ConnectionFuzz implements FuzzTarget {
             greet(CHILD);
             CompletableFuture<BroadcastResult> result;
             try (SealedBuffer empty = memory.sealed(MemorySegment.NULL)) {
-                nodeLoop.peer(CHILD).quota.tryTake(0);
-                BroadcastSend send = BroadcastSend.begin(
-                        nodeLoop.broadcasts().newKey(),
-                        TAG,
-                        SendOptions.DEFAULT,
-                        false,
-                        empty.share(),
-                        nodeLoop.peer(settings.rank()),
-                        new int[] {CHILD});
-                result = send.result;
-                nodeLoop.broadcasts().begin(send);
+                OwnBroadcast own = nodeLoop.ownBroadcasts().make(TAG, SendOptions.DEFAULT, empty);
+                result = own.result;
+                nodeLoop.broadcasts().begin(own);
+            } catch (IOException noRoom) {
+                throw new IllegalStateException(noRoom);
             }
             ByteBuf sent = null;
             for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {

@@ -7,6 +7,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.fuzz.Slope;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.topology.Star;
 import java.io.IOException;

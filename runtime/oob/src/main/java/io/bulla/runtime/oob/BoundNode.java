@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.connection.ListeningSocket;
+import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -92,6 +95,21 @@ public final class BoundNode implements AutoCloseable {
     static void shutDown(@Nullable EventLoopGroup loops) {
         if (loops != null) {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        }
+    }
+
+    /// What a stage completes with, or has failed with.
+    static <T> T waitFor(CompletableFuture<T> stage) throws IOException {
+        try {
+            return stage.join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof IOException cannotListen) {
+                throw cannotListen;
+            }
+            if (failed.getCause() instanceof RuntimeException wrong) {
+                throw wrong;
+            }
+            throw failed;
         }
     }
 }

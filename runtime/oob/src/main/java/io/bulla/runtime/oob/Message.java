@@ -15,16 +15,6 @@ import java.util.Optional;
 /// @param buffer the bytes, open while the handler runs; to keep them, `share()`
 public record Message(int origin, int tag, Optional<WireFormat> format, SealedBuffer buffer) {
 
-    /// The same message with a handle of its own.
-    Message shared() {
-        return with(buffer.share());
-    }
-
-    /// The same message with another handle.
-    Message with(SealedBuffer handle) {
-        return new Message(origin, tag, format, handle);
-    }
-
     /// An unpacker at the first item, in the format that the sender said.
     ///
     /// @param limits what the items may announce

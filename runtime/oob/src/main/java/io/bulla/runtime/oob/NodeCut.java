@@ -37,13 +37,8 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
 
     static final int LANES = 3;
 
-    // in every number of a session that was restored: none fits a session that has begun at 0
-    private static final long RESTORED = 1L << 62;
-    private static final long MOST = RESTORED + RESTORED / 2;
-
-    static long restored(long number) {
-        return number == UNNUMBERED ? UNNUMBERED : number | RESTORED;
-    }
+    // so far above the numbers of a session that was restored, which have bit 62
+    private static final long MOST = 3L << 61;
 
     /// The session with one peer.
     ///

@@ -3,7 +3,18 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
-import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
+import io.bulla.runtime.oob.internal.connection.ListeningSocket;
+import io.bulla.runtime.oob.internal.core.Deadlines;
+import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.cut.Cuts;
+import io.bulla.runtime.oob.internal.cut.LiveCutSession;
+import io.bulla.runtime.oob.internal.cut.Restoration;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.node.Suspension;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.peer.RoomWait;
+import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -49,7 +60,6 @@ public final class OobNode implements AutoCloseable {
     private final Suspension suspension;
     private final Cuts cuts;
     private final @Nullable EventLoopGroup ownLoops;
-    private final Broadcasts broadcasts;
     private final RoomWait roomWait;
     // volatile: written by the stage of a resume, and read as one
     private volatile InetSocketAddress address;
@@ -62,11 +72,10 @@ public final class OobNode implements AutoCloseable {
         this.settings = settings;
         this.ownLoops = ownLoops;
         this.address = address;
-        this.nodeLoop = new NodeLoop(settings, loop);
+        this.nodeLoop = new NodeLoop(settings, loop, new NodeFailures());
         this.suspension = Suspension.of(nodeLoop, ownLoops != null);
         this.cuts = new Cuts(nodeLoop);
-        this.broadcasts = nodeLoop.broadcasts();
-        this.roomWait = new RoomWait(nodeLoop, this::isClosing);
+        this.roomWait = new RoomWait(nodeLoop.context(), nodeLoop.handlerExecutor(), this::isClosing);
     }
 
     /// Accepts connections from now on.
@@ -128,28 +137,28 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return a number that only grows
     public long refusedConnections() {
-        return nodeLoop.admission().refused();
+        return nodeLoop.acceptor().admission().refused();
     }
 
     /// Broadcast messages that this node has started to send, to one child each.
     ///
     /// @return a number that only grows
     public long broadcastSends() {
-        return broadcasts.sends();
+        return nodeLoop.broadcasts().sends();
     }
 
     /// Bytes that this node has given to its sockets, headers included, before they are encrypted.
     ///
     /// @return a number that only grows
     public long socketBytes() {
-        return nodeLoop.socketBytes();
+        return nodeLoop.context().socketBytes();
     }
 
     /// Bytes of messages that this node has lent to peers of its host, each of which is not in [#socketBytes()].
     ///
     /// @return a number that only grows; 0 without an [OobNodeBuilder#localMemory]
     public long lentBytes() {
-        return nodeLoop.lentBytes();
+        return nodeLoop.context().lentBytes();
     }
 
     /// Broadcasts that were refused because they are not their origin's: not signed where that is required, or not
@@ -157,7 +166,7 @@ public final class OobNode implements AutoCloseable {
     ///
     /// @return a number that only grows
     public long refusedBroadcasts() {
-        return broadcasts.origins().refused();
+        return nodeLoop.broadcasts().origins().refused();
     }
 
     /// The peers that this node has had to do with.
@@ -166,11 +175,15 @@ public final class OobNode implements AutoCloseable {
     ///     node is closed
     public List<PeerStats> stats() {
         if (nodeLoop.eventLoop().inEventLoop()) {
-            return nodeLoop.stats();
+            return nodeLoop.peers().stats();
         }
         CompletableFuture<List<PeerStats>> stats = new CompletableFuture<>();
         try {
-            nodeLoop.eventLoop().execute(() -> stats.complete(nodeLoop.isClosed() ? List.of() : nodeLoop.stats()));
+            nodeLoop.eventLoop()
+                    .execute(() -> stats.complete(
+                            nodeLoop.context().isClosed()
+                                    ? List.of()
+                                    : nodeLoop.peers().stats()));
         } catch (RejectedExecutionException loopIsDown) {
             return List.of();
         }
@@ -257,7 +270,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
-        String full = send.peer.quota.tryTake(send.bytes);
+        String full = send.peer.quota().tryTake(send.bytes);
         if (full == null) {
             send.hasRoom = true;
             start(send);
@@ -280,7 +293,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Optional<Send> trySend(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         PendingSend send = prepare(peer, tag, buffer, options);
-        if (send.peer.quota.tryTake(send.bytes) != null) {
+        if (send.peer.quota().tryTake(send.bytes) != null) {
             refuse(send);
             return Optional.empty();
         }
@@ -331,15 +344,19 @@ public final class OobNode implements AutoCloseable {
     ///     closed; on the node's event loop, so what depends on it must not block
     /// @throws IllegalArgumentException if there is no such peer
     public CompletionStage<Void> room(int peer) {
-        return nodeLoop.peer(Ranks.check(peer, settings.size())).quota.await(0);
+        return checked(peer).quota().await(0);
     }
 
     private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
         Objects.requireNonNull(options, "options");
-        Peer to = nodeLoop.peer(Ranks.check(peer, settings.size()));
+        Peer to = checked(peer);
         checkSize(buffer);
-        SealedBuffer handle = buffer.share(to.tags.to());
+        SealedBuffer handle = buffer.share(to.tagOfSends());
         return new PendingSend(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
+    }
+
+    private Peer checked(int peer) {
+        return nodeLoop.peers().peer(Ranks.check(peer, settings.size()));
     }
 
     private boolean isClosing() {
@@ -354,16 +371,11 @@ public final class OobNode implements AutoCloseable {
 
     private void start(PendingSend send) {
         if (isClosing()) {
-            nodeLoop.fail(send);
-        } else if (send.peer.rank() == settings.rank()) {
-            SealedBuffer handle = Objects.requireNonNull(send.handle, "handle");
-            send.handle = null;
-            // given back when it is handled
-            send.hasRoom = false;
-            nodeLoop.dispatch(new Message(settings.rank(), send.tag, send.options.format(), handle), send.peer, null);
-            send.reached(send.options.level(), nodeLoop.now());
+            nodeLoop.intake().fail(send);
+        } else if (send.peer.rank() == settings.rank() && send.kind == Frame.Kind.DIRECT) {
+            nodeLoop.sendHere(send);
         } else {
-            nodeLoop.submit(send);
+            nodeLoop.intake().submit(send);
         }
     }
 
@@ -403,74 +415,13 @@ public final class OobNode implements AutoCloseable {
 
     private CompletionStage<BroadcastResult> broadcast(int tag, SendOptions options, SealedBuffer buffer) {
         checkSize(buffer);
-        int[] children = broadcasts.tree().children(settings.rank(), settings.rank());
-        SealedBuffer handle = buffer.share();
-        String full = takeRooms(children, buffer.byteSize());
-        if (full != null) {
-            handle.close();
-            return CompletableFuture.failedFuture(
-                    new QueueFullException(full + " rank=" + settings.rank() + " tag=" + tag));
+        try {
+            OwnBroadcast own = nodeLoop.ownBroadcasts().make(tag, options, buffer);
+            start(own);
+            return own.result;
+        } catch (IOException noRoomOrSignature) {
+            return CompletableFuture.failedFuture(noRoomOrSignature);
         }
-        BroadcastKey key = broadcasts.newKey();
-        boolean signs = broadcasts.origins().signs();
-        if (signs) {
-            try {
-                handle = signed(key, tag, options, handle, children);
-            } catch (IOException noSignature) {
-                return CompletableFuture.failedFuture(noSignature);
-            }
-        }
-        Peer self = nodeLoop.peer(settings.rank());
-        BroadcastSend send = BroadcastSend.begin(key, tag, options, signs, handle, self, children);
-        if (isClosing()) {
-            nodeLoop.fail(send);
-        } else {
-            nodeLoop.submit(send);
-        }
-        return Objects.requireNonNull(send.result, "result");
-    }
-
-    /// The handle in exchange for one of the bytes with their signature, and the rooms for rooms of theirs; if that
-    /// fails, both are given back.
-    private SealedBuffer signed(BroadcastKey key, int tag, SendOptions options, SealedBuffer handle, int[] children)
-            throws IOException {
-        long bytes = handle.byteSize();
-        long rooms = 0;
-        try (handle) {
-            SealedBuffer signed = broadcasts.origins().sign(key, tag, options, handle);
-            if (signed.byteSize() > settings.limit()) {
-                long length = signed.byteSize();
-                signed.close();
-                throw new IllegalArgumentException(
-                        "message over the limit, with its signature: length=" + length + " limit=" + settings.limit());
-            }
-            rooms = signed.byteSize();
-            return signed;
-        } finally {
-            for (int child : children) {
-                SendQuota quota = nodeLoop.peer(child).quota;
-                if (rooms > 0) {
-                    quota.take(rooms);
-                }
-                quota.give(1, bytes);
-            }
-        }
-    }
-
-    /// For each child, or none.
-    ///
-    /// @return `null`, or what is full
-    private @Nullable String takeRooms(int[] children, long bytes) {
-        for (int taken = 0; taken < children.length; taken++) {
-            String full = nodeLoop.peer(children[taken]).quota.tryTake(bytes);
-            if (full != null) {
-                while (--taken >= 0) {
-                    nodeLoop.peer(children[taken]).quota.give(1, bytes);
-                }
-                return full;
-            }
-        }
-        return null;
     }
 
     private void checkSize(SealedBuffer buffer) {
@@ -489,9 +440,9 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer
     public void lost(int peer, String reason) {
         Objects.requireNonNull(reason, "reason");
-        Peer gone = nodeLoop.peer(Ranks.check(peer, settings.size()));
-        nodeLoop.onLoop(() -> {
-            if (!nodeLoop.isClosed() && peer != settings.rank()) {
+        Peer gone = checked(peer);
+        nodeLoop.context().onLoop(() -> {
+            if (!nodeLoop.context().isClosed() && peer != settings.rank()) {
                 gone.giveUp(reason);
             }
         });
@@ -506,9 +457,9 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer
     public void suspect(int peer, String reason) {
         Objects.requireNonNull(reason, "reason");
-        Peer doubted = nodeLoop.peer(Ranks.check(peer, settings.size()));
-        nodeLoop.onLoop(() -> {
-            if (!nodeLoop.isClosed() && peer != settings.rank()) {
+        Peer doubted = checked(peer);
+        nodeLoop.context().onLoop(() -> {
+            if (!nodeLoop.context().isClosed() && peer != settings.rank()) {
                 doubted.suspect(reason);
             }
         });
@@ -569,7 +520,7 @@ public final class OobNode implements AutoCloseable {
     /// @return a cut to be taken when it is [LiveCut#ready()], and to be ended
     /// @throws IllegalArgumentException if the time is negative
     public LiveCut liveCut(Duration most) {
-        return CutHold.begin(nodeLoop, cuts, SendOptions.nanos(most));
+        return LiveCutSession.begin(nodeLoop, cuts, Deadlines.nanos(most));
     }
 
     /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no
@@ -584,14 +535,14 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer, it is this node, or the text is too long
     public void notice(int peer, int topic, byte[] text) {
         Objects.checkIndex(topic, Frame.TOPICS);
-        Peer to = nodeLoop.peer(Ranks.check(peer, settings.size()));
+        Peer to = checked(peer);
         if (peer == settings.rank() || text.length > Frame.MAX_NOTICE) {
             throw new IllegalArgumentException("not a notice: peer=" + peer + " rank=" + settings.rank() + " length="
                     + text.length + " limit=" + Frame.MAX_NOTICE);
         }
         byte[] copy = text.clone();
-        nodeLoop.onLoop(() -> {
-            if (!nodeLoop.isClosed()) {
+        nodeLoop.context().onLoop(() -> {
+            if (!nodeLoop.context().isClosed()) {
                 to.notice(topic, copy);
             }
         });
@@ -620,7 +571,7 @@ public final class OobNode implements AutoCloseable {
     /// @param drain time for what is on its way, perhaps zero
     public void close(Duration drain) {
         if (closing.compareAndSet(false, true)) {
-            end(nodeLoop.close(SendOptions.nanos(drain)));
+            end(nodeLoop.close(Deadlines.nanos(drain)));
         }
         if (!nodeLoop.handlerExecutor().isRunningHere() && !nodeLoop.eventLoop().inEventLoop()) {
             closed.join();
@@ -633,7 +584,7 @@ public final class OobNode implements AutoCloseable {
                 .thenCompose(done -> {
                     // first, for a handler may wait for a check
                     CompletableFuture<Void> checked =
-                            broadcasts.origins().close().toCompletableFuture();
+                            nodeLoop.broadcasts().origins().close().toCompletableFuture();
                     nodeLoop.handlerExecutor().close();
                     CompletableFuture<Void> handled =
                             nodeLoop.handlerExecutor().ended().toCompletableFuture();

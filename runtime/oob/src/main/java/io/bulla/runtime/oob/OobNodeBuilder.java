@@ -3,7 +3,12 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.bulk.BulkTransport;
+import io.bulla.runtime.oob.internal.connection.ListeningSocket;
+import io.bulla.runtime.oob.internal.core.BulkSettings;
+import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.machine.Environment;
+import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.PeerDirectory;
@@ -20,7 +25,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +69,7 @@ public final class OobNodeBuilder {
     private Duration peerTimeout = Duration.ofSeconds(5);
     private int oldestVersion = Frame.VERSION;
     private int newestVersion = Frame.VERSION;
-    private Surroundings surroundings = Surroundings.MACHINE;
+    private Environment environment = Environment.MACHINE;
 
     OobNodeBuilder(int rank, int size) {
         Ranks.check(rank, size);
@@ -386,8 +390,8 @@ public final class OobNodeBuilder {
     }
 
     /// For the simulator.
-    OobNodeBuilder surroundings(Surroundings surroundings) {
-        this.surroundings = surroundings;
+    OobNodeBuilder environment(Environment environment) {
+        this.environment = environment;
         return this;
     }
 
@@ -402,7 +406,7 @@ public final class OobNodeBuilder {
         boolean bound = false;
         try {
             Objects.requireNonNull(source, "a node needs a memory source");
-            BoundNode node = waitFor(binding());
+            BoundNode node = BoundNode.waitFor(binding());
             bound = true;
             return node;
         } finally {
@@ -423,27 +427,13 @@ public final class OobNodeBuilder {
     public OobNode start() throws IOException {
         boolean started = false;
         try {
-            OobNode node = waitFor(starting());
+            OobNode node = BoundNode.waitFor(starting());
             started = true;
             return node;
         } finally {
             if (!started && listener != null) {
                 listener.close();
             }
-        }
-    }
-
-    private static <T> T waitFor(CompletableFuture<T> stage) throws IOException {
-        try {
-            return stage.join();
-        } catch (CompletionException failed) {
-            if (failed.getCause() instanceof IOException cannotListen) {
-                throw cannotListen;
-            }
-            if (failed.getCause() instanceof RuntimeException wrong) {
-                throw wrong;
-            }
-            throw failed;
         }
     }
 
@@ -533,7 +523,7 @@ public final class OobNodeBuilder {
                 cut,
                 cutName,
                 localMemory,
-                surroundings);
+                environment);
     }
 
     private void checkSignatures() {

@@ -2,7 +2,6 @@
 package io.bulla.runtime.oob;
 
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 
 /// A peer could not be reached, or its connection ended.
 public final class PeerFailedException extends IOException {
@@ -11,17 +10,9 @@ public final class PeerFailedException extends IOException {
 
     private final int peer;
 
-    PeerFailedException(int peer, String why, @Nullable Throwable cause) {
-        super("peer " + peer + " failed: " + why, cause);
+    PeerFailedException(int peer, String why) {
+        super("peer " + peer + " failed: " + why);
         this.peer = peer;
-    }
-
-    static PeerFailedException of(int peer, Throwable cause) {
-        if (cause instanceof PeerFailedException same && same.peer == peer) {
-            return same;
-        }
-        String why = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-        return new PeerFailedException(peer, why, cause);
     }
 
     /// Which peer.

@@ -14,8 +14,6 @@ import java.util.Optional;
 ///     know
 public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Optional<WireFormat> format) {
 
-    private static final Duration CENTURY = Duration.ofDays(36_525);
-
     /// Complete when the peer has acknowledged, without a deadline, no format said. Acknowledged, because a
     /// socket that has taken all bytes of a message says nothing of the peer; it costs a time of waiting, and
     /// nothing else: the handle is kept until then at either level.
@@ -57,19 +55,5 @@ public record SendOptions(Delivery.Status level, Optional<Duration> deadline, Op
     /// @return changed options
     public SendOptions packed(WireFormat format) {
         return new SendOptions(level, deadline, Optional.of(format));
-    }
-
-    /// @return at most a century, which a clock of nanoseconds can add to now
-    static long nanos(Duration duration) {
-        return (duration.compareTo(CENTURY) > 0 ? CENTURY : duration).toNanos();
-    }
-
-    /// How the bytes are packed, as a header says it.
-    int mark() {
-        return format.isPresent() ? format.get().mark() : 0;
-    }
-
-    boolean hasDeadline() {
-        return deadline.isPresent() && deadline.get().compareTo(CENTURY) < 0;
     }
 }

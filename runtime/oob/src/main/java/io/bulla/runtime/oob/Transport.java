@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.machine.IdleReleasingIoHandler;
 import io.netty.channel.Channel;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
@@ -43,7 +44,7 @@ public record Transport(
     ///
     /// @return a factory for the same channels; [#loops] itself if they are io_uring's, whose ring stays
     public IoHandlerFactory restingLoops() {
-        return hasRing() ? loops : executor -> new RestingIo(loops, executor);
+        return hasRing() ? loops : executor -> new IdleReleasingIoHandler(loops, executor);
     }
 
     /// Operations of a ring end some time after its channels, and need it. By name, for it may not be there.

@@ -14,9 +14,12 @@
 /// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
-/// Inside, all on the one event loop of a node: a `NodeLoop` has `Peer`s, a peer has a `Session` and the
-/// `Connection` that carries it now, a session has three `Lane`s out, three `Reassembler`s in, and credit both ways;
-/// `Broadcasts` hand on; the `HandlerExecutor` is the thread of the handlers.
+/// Inside, by floors that know each other downwards only: `internal.core` (settings, the loop's context), `session`
+/// (lanes,
+/// numbers), `handlers` (the thread of user code), `bypass` (ways beside a connection), `connection` (channels),
+/// `peer`,
+/// `broadcast`, `node` (assembly and lifetime), `cut`. All is on the one event loop of a node but for what says
+/// otherwise.
 @NullMarked
 package io.bulla.runtime.oob;
 

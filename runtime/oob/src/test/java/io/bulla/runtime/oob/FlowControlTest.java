@@ -9,6 +9,7 @@ import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.Radix;
@@ -306,11 +307,11 @@ class FlowControlTest {
     @Test
     void timeInWhichTheNodeStoodStillIsNoReasonForAVerdict() throws Exception {
         AtomicLong ahead = new AtomicLong();
-        Surroundings jumping = new Surroundings(
-                () -> System.nanoTime() + ahead.get(), Surroundings.MACHINE.random(), Surroundings.MACHINE.threads());
+        Environment jumping = new Environment(
+                () -> System.nanoTime() + ahead.get(), Environment.MACHINE.random(), Environment.MACHINE.threads());
         try (Proxy proxy = new Proxy(() -> cluster.address(1))) {
             cluster.directory = peer -> peer == 1 ? proxy.address() : null;
-            cluster.start(2, node -> node.surroundings(jumping).peerTimeout(Duration.ofSeconds(8)));
+            cluster.start(2, node -> node.environment(jumping).peerTimeout(Duration.ofSeconds(8)));
             proxy.refuse(true);
             Send send = cluster.send(0, 1, 1, 100);
             long failed = proxy.accepted() + 2;

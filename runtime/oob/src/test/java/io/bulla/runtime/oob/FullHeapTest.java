@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.internal.machine.Environment;
+import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandler;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
@@ -119,7 +122,7 @@ class FullHeapTest {
     /// Room for what is kept, or for its tag, that is not there at once.
     @Test
     void itemThatCouldNotBeTakenIsTriedAgainBeforeThoseBehindIt() throws Exception {
-        HandlerExecutor thread = new HandlerExecutor("test", 0, Surroundings.MACHINE.threads());
+        HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
         StringBuffer order = new StringBuffer();
         AtomicInteger dropped = new AtomicInteger();
         for (int i = 0; i < 3; i++) {
@@ -128,12 +131,12 @@ class FullHeapTest {
                 private boolean begun;
 
                 @Override
-                boolean isBegun() {
+                public boolean isBegun() {
                     return begun;
                 }
 
                 @Override
-                void run() {
+                public void run() {
                     if (number == 1 && order.length() < 2 || number == 2 && dropped.get() == 0) {
                         order.append('-');
                         throw new OutOfMemoryError("before it began, as told");
@@ -143,7 +146,7 @@ class FullHeapTest {
                 }
 
                 @Override
-                void drop() {
+                public void drop() {
                     dropped.incrementAndGet();
                 }
             });

@@ -9,6 +9,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.runtime.oob.internal.core.HolderTags;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

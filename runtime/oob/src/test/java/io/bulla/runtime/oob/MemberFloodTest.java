@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -67,7 +69,7 @@ class MemberFloodTest {
     }
 
     private Peer peer() {
-        return node.loop().peer(0);
+        return node.loop().peers().peer(0);
     }
 
     private long queued() throws Exception {
@@ -76,8 +78,12 @@ class MemberFloodTest {
 
     /// Of the connection, still to be written.
     private long unwritten() throws Exception {
-        return onLoop(
-                () -> peer().connection().channel().unsafe().outboundBuffer().totalPendingWriteBytes());
+        return onLoop(() -> peer().carrier()
+                .connection()
+                .channel()
+                .unsafe()
+                .outboundBuffer()
+                .totalPendingWriteBytes());
     }
 
     @Test

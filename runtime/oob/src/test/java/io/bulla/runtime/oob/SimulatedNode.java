@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
+import io.bulla.runtime.oob.internal.broadcast.Confirmation;
+import io.bulla.runtime.oob.internal.machine.Environment;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.SendList;
+import io.bulla.runtime.oob.internal.session.Session;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -23,14 +29,14 @@ public final class SimulatedNode {
 
     /// On the loop.
     public static Held held(OobNode node, int peer) {
-        Session session = node.loop().peer(peer).session();
+        Session session = node.loop().peers().peer(peer).session();
         int confirmations = session.control.size();
         Set<BroadcastKey> keys = new HashSet<>();
         int doubled = 0;
         for (SendList list : List.of(session.control.unacked, session.control.begun)) {
             for (PendingSend send = list.first(); send != null; send = send.next) {
                 // notices are there, too
-                doubled += send instanceof BroadcastSend of && !keys.add(of.key) ? 1 : 0;
+                doubled += send instanceof Confirmation of && !keys.add(of.key) ? 1 : 0;
             }
         }
         return new Held(session.queued() - confirmations, confirmations, doubled);
@@ -38,28 +44,28 @@ public final class SimulatedNode {
 
     /// Runs a task behind all that the node's loop has to run.
     public static void onLoop(OobNode node, Runnable task) {
-        node.loop().onLoop(task);
+        node.loop().context().onLoop(task);
     }
 
     /// Number of a node's session with a peer.
     public static long session(OobNode node, int peer) {
-        return node.loop().peer(peer).session().mine();
+        return node.loop().peers().peer(peer).session().mine();
     }
 
     /// Number of the peer's session that a node knows, or 0.
     public static long known(OobNode node, int peer) {
-        return node.loop().peer(peer).session().theirs();
+        return node.loop().peers().peer(peer).session().theirs();
     }
 
     /// Starts a node that takes time, randomness and threads from the simulator.
     public static CompletableFuture<OobNode> start(
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.surroundings(new Surroundings(clock, random, threads)).starting();
+        return builder.environment(new Environment(clock, random, threads)).starting();
     }
 
     /// Binds for a node whose rank is not known yet.
     public static CompletableFuture<BoundNode> bind(
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.surroundings(new Surroundings(clock, random, threads)).binding();
+        return builder.environment(new Environment(clock, random, threads)).binding();
     }
 }

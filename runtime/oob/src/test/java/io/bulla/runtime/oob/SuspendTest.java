@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.internal.connection.Connection;
+import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.session.Session;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
@@ -169,12 +172,13 @@ class SuspendTest {
         CompletableFuture.runAsync(
                         () -> {
                             NodeLoop loop = cluster.node(0).loop();
-                            Connection connection = new Connection(loop, channel, null, 1_000_000_000);
+                            Connection connection =
+                                    new Connection(loop.context(), loop.acceptor(), channel, null, 1_000_000_000);
                             channel.pipeline().addLast(connection);
                             // of a session that has never been
-                            Hello hello = new Session(loop.settings()).hello(1);
+                            Hello hello = new Session(loop.context().settings()).hello(1);
                             try {
-                                loop.acceptor().greeted(connection, null, of(hello, 1), null);
+                                loop.acceptor().onHello(connection, null, of(hello, 1), null);
                             } catch (IOException refused) {
                                 throw new UncheckedIOException(refused);
                             }

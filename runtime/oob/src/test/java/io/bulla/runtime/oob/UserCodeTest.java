@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import java.lang.foreign.Arena;
@@ -80,13 +81,13 @@ class UserCodeTest {
     @Test
     void handlersThatHaveNoThreadGetOneLater() throws Exception {
         AtomicInteger starts = new AtomicInteger();
-        Surroundings scarce = new Surroundings(Surroundings.MACHINE.clock(), Surroundings.MACHINE.random(), task -> {
+        Environment scarce = new Environment(Environment.MACHINE.clock(), Environment.MACHINE.random(), task -> {
             if (starts.incrementAndGet() <= 2) {
                 throw new OutOfMemoryError("unable to create native thread, as told");
             }
-            return Surroundings.MACHINE.threads().newThread(task);
+            return Environment.MACHINE.threads().newThread(task);
         });
-        cluster.start(1, setup -> setup.surroundings(scarce));
+        cluster.start(1, setup -> setup.environment(scarce));
         cluster.send(0, 0, 1, 10);
         assertEquals("0 from 0: 1", cluster.next());
         assertEquals(3, starts.get());

@@ -58,7 +58,7 @@ class SimTest {
                     .filter(file -> machine.matcher(code(file)).find())
                     .map(file -> file.getFileName().toString())
                     .toList();
-            assertEquals(List.of("Surroundings.java"), asking);
+            assertEquals(List.of("Environment.java"), asking);
         }
     }
 

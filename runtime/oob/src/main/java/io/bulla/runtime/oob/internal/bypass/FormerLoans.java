@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.internal.bypass;
+
+import io.bulla.runtime.oob.LocalMemory;
+import java.util.ArrayList;
+import java.util.List;
+
+/// What stays of the [LocalLink]s of one peer when their connections are over. One event loop's.
+public final class FormerLoans {
+
+    private static final int MOST_FORMER = 4;
+
+    private final List<LocalMemory.Lender> former = new ArrayList<>();
+    private boolean declines;
+
+    /// Nothing more is borrowed of this peer: what it lent could not be used.
+    void decline() {
+        declines = true;
+    }
+
+    boolean declines() {
+        return declines;
+    }
+
+    /// A peer that connects again and again, and keeps what it had, may not have one quota for each
+    /// time.
+    boolean mayBorrow() {
+        former.removeIf(lender -> lender.leases() == 0);
+        return former.size() < MOST_FORMER;
+    }
+
+    /// The connection is over.
+    void left(LocalMemory.Lender lender) {
+        lender.close();
+        former.add(lender);
+    }
+
+    public int leases() {
+        return former.stream().mapToInt(LocalMemory.Lender::leases).sum();
+    }
+
+    public long leasedBytes() {
+        return former.stream().mapToLong(LocalMemory.Lender::leasedBytes).sum();
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.internal.node;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.PeerFailedException;
+import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
+import io.bulla.runtime.oob.internal.broadcast.OwnBroadcasts;
+import io.bulla.runtime.oob.internal.connection.Acceptor;
+import io.bulla.runtime.oob.internal.connection.ListeningSocket;
+import io.bulla.runtime.oob.internal.core.Failures;
+import io.bulla.runtime.oob.internal.core.FlightEvents;
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.flow.SendQuota;
+import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.internal.handlers.Handlers;
+import io.bulla.runtime.oob.internal.handlers.Notices;
+import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.peer.PeerEvents;
+import io.bulla.runtime.oob.internal.peer.PeerTable;
+import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.internal.session.Session;
+import io.netty.channel.EventLoop;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// A node put together, and its life on its event loop: it listens, ticks, is suspended, closes.
+///
+/// One loop serves a whole node, so nothing on it has a lock: a connection that a peer opened is on the loop of
+/// the session that it turns out to carry. One event loop's, but for what says that any thread may call it.
+public final class NodeLoop implements PeerEvents {
+
+    private final LoopContext context;
+    private final Settings settings;
+    private final EventLoop loop;
+    private final HandlerExecutor handlerExecutor;
+    private final Handlers handlers;
+    private final SendQuota quota;
+    private final PeerTable peers;
+    private final Broadcasts broadcasts;
+    private final Acceptor acceptor;
+    private final Notices notices;
+    private final Intake intake;
+    private final OwnBroadcasts ownBroadcasts;
+    private final Peer.Surround surround;
+    private @Nullable Future<?> ticks;
+    private @Nullable CutGate hold;
+    private Runnable whenClosed = () -> {};
+
+    public NodeLoop(Settings settings, EventLoop loop, Failures failures) {
+        this.settings = settings;
+        this.loop = loop;
+        this.context = new LoopContext(settings, loop, failures, this::failLate);
+        this.handlerExecutor = new HandlerExecutor(
+                "bulla-handler", settings.rank(), settings.environment().threads());
+        this.handlers =
+                new Handlers(settings.rank(), settings.unclaimedLimit(), settings.source(), handlerExecutor, failures);
+        settings.handlers().forEach(handlers::receive);
+        this.quota = SendQuota.ofAll(settings.allMessages(), settings.allBytes());
+        this.peers = new PeerTable(this::newPeer);
+        this.broadcasts = new Broadcasts(context, peers, handlers);
+        this.acceptor = new Acceptor(context, peers::peer);
+        this.notices = new Notices(settings.rank());
+        this.intake = new Intake(context, broadcasts);
+        this.ownBroadcasts = new OwnBroadcasts(context, broadcasts, peers, intake);
+        this.surround = new Peer.Surround(context, acceptor, quota, handlers, notices, broadcasts, this);
+    }
+
+    private Peer newPeer(int rank) {
+        return new Peer(surround, rank);
+    }
+
+    private void failLate() {
+        intake.failLate();
+    }
+
+    /// Any thread.
+    public LoopContext context() {
+        return context;
+    }
+
+    /// Any thread.
+    public EventLoop eventLoop() {
+        return loop;
+    }
+
+    /// Any thread.
+    public Handlers handlers() {
+        return handlers;
+    }
+
+    /// Any thread.
+    public HandlerExecutor handlerExecutor() {
+        return handlerExecutor;
+    }
+
+    public Broadcasts broadcasts() {
+        return broadcasts;
+    }
+
+    /// Any thread.
+    public OwnBroadcasts ownBroadcasts() {
+        return ownBroadcasts;
+    }
+
+    /// Any thread.
+    public Notices notices() {
+        return notices;
+    }
+
+    /// Any thread.
+    public Acceptor acceptor() {
+        return acceptor;
+    }
+
+    /// Any thread.
+    public PeerTable peers() {
+        return peers;
+    }
+
+    /// Any thread.
+    public Intake intake() {
+        return intake;
+    }
+
+    /// A message of this node to itself, which has its quota: it goes to the handlers at once. Any thread.
+    public void sendHere(PendingSend send) {
+        SealedBuffer handle = Objects.requireNonNull(send.handle, "handle");
+        send.handle = null;
+        // given back when it is handled
+        send.hasRoom = false;
+        int rank = settings.rank();
+        Message message = new Message(rank, send.tag, send.options.format(), handle);
+        handlers.dispatch(message, peers.peer(rank).inbound(), rank, null);
+        send.reached(send.options.level(), context.now());
+    }
+
+    /// The cut that is being taken while this node goes on, or `null`.
+    @Nullable
+    public CutGate hold() {
+        return hold;
+    }
+
+    public void hold(@Nullable CutGate now) {
+        hold = now;
+        intake.holdBroadcasts(now != null);
+    }
+
+    @Override
+    public void onCarried(Session session) {
+        if (hold != null && hold.isTaken()) {
+            session.hold();
+        }
+    }
+
+    /// Accepts connections from now on.
+    public void listen(ListeningSocket socket) {
+        acceptor.listen(socket);
+        ticks = loop.scheduleWithFixedDelay(this::tick, context.tickNanos(), context.tickNanos(), TimeUnit.NANOSECONDS);
+        if (settings.cut() != null) {
+            context.onLoop(this::goOnFromCut);
+        }
+    }
+
+    private void goOnFromCut() {
+        intake.beginWaiting();
+        seekAll();
+    }
+
+    /// It cannot listen: what was restored is given back. The loop has nothing of it.
+    public void undo() {
+        if (ticks != null) {
+            ticks.cancel(false);
+        }
+        intake.failWaiting();
+        peers.all().forEach(Peer::close);
+        handlerExecutor.close();
+        handlerExecutor.ended().thenRun(handlers::close);
+    }
+
+    private void seekAll() {
+        for (Peer peer : peers.all()) {
+            try {
+                peer.resume();
+            } catch (Throwable failure) {
+                // its next send looks for it
+                NodeLog.failed("resume failed", settings.rank(), "peer", peer.rank(), failure);
+            }
+        }
+    }
+
+    /// What is to be run, on the loop, when the node is closed. Before it listens.
+    void whenClosed(Runnable then) {
+        whenClosed = then;
+    }
+
+    /// Closes all connections and the port, and keeps the sessions.
+    ///
+    /// @return completes when all is closed
+    CompletableFuture<Void> suspend() {
+        // no connection begins from now on
+        context.suspend();
+        peers.all().forEach(Peer::suspend);
+        return acceptor.suspend();
+    }
+
+    /// Goes on; suspended still if that fails.
+    void resume(ListeningSocket socket) {
+        context.resume();
+        boolean resumed = false;
+        try {
+            acceptor.listen(socket);
+            seekAll();
+            resumed = true;
+        } finally {
+            if (!resumed) {
+                context.suspend();
+            }
+        }
+    }
+
+    /// A stage, or that so much time has passed.
+    public CompletableFuture<Void> soon(CompletionStage<Void> stage, long millis) {
+        CompletableFuture<Void> either = stage.thenApply(done -> done).toCompletableFuture();
+        Future<?> late = loop.schedule(() -> either.complete(null), millis, TimeUnit.MILLISECONDS);
+        return either.whenComplete((done, failure) -> late.cancel(false));
+    }
+
+    @Override
+    public void onFailed(int peer, PeerFailedException failure) {
+        context.debug(String.valueOf(failure.getMessage()));
+        FlightEvents.failed(settings.rank(), peer, failure.getMessage());
+        if (hold != null) {
+            hold.fail("peer failed: rank=" + settings.rank() + " peer=" + peer + " reason=" + failure.getMessage());
+        }
+        if (!context.isClosed()) {
+            handlerExecutor.tell(() -> settings.lost().accept(peer, failure));
+            broadcasts.peerFailed(peer);
+        }
+    }
+
+    private void tick() {
+        long now = context.now();
+        long loopTime = context.advance(now);
+        try {
+            // what was put while there was no memory to wake those who take it
+            handlerExecutor.tick();
+            broadcasts.origins().tick();
+            intake.drain();
+        } catch (Throwable failure) {
+            // the next tick comes only if this one returns
+            NodeLog.failed("tick failed", settings.rank(), failure);
+        }
+        if (context.isSuspended()) {
+            return;
+        }
+        for (Peer peer : peers.all()) {
+            try {
+                peer.tick(now, loopTime);
+            } catch (Throwable failure) {
+                NodeLog.failed("tick failed", settings.rank(), "peer", peer.rank(), failure);
+            }
+        }
+        try {
+            broadcasts.tick(loopTime);
+        } catch (Throwable failure) {
+            NodeLog.failed("tick failed", settings.rank(), failure);
+        }
+    }
+
+    /// Waits until nothing is on its way, then closes everything; fails what is left at the deadline. Any thread.
+    ///
+    /// @return completes when all is closed
+    public CompletableFuture<Void> close(long drainNanos) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        long deadline = context.now() + drainNanos;
+        try {
+            loop.execute(() -> closeWhenDrained(deadline, over));
+        } catch (RejectedExecutionException loopIsDown) {
+            intake.failLate();
+            over.complete(null);
+        }
+        return over;
+    }
+
+    private void closeWhenDrained(long deadline, CompletableFuture<Void> over) {
+        endHold();
+        intake.drain();
+        boolean drained = broadcasts.isDrained() && peers.all().stream().allMatch(Peer::isDrained);
+        if (!drained && context.now() - deadline < 0) {
+            loop.schedule(() -> closeWhenDrained(deadline, over), 2, TimeUnit.MILLISECONDS);
+            return;
+        }
+        context.markClosed();
+        if (ticks != null) {
+            ticks.cancel(false);
+        }
+        intake.failLate();
+        whenClosed.run();
+        closeAll();
+        acceptor.close().thenRun(() -> over.complete(null));
+    }
+
+    private void closeAll() {
+        broadcasts.close();
+        peers.all().forEach(Peer::close);
+        quota.close();
+    }
+
+    private void endHold() {
+        if (hold != null) {
+            hold.fail("node is closed: rank=" + settings.rank());
+        }
+    }
+
+    /// As if the process had died: no word to anybody. For tests.
+    public CompletableFuture<Void> abort() {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        context.onLoop(() -> {
+            endHold();
+            context.markClosed();
+            Objects.requireNonNull(ticks, "ticks").cancel(false);
+            whenClosed.run();
+            acceptor.close().thenRun(() -> {
+                intake.failLate();
+                closeAll();
+                over.complete(null);
+            });
+        });
+        return over;
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.internal.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class MpscQueueTest {
+
+    private static final int THREADS = 3;
+    private static final int EACH = 200_000;
+
+    private static final class Entry {
+
+        private final int thread;
+        private final int number;
+        private Entry next;
+
+        Entry(int thread, int number) {
+            this.thread = thread;
+            this.number = number;
+        }
+    }
+
+    private final MpscQueue<Entry> queue = new MpscQueue<>() {
+        @Override
+        public Entry next(Entry entry) {
+            return entry.next;
+        }
+
+        @Override
+        public void link(Entry entry, Entry next) {
+            entry.next = next;
+        }
+    };
+
+    @Test
+    void onlyTheFirstOfAnEmptyQueueWakesTheTaker() {
+        assertTrue(queue.put(new Entry(0, 0)));
+        assertFalse(queue.put(new Entry(0, 1)));
+        queue.takeAll();
+        assertTrue(queue.put(new Entry(0, 2)));
+    }
+
+    @Test
+    void allAreTakenOnceInTheirOrder() {
+        for (int i = 0; i < 3; i++) {
+            queue.put(new Entry(0, i));
+        }
+        var numbers = new ArrayList<Integer>();
+        for (Entry one = queue.takeAll(); one != null; one = one.next) {
+            numbers.add(one.number);
+        }
+        assertEquals(List.of(0, 1, 2), numbers);
+        assertNull(queue.takeAll());
+    }
+
+    @Test
+    void theTakerGetsEachThreadsItemsOnceAndInOrder() throws InterruptedException {
+        var running = new AtomicInteger(THREADS);
+        List<Thread> threads = IntStream.range(0, THREADS)
+                .mapToObj(t -> Thread.ofPlatform().start(() -> {
+                    for (int i = 0; i < EACH; i++) {
+                        queue.put(new Entry(t, i));
+                    }
+                    running.decrementAndGet();
+                }))
+                .toList();
+        int[] expected = new int[THREADS];
+        boolean more = true;
+        while (more) {
+            more = running.get() > 0;
+            for (Entry one = queue.takeAll(); one != null; one = one.next) {
+                assertEquals(expected[one.thread]++, one.number);
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(THREADS * EACH, IntStream.of(expected).sum());
+    }
+}
