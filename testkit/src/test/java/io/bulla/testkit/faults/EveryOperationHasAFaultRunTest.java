@@ -31,12 +31,8 @@ class EveryOperationHasAFaultRunTest {
             Map.entry(
                     "testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
             Map.entry("interop/posix", "PosixFaultTest fails each system call of chosen operations, not of all"),
-            Map.entry("interop/grpc", "no fault run yet"),
-            Map.entry("interop/flight", "no fault run yet"),
-            Map.entry("interop/image", "no fault run yet"),
             Map.entry("interop/fabric", "no fault run yet"),
             Map.entry("runtime/oob", "OobFaultTest runs what a node calls, without call backs"),
-            Map.entry("runtime/pmix", "no fault run yet"),
             Map.entry("runtime/oob-pmix", "no fault run yet"),
             Map.entry("runtime/oob-local", "no fault run yet"),
             Map.entry("runtime/oob-fabric", "no fault run yet"));

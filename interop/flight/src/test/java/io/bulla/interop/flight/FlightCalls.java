@@ -23,6 +23,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.arrow.flight.FlightGrpcUtils;
@@ -31,6 +32,8 @@ import org.apache.arrow.flight.Ticket;
 import org.apache.arrow.flight.auth.ServerAuthHandler;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
+import org.apache.arrow.vector.BigIntVector;
+import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.ipc.message.IpcOption;
 
 /// How the operations of `interop/flight` are called: with memory, dictionaries, services and calls that may fail or
@@ -50,17 +53,14 @@ final class FlightCalls {
         all.on("FlightFeeds.toString()", scene -> FaultCall.on(new World(scene).feeds()));
         all.on(OPEN + "Broadcast.Builder)", scene -> {
             World world = new World(scene);
-            return FaultCall.on(world.feeds(), world.batches.root, Broadcast.builder());
+            return FaultCall.on(world.feeds(), world.plain(), Broadcast.builder());
         });
         all.on(OPEN + "DictionaryProvider, IpcOption, Broadcast.Builder)", scene -> {
             World world = new World(scene);
             return FaultCall.on(
                     world.feeds(),
                     world.batches.root,
-                    foreign(
-                            scene.points(),
-                            org.apache.arrow.vector.dictionary.DictionaryProvider.class,
-                            world.batches),
+                    foreign(scene.points(), org.apache.arrow.vector.dictionary.DictionaryProvider.class, world.batches),
                     IpcOption.DEFAULT,
                     Broadcast.builder());
         });
@@ -75,6 +75,8 @@ final class FlightCalls {
     private static Operation serve(Member serve) {
         return scene -> {
             World world = new World(scene);
+            // a send that fails ends its stream
+            scene.mayVary();
             FlightFeed feed = world.feed();
             FlightFeeds feeds = world.feeds();
             return () -> {
@@ -125,13 +127,21 @@ final class FlightCalls {
             scene.ownLast(batches);
         }
 
+        /// Without dictionaries.
+        VectorSchemaRoot plain() {
+            BigIntVector numbers = new BigIntVector("numbers", allocator);
+            numbers.setSafe(0, 1);
+            VectorSchemaRoot root = new VectorSchemaRoot(List.of(numbers));
+            root.setRowCount(1);
+            return scene.own(root);
+        }
+
         FlightFeeds feeds() {
             return FlightFeeds.of(allocator, scene.source());
         }
 
         FlightFeed feed() {
-            FlightFeed feed =
-                    scene.own(feeds().open(batches.root, batches, IpcOption.DEFAULT, Broadcast.builder()));
+            FlightFeed feed = scene.own(feeds().open(batches.root, batches, IpcOption.DEFAULT, Broadcast.builder()));
             scene.callBack("feed.close", feed::close);
             scene.callBack("feed.figures", feed::figures);
             return feed;
@@ -160,8 +170,7 @@ final class FlightCalls {
             ServerCallHandler<Q, R> handler = method.getServerCallHandler();
             Listener<Q> listener = handler.startCall(this, new Metadata());
             try {
-                listener.onMessage(getMethodDescriptor()
-                        .parseRequest(new ByteArrayInputStream(new byte[0])));
+                listener.onMessage(getMethodDescriptor().parseRequest(new ByteArrayInputStream(new byte[0])));
                 listener.onHalfClose();
                 listener.onReady();
                 feed.publish();

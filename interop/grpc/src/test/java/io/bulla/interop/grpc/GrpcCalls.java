@@ -26,9 +26,11 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-/// How the operations of `interop/grpc` are called: with observers, calls, channels, codecs, streams and memory that may
+/// How the operations of `interop/grpc` are called: with observers, calls, channels, codecs, streams and memory that
+/// may
 /// fail or call back.
 final class GrpcCalls {
 
@@ -98,7 +100,7 @@ final class GrpcCalls {
             return () -> {
                 // gRPC closes what it handed over, whatever became of it
                 try (InputStream received = streams.received(kind, sealed, local)) {
-                    return parse.on(sealed, received);
+                    return scene.own(parse.on(sealed, received));
                 }
             };
         };
@@ -136,8 +138,8 @@ final class GrpcCalls {
 
     /// Each of its calls may fail, before or after it.
     static <T> T foreign(FaultPoints points, Class<T> type, T real) {
-        return type.cast(
-                Proxy.newProxyInstance(GrpcCalls.class.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
+        return type.cast(Proxy.newProxyInstance(
+                GrpcCalls.class.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
                     String name = type.getSimpleName() + "." + method.getName();
                     points.reach(name);
                     try {
@@ -174,21 +176,21 @@ final class GrpcCalls {
         return scene -> {
             SealedMarshaller sealed = SealedMarshaller.of(scene.source());
             SealedBuffer message = scene.buffer(300);
-            ClientCall<SealedBuffer, SealedBuffer>[] made = new ClientCall[1];
+            AtomicReference<ClientCall<?, ?>> made = new AtomicReference<>();
             scene.callBack("call.cancel", () -> {
-                if (made[0] != null) {
-                    made[0].cancel("enough", null);
+                if (made.get() != null) {
+                    made.get().cancel("enough", null);
                 }
             });
             return () -> {
                 CallHandles handles = again ? CallHandles.keepingForRetries() : CallHandles.create();
                 FaultyChannel channel = new FaultyChannel(scene.points());
                 FaultyChannel.Receiver receiver = new FaultyChannel.Receiver(scene.points());
-                made[0] = null;
+                made.set(null);
                 try {
                     ClientCall<SealedBuffer, SealedBuffer> call = (ClientCall<SealedBuffer, SealedBuffer>) intercept.on(
                             handles, sealed.requests(sealed.responses(Feed.ECHO)), CallOptions.DEFAULT, channel);
-                    made[0] = call;
+                    made.set(call);
                     call.start(receiver, new Metadata());
                     call.request(2);
                     call.sendMessage(message);
@@ -220,8 +222,8 @@ final class GrpcCalls {
                     return new FaultyServerCall.Service(scene.points(), given);
                 };
                 @SuppressWarnings("unchecked")
-                ServerCall.Listener<SealedBuffer> listener = (ServerCall.Listener<SealedBuffer>)
-                        intercept.on(handles, call, new Metadata(), service);
+                ServerCall.Listener<SealedBuffer> listener =
+                        (ServerCall.Listener<SealedBuffer>) intercept.on(handles, call, new Metadata(), service);
                 try {
                     listener.onMessage(message.share());
                     listener.onHalfClose();

@@ -89,39 +89,49 @@ final class ImageCalls {
             return FaultCall.on(null, StandstillOptions.DEFAULT, world.nodes.toArray(OobNode[]::new));
         });
         all.around("Standstill.begin()", begin -> way(world -> begin.on(world.standstill), true));
-        all.around("Standstill.end()", end -> way(world -> {
-            world.standstill.begin();
-            return end.on(world.standstill);
-        }, false));
+        all.around(
+                "Standstill.end()",
+                end -> way(
+                        world -> {
+                            world.standstill.begin();
+                            return end.on(world.standstill);
+                        },
+                        false));
         Context<?> context = Core.getGlobalContext();
         all.around(
                 "CracAdapter.beforeCheckpoint(Context)",
                 before -> way(world -> before.on(new CracAdapter(world.standstill), context), true));
-        all.around("CracAdapter.afterRestore(Context)", after -> way(world -> {
-            CracAdapter adapter = new CracAdapter(world.standstill);
-            adapter.beforeCheckpoint(null);
-            return after.on(adapter, context);
-        }, false));
+        all.around(
+                "CracAdapter.afterRestore(Context)",
+                after -> way(
+                        world -> {
+                            CracAdapter adapter = new CracAdapter(world.standstill);
+                            adapter.beforeCheckpoint(null);
+                            return after.on(adapter, context);
+                        },
+                        false));
         return all.around("CriuAdapter.dump(Path)", this::dump);
     }
 
     /// CRIU says no here, or the JVM has performance data; the process goes on.
     private Operation dump(Member dump) {
-        return way(world -> {
-            try {
-                return dump.on(new CriuAdapter(criu(), world.standstill), image());
-            } catch (StandstillException failed) {
-                throw failed;
-            } catch (IOException refused) {
-                if (FaultPoints.isInjected(refused)) {
-                    throw refused;
-                }
-                return refused.getMessage().contains("criu dump failed")
-                                || refused.getMessage().contains("performance data")
-                        ? "no image"
-                        : refused.getMessage();
-            }
-        }, false);
+        return way(
+                world -> {
+                    try {
+                        return dump.on(new CriuAdapter(criu(), world.standstill), image());
+                    } catch (StandstillException failed) {
+                        throw failed;
+                    } catch (IOException refused) {
+                        if (FaultPoints.isInjected(refused)) {
+                            throw refused;
+                        }
+                        return refused.getMessage().contains("criu dump failed")
+                                        || refused.getMessage().contains("performance data")
+                                ? "no image"
+                                : refused.getMessage();
+                    }
+                },
+                false);
     }
 
     private static StandstillOptions.Retiring retiring(FaultPoints points) {
@@ -166,11 +176,15 @@ final class ImageCalls {
     private static Operation way(Use use, boolean still) {
         return scene -> {
             World world = new World(scene);
+            // a node that cannot go on is closed
+            scene.onlyOnce();
             return () -> {
-                boolean passed = false;
                 try {
                     Object result = use.on(world);
-                    passed = true;
+                    if (still) {
+                        expect(world.standstill.isStill(), "the process does not stand still");
+                        world.standstill.end();
+                    }
                     return result;
                 } catch (StandstillException | CheckpointException | RestoreException failure) {
                     if (world.closed) {
@@ -178,10 +192,6 @@ final class ImageCalls {
                     }
                     throw failure;
                 } finally {
-                    if (passed && still) {
-                        expect(world.standstill.isStill(), "the process does not stand still");
-                        world.standstill.end();
-                    }
                     world.goesOn();
                 }
             };

@@ -16,10 +16,11 @@ final class FailingLog implements AutoCloseable {
             logger = Class.forName("java.util.logging.Logger")
                     .getMethod("getLogger", String.class)
                     .invoke(null, of.getName());
-            set(Proxy.newProxyInstance(FailingLog.class.getClassLoader(), new Class<?>[] {filter}, (self, method, given) -> {
-                each.run();
-                return false;
-            }));
+            set(Proxy.newProxyInstance(
+                    FailingLog.class.getClassLoader(), new Class<?>[] {filter}, (self, method, given) -> {
+                        each.run();
+                        return false;
+                    }));
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }

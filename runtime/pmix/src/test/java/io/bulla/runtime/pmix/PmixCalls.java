@@ -35,6 +35,7 @@ import java.util.function.Function;
 final class PmixCalls {
 
     private static final String CLIENT = "PmixClient.";
+    private static final long EVENT_SECONDS = 20;
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final Proc OTHER = new Proc(Capture.NAMESPACE, 1);
     private static final PmixServer SERVER =
@@ -133,20 +134,26 @@ final class PmixCalls {
                     return world.client.size();
                 }));
         all.around(CLIENT + "lost()", lost -> way(world -> lost(world, lost)));
-        all.around(CLIENT + "onEvent(Set, Consumer)", listen -> way(world -> events(world, listen)));
-        return all.around("PmixClient.Registration.close()", close -> way(world -> {
-            try (PmixClient.Registration wish = world.client().onEvent(Set.of(PmixStatus.LOST_CONNECTION), event -> {
-                world.reach("Consumer.accept");
-            })) {
-                close.on(wish);
-                return world.client().droppedEvents();
-            }
-        }));
+        all.around(CLIENT + "onEvent(Set, Consumer)", listen -> scene -> {
+            // the connection may be over before the events are told
+            scene.mayVary();
+            return way(world -> events(world, listen)).prepare(scene);
+        });
+        return all.around(
+                "PmixClient.Registration.close()",
+                close -> way(world -> {
+                    try (PmixClient.Registration wish = world.client()
+                            .onEvent(Set.of(PmixStatus.LOST_CONNECTION), event -> {
+                                world.reach("Consumer.accept");
+                            })) {
+                        close.on(wish);
+                        return world.client().droppedEvents();
+                    }
+                }));
     }
 
     private static void client(FaultCatalogue all, String operation, Object... arguments) {
-        all.around(
-                CLIENT + operation, member -> way(world -> member.on(world.client(), world.foreign(arguments))));
+        all.around(CLIENT + operation, member -> way(world -> member.on(world.client(), world.foreign(arguments))));
     }
 
     /// What is refused where no launcher has started the process.
@@ -181,8 +188,7 @@ final class PmixCalls {
         };
         Set<PmixStatus> codes = Set.of(PmixStatus.LOST_CONNECTION);
         PmixClient client = world.client();
-        PmixClient.Registration wish =
-                (PmixClient.Registration) listen.on(client, world.foreign(codes, listener));
+        PmixClient.Registration wish = (PmixClient.Registration) listen.on(client, world.foreign(codes, listener));
         try {
             ScriptedServer.Peer peer = world.server.peers.take();
             for (int i = 0; i < 2 && !world.isOver(); i++) {
@@ -195,6 +201,11 @@ final class PmixCalls {
                 world.spend();
             }
             return client.droppedEvents();
+        } catch (IOException closed) {
+            if (world.isOver()) {
+                return "over";
+            }
+            throw closed;
         } finally {
             wish.close();
         }
@@ -241,8 +252,8 @@ final class PmixCalls {
 
     /// Each of its calls may fail.
     static <T> T foreign(FaultScene scene, Class<T> type, T real) {
-        return type.cast(
-                Proxy.newProxyInstance(PmixCalls.class.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
+        return type.cast(Proxy.newProxyInstance(
+                PmixCalls.class.getClassLoader(), new Class<?>[] {type}, (self, method, given) -> {
                     scene.points().reach(type.getSimpleName() + "." + method.getName());
                     try {
                         return method.invoke(real, given);
@@ -309,7 +320,7 @@ final class PmixCalls {
         }
 
         void spend() {
-            if (++spent > PATIENCE.toSeconds()) {
+            if (++spent > EVENT_SECONDS) {
                 missing("events are missing");
             }
         }
@@ -333,8 +344,10 @@ final class PmixCalls {
             try {
                 reach("PmixServer.asked");
                 if (request.command() == Command.LOOKUP.code()) {
-                    peer.send(request.tag(), HostileServerTest.packed(items -> items.pack(DataType.STATUS, 0)
-                            .pack(DataType.SIZE, 0L)));
+                    peer.send(
+                            request.tag(),
+                            HostileServerTest.packed(
+                                    items -> items.pack(DataType.STATUS, 0).pack(DataType.SIZE, 0L)));
                 } else {
                     ScriptedServer.captured(request, peer);
                 }
