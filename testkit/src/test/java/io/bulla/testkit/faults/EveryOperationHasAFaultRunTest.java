@@ -33,7 +33,6 @@ class EveryOperationHasAFaultRunTest {
             Map.entry("interop/posix", "PosixFaultTest fails each system call of chosen operations, not of all"),
             Map.entry("interop/fabric", "no fault run yet"),
             Map.entry("runtime/oob", "OobFaultTest runs what a node calls, without call backs"),
-            Map.entry("runtime/oob-pmix", "no fault run yet"),
             Map.entry("runtime/oob-local", "no fault run yet"),
             Map.entry("runtime/oob-fabric", "no fault run yet"));
 

@@ -6,7 +6,6 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.Security;
-import io.bulla.runtime.oob.Send;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;
@@ -16,6 +15,7 @@ import io.bulla.testkit.FaultScene;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -50,6 +50,7 @@ final class ImageCalls {
             """;
     private static final long SECONDS = 60;
     private static final int TAG = 7;
+    private static final int MOST_LOOKS = 4_000;
 
     private final Path folder;
     private final AtomicInteger images = new AtomicInteger();
@@ -210,6 +211,7 @@ final class ImageCalls {
         final List<OobNode> nodes = new ArrayList<>();
         final Standstill standstill;
         boolean closed;
+        private boolean looking;
         // of which no call is counted
         private final ArenaSource memory = ArenaSource.create();
 
@@ -239,7 +241,10 @@ final class ImageCalls {
             void run() throws StandstillException;
         }
 
-        private static void call(Step step) {
+        private void call(Step step) {
+            if (looking) {
+                return;
+            }
             try {
                 step.run();
             } catch (StandstillException failure) {
@@ -259,19 +264,37 @@ final class ImageCalls {
                     .publish((node, address) -> points.reach("publish"));
         }
 
-        /// No node stays suspended: each sends, or is closed and says so.
+        /// No node stays suspended: each sends and listens, or is closed and says so.
         void goesOn() throws InterruptedException {
+            looking = true;
             expect(!standstill.isStill(), "the process stands still");
             for (OobNode node : nodes) {
-                try (SealedBuffer message =
-                        BufferBuilder.create(memory).put(new byte[20]).seal()) {
-                    Send send = node.send(0, TAG, message);
-                    send.get(SECONDS, TimeUnit.SECONDS);
-                } catch (ExecutionException | IllegalStateException over) {
-                    // that is said
-                } catch (TimeoutException never) {
-                    throw new AssertionError("a node neither goes on nor ends", never);
+                // one that cannot go on is closed by a thread of its own
+                for (int i = 0; !listens(node) && isOpen(node); i++) {
+                    expect(i < MOST_LOOKS, "a node does not listen");
+                    Thread.sleep(5);
                 }
+            }
+        }
+
+        private static boolean listens(OobNode node) {
+            try {
+                new Socket(node.address().getAddress(), node.address().getPort()).close();
+                return true;
+            } catch (IOException refused) {
+                return false;
+            }
+        }
+
+        private boolean isOpen(OobNode node) throws InterruptedException {
+            try (SealedBuffer message =
+                    BufferBuilder.create(memory).put(new byte[20]).seal()) {
+                node.send(0, TAG, message).get(SECONDS, TimeUnit.SECONDS);
+                return true;
+            } catch (ExecutionException | IllegalStateException over) {
+                return false;
+            } catch (TimeoutException never) {
+                throw new AssertionError("a node neither goes on nor ends", never);
             }
         }
     }

@@ -37,11 +37,13 @@ final class EventQueue {
         }
     }
 
-    /// @return codes that no other listener is for
+    /// @return codes that no other listener is for; none if it was removed before
     Set<PmixStatus> remove(Listener listener) {
         lock.lock();
         try {
-            listeners.remove(listener);
+            if (!listeners.remove(listener)) {
+                return Set.of();
+            }
             Set<PmixStatus> alone = new HashSet<>(listener.codes());
             listeners.forEach(other -> alone.removeAll(other.codes()));
             return alone;
