@@ -36,22 +36,26 @@ final class SlabMemoryCalls {
     /// @param folder for the sockets
     static FaultCatalogue all(Path folder) {
         FaultCatalogue all = new FaultCatalogue("oob-local", SlabMemory.class);
-        all.around("SlabMemory.open(Path, SharedSlabSource, SlabQuota)", open -> way(folder, world -> {
-            SlabMemory opened = (SlabMemory) open.on(null, world.folder, world.slabs, SlabQuota.standard());
-            opened.close(PATIENCE);
-            return "opened";
-        }));
-        all.around("SlabMemory.figures()", asked -> way(folder, world -> asked.on(world.memory)
-                .getClass()
-                .getSimpleName()));
-        all.around("SlabMemory.toString()", asked -> way(folder, world -> asked.on(world.memory)
-                .getClass()
-                .getSimpleName()));
-        all.around("SlabMemory.invite(int)", invite -> way(folder, world -> {
-            try (LocalMemory.Lender lender = (LocalMemory.Lender) invite.on(world.memory, 1)) {
-                return lender.leases();
-            }
-        }));
+        all.around(
+                "SlabMemory.open(Path, SharedSlabSource, SlabQuota)",
+                open -> way(folder, world -> {
+                    SlabMemory opened = (SlabMemory) open.on(null, world.folder, world.slabs, SlabQuota.standard());
+                    opened.close(PATIENCE);
+                    return "opened";
+                }));
+        all.around(
+                "SlabMemory.figures()",
+                asked -> way(folder, world -> asked.on(world.memory).getClass().getSimpleName()));
+        all.around(
+                "SlabMemory.toString()",
+                asked -> way(folder, world -> asked.on(world.memory).getClass().getSimpleName()));
+        all.around(
+                "SlabMemory.invite(int)",
+                invite -> way(folder, world -> {
+                    try (LocalMemory.Lender lender = (LocalMemory.Lender) invite.on(world.memory, 1)) {
+                        return lender.leases();
+                    }
+                }));
         all.around("SlabMemory.borrow(int, byte[])", borrow -> way(folder, world -> world.borrow(borrow)));
         all.around("SlabMemory.close()", close -> way(folder, world -> close.on(world.memory)));
         return all.around(

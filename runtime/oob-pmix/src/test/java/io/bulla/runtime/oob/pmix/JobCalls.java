@@ -55,50 +55,57 @@ final class JobCalls {
     private JobCalls() {}
 
     static FaultCatalogue all() {
-        FaultCatalogue all =
-                new FaultCatalogue("oob-pmix", JobMembers.class).values(VALUES::get).records(VALUES::get);
-        all.around("JobMembers.meet(PmixClient, MeetOptions)", meet -> way(world -> {
-            world.members = (JobMembers) meet.on(null, world.client(), MeetOptions.DEFAULT);
-            return world.members.size();
-        }));
+        FaultCatalogue all = new FaultCatalogue("oob-pmix", JobMembers.class)
+                .values(VALUES::get)
+                .records(VALUES::get);
+        all.around(
+                "JobMembers.meet(PmixClient, MeetOptions)",
+                meet -> way(world -> {
+                    world.members = (JobMembers) meet.on(null, world.client(), MeetOptions.DEFAULT);
+                    return world.members.size();
+                }));
         for (String asked : List.of("rank()", "size()", "security()")) {
             all.around("JobMembers." + asked, member -> ready(world -> member.on(world.members())));
         }
-        all.around(
-                "JobMembers.members()", member -> ready(world -> ((List<?>) member.on(world.members())).size()));
+        all.around("JobMembers.members()", member -> ready(world -> ((List<?>) member.on(world.members())).size()));
         all.around("JobMembers.close()", close -> way(world -> close.on(world.members())));
-        all.around("JobMembers.start(OobNodeBuilder)", start -> way(world -> {
-            world.nodes = (PmixNodes) start.on(world.members(), world.builder());
-            return world.nodes.node().rank();
-        }));
+        all.around(
+                "JobMembers.start(OobNodeBuilder)",
+                start -> way(world -> {
+                    world.nodes = (PmixNodes) start.on(world.members(), world.builder());
+                    return world.nodes.node().rank();
+                }));
         all.around("PmixNodes.node()", node -> ready(world -> ((OobNode) node.on(world.nodes())).rank()));
         all.around("PmixNodes.members()", node -> ready(world -> ((List<?>) node.on(world.nodes())).size()));
         all.around("PmixNodes.procOf(int)", node -> ready(world -> node.on(world.nodes(), 0)));
-        all.around("PmixNodes.rankOf(Proc)", node -> ready(world -> node.on(world.nodes(), SELF).toString()));
+        all.around(
+                "PmixNodes.rankOf(Proc)",
+                node -> ready(world -> node.on(world.nodes(), SELF).toString()));
         all.around("PmixNodes.lookAgain(int)", node -> way(world -> node.on(world.nodes(), 0)));
         all.around("PmixNodes.leave(Duration)", leave -> way(world -> leave.on(world.nodes(), Duration.ZERO)));
-        return all.around("PmixNodes.onGone(BiConsumer)", listen -> way(world -> {
-            CountDownLatch told = new CountDownLatch(1);
-            BiConsumer<Integer, PmixEvent> listener = (rank, event) -> {
-                told.countDown();
-                world.reach("BiConsumer.accept");
-            };
-            try (PmixClient.Registration wish =
-                    (PmixClient.Registration) listen.on(world.nodes(), listener)) {
-                world.server.gone();
-                while (!told.await(1, TimeUnit.SECONDS)) {
-                    if (wish == null || world.isOver()) {
-                        return "over";
+        return all.around(
+                "PmixNodes.onGone(BiConsumer)",
+                listen -> way(world -> {
+                    CountDownLatch told = new CountDownLatch(1);
+                    BiConsumer<Integer, PmixEvent> listener = (rank, event) -> {
+                        told.countDown();
+                        world.reach("BiConsumer.accept");
+                    };
+                    try (PmixClient.Registration wish = (PmixClient.Registration) listen.on(world.nodes(), listener)) {
+                        world.server.gone();
+                        while (!told.await(1, TimeUnit.SECONDS)) {
+                            if (wish == null || world.isOver()) {
+                                return "over";
+                            }
+                        }
+                        return "told";
+                    } catch (IOException ended) {
+                        if (world.isOver() && !(ended instanceof PmixException)) {
+                            return "over";
+                        }
+                        throw ended;
                     }
-                }
-                return "told";
-            } catch (IOException ended) {
-                if (world.isOver() && !(ended instanceof PmixException)) {
-                    return "over";
-                }
-                throw ended;
-            }
-        }));
+                }));
     }
 
     @FunctionalInterface

@@ -63,10 +63,12 @@ final class JobServer implements AutoCloseable {
 
     /// Says that a process has lost its connection.
     void gone() throws IOException {
-        send(0, packed(items -> items.pack(DataType.COMMAND, NOTIFY)
-                .pack(DataType.STATUS, PmixStatus.LOST_CONNECTION.code())
-                .pack(SELF)
-                .pack(DataType.SIZE, 0L)));
+        send(
+                0,
+                packed(items -> items.pack(DataType.COMMAND, NOTIFY)
+                        .pack(DataType.STATUS, PmixStatus.LOST_CONNECTION.code())
+                        .pack(SELF)
+                        .pack(DataType.SIZE, 0L)));
     }
 
     /// Waits until listeners have been taken back.
@@ -121,9 +123,12 @@ final class JobServer implements AutoCloseable {
 
     private void answer(int tag, byte command) throws IOException {
         switch (command) {
-            case INIT -> send(tag, packed(items -> items.packString(SELF.namespace())
-                    .pack(new Kval("pmix.job.size", new Value(DataType.UINT32, 1)))
-                    .pack(new Kval("pmix.lpeers", Value.of("0")))));
+            case INIT ->
+                send(
+                        tag,
+                        packed(items -> items.packString(SELF.namespace())
+                                .pack(new Kval("pmix.job.size", new Value(DataType.UINT32, 1)))
+                                .pack(new Kval("pmix.lpeers", Value.of("0")))));
             case GET -> send(tag, packed(items -> items.pack(DataType.STATUS, PmixStatus.NOT_FOUND.code())));
             case DEREGISTER_EVENTS -> registered.decrementAndGet();
             case REGISTER_EVENTS -> {
