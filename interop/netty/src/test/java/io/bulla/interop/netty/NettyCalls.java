@@ -10,27 +10,20 @@ import io.bulla.testkit.FaultPoints;
 import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
-import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOutboundHandlerAdapter;
-import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ManualIoEventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -44,13 +37,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /// How the operations of `interop/netty` are called: with handlers, listeners, formats, allocators and memory that may
 /// fail or call back.
 final class NettyCalls {
 
-    private static final int HEADER = 4;
+    static final int HEADER = 4;
     private static final String INSTALL = "FrameReader.install(Channel, MemorySource, FrameFormat)";
     private static final List<Integer> FRAMES = List.of(300, 0, 7, 70_000, 12);
     private static final Map<Class<?>, Function<FaultScene, Object>> VALUES = Map.of(
@@ -87,17 +79,19 @@ final class NettyCalls {
         for (String figure : List.of("buffers()", "bytes()", "isDirectBufferPooled()")) {
             all.around(
                     "MeteredAllocator." + figure,
-                    asked -> scene -> metered(scene, new MeteredAllocator(new Allocator(scene.points())), asked::on));
+                    asked -> scene -> metered(
+                            scene, new MeteredAllocator(new NettyDoubles.Allocator(scene.points())), asked::on));
         }
         all.around(
                 "MeteredAllocator.new(ByteBufAllocator)",
                 made -> scene -> () -> metered(
                                 scene,
-                                (MeteredAllocator) made.on(null, new Allocator(scene.points())),
+                                (MeteredAllocator) made.on(null, new NettyDoubles.Allocator(scene.points())),
                                 (meter, none) -> List.of())
                         .run());
-        return all.receiver(FrameFormat.class, scene -> new Lengths(scene.points(), new ArrayList<>(), true))
-                .receiver(FrameFormat.class, scene -> new Plain(scene.points()));
+        return all.receiver(
+                        FrameFormat.class, scene -> new NettyDoubles.Lengths(scene.points(), new ArrayList<>(), true))
+                .receiver(FrameFormat.class, scene -> new NettyDoubles.Plain(scene.points()));
     }
 
     // writes
@@ -108,9 +102,9 @@ final class NettyCalls {
             scene.mayTake(64 << 20);
             SealedBuffer message = regions == 1 ? scene.buffer(300) : many(scene, regions);
             byte[] content = bytesOf(message);
-            Ending ending = new Ending(scene);
+            NettyDoubles.Ending ending = new NettyDoubles.Ending(scene);
             return () -> {
-                EmbeddedChannel channel = ending.of(new EmbeddedChannel(new Outbound(scene.points())));
+                EmbeddedChannel channel = ending.of(new EmbeddedChannel(new NettyDoubles.Outbound(scene.points())));
                 List<Boolean> told = new ArrayList<>();
                 SealedBuffer handle = message.share();
                 ByteBuf header = Unpooled.directBuffer(1).writeByte(9);
@@ -207,13 +201,13 @@ final class NettyCalls {
 
     private static Operation read(Member install, boolean skips, Feed feed) {
         return scene -> {
-            Ending ending = new Ending(scene);
+            NettyDoubles.Ending ending = new NettyDoubles.Ending(scene);
             return () -> {
                 List<byte[]> got = new ArrayList<>();
-                Errors errors = new Errors();
+                NettyDoubles.Errors errors = new NettyDoubles.Errors();
                 EmbeddedChannel channel = ending.of(new EmbeddedChannel());
                 try {
-                    install.on(null, channel, scene.source(), new Lengths(scene.points(), got, skips));
+                    install.on(null, channel, scene.source(), new NettyDoubles.Lengths(scene.points(), got, skips));
                     channel.pipeline().addLast(errors);
                     feed.feed(channel, stream());
                     return outcome(got, errors.seen, channel.isOpen(), skips, ending);
@@ -227,10 +221,10 @@ final class NettyCalls {
     @SuppressWarnings("deprecation") // Netty's way to a loop of this thread
     private static Operation readStraight(Member install, boolean skips) {
         return scene -> {
-            Ending ending = new Ending(scene);
+            NettyDoubles.Ending ending = new NettyDoubles.Ending(scene);
             return () -> {
                 List<byte[]> got = new ArrayList<>();
-                Errors errors = new Errors();
+                NettyDoubles.Errors errors = new NettyDoubles.Errors();
                 ManualIoEventLoop loop = new ManualIoEventLoop(Thread.currentThread(), NioIoHandler.newFactory());
                 try (ServerSocketChannel server = ServerSocketChannel.open()
                                 .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -240,7 +234,7 @@ final class NettyCalls {
                     client.write(ByteBuffer.wrap(stream()));
                     client.shutdownOutput();
                     Channel channel = ending.of(new NioSocketChannel(null, accepted));
-                    install.on(null, channel, scene.source(), new Lengths(scene.points(), got, skips));
+                    install.on(null, channel, scene.source(), new NettyDoubles.Lengths(scene.points(), got, skips));
                     channel.pipeline().addLast(errors);
                     loop.register(channel);
                     // each turn reads, or finds the end: many more than there are reads to be done
@@ -262,13 +256,13 @@ final class NettyCalls {
     /// Of the end in the middle of a frame, or of its own place in the pipeline.
     private static Operation told(Member event) {
         return scene -> {
-            Ending ending = new Ending(scene);
+            NettyDoubles.Ending ending = new NettyDoubles.Ending(scene);
             return () -> {
                 List<byte[]> got = new ArrayList<>();
                 EmbeddedChannel channel = ending.of(new EmbeddedChannel());
-                Errors errors = new Errors();
+                NettyDoubles.Errors errors = new NettyDoubles.Errors();
                 try {
-                    FrameReader.install(channel, scene.source(), new Lengths(scene.points(), got, false));
+                    FrameReader.install(channel, scene.source(), new NettyDoubles.Lengths(scene.points(), got, false));
                     channel.pipeline().addLast(errors);
                     FrameReader reader = channel.pipeline().get(FrameReader.class);
                     ChannelHandlerContext context = channel.pipeline().context(reader);
@@ -299,7 +293,8 @@ final class NettyCalls {
     }
 
     /// What was delivered are frames that were sent, in order, whatever failed between them.
-    private static Object outcome(List<byte[]> got, List<Throwable> errors, boolean open, boolean skips, Ending ending)
+    private static Object outcome(
+            List<byte[]> got, List<Throwable> errors, boolean open, boolean skips, NettyDoubles.Ending ending)
             throws Exception {
         int next = 0;
         for (byte[] frame : got) {
@@ -352,164 +347,6 @@ final class NettyCalls {
         };
     }
 
-    // doubles
-
-    /// What a call that calls back does to the channel: it closes it, or takes the reader out of it.
-    private static final class Ending {
-
-        private @Nullable Channel channel;
-        private boolean called;
-        private boolean removed;
-
-        Ending(FaultScene scene) {
-            scene.callBack("channel.close", () -> {
-                if (channel != null && channel.isRegistered()) {
-                    called = true;
-                    channel.close();
-                }
-            });
-            scene.callBack("pipeline.remove", () -> {
-                if (channel != null && channel.pipeline().get(FrameReader.class) != null) {
-                    called = true;
-                    removed = true;
-                    channel.pipeline().remove(FrameReader.class);
-                }
-            });
-        }
-
-        <C extends Channel> C of(C channel) {
-            this.channel = channel;
-            return channel;
-        }
-    }
-
-    private static final class Outbound extends ChannelOutboundHandlerAdapter {
-
-        private final FaultPoints points;
-
-        Outbound(FaultPoints points) {
-            this.points = points;
-        }
-
-        @Override
-        public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
-            try {
-                points.reach("ChannelOutboundHandler.write");
-            } catch (Throwable failure) {
-                // as Netty has it: a handler that fails has released what it got
-                ReferenceCountUtil.release(message);
-                throw failure;
-            }
-            context.write(message, promise);
-        }
-
-        @Override
-        public void flush(ChannelHandlerContext context) {
-            points.reach("ChannelOutboundHandler.flush");
-            context.flush();
-        }
-    }
-
-    private static final class Errors extends ChannelInboundHandlerAdapter {
-
-        private final List<Throwable> seen = new ArrayList<>();
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            seen.add(cause);
-        }
-    }
-
-    /// Four bytes of length.
-    private record Lengths(FaultPoints points, List<byte[]> got, boolean skips) implements FrameFormat {
-
-        @Override
-        public int headerBytes() {
-            points.reach("FrameFormat.headerBytes");
-            return HEADER;
-        }
-
-        @Override
-        public long bodyBytes(ByteBuffer header) throws IOException {
-            int length = header.getInt();
-            if (length < 0 || length > 100_000) {
-                throw new IOException("not a header: length=" + length);
-            }
-            points.reachIo("FrameFormat.bodyBytes");
-            return length;
-        }
-
-        @Override
-        public boolean wantsBody() {
-            points.reach("FrameFormat.wantsBody");
-            return true;
-        }
-
-        @Override
-        public boolean skipsWithoutMemory(RuntimeException why) {
-            return skips && FaultPoints.isInjected(why);
-        }
-
-        @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
-            try (body) {
-                int length = header.getInt();
-                expect(length == body.byteSize(), "header and body differ: length=" + length + " body=" + body);
-                points.reach("FrameFormat.frame");
-                got.add(bytesOf(body));
-            }
-        }
-    }
-
-    /// With what a format has by default.
-    private record Plain(FaultPoints points) implements FrameFormat {
-
-        @Override
-        public int headerBytes() {
-            points.reach("FrameFormat.headerBytes");
-            return HEADER;
-        }
-
-        @Override
-        public long bodyBytes(ByteBuffer header) {
-            points.reach("FrameFormat.bodyBytes");
-            return header.getInt();
-        }
-
-        @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
-            body.close();
-            points.reach("FrameFormat.frame, done");
-        }
-    }
-
-    private static final class Allocator extends AbstractByteBufAllocator {
-
-        private final ByteBufAllocator allocator = UnpooledByteBufAllocator.DEFAULT;
-        private final FaultPoints points;
-
-        Allocator(FaultPoints points) {
-            this.points = points;
-        }
-
-        @Override
-        public boolean isDirectBufferPooled() {
-            return false;
-        }
-
-        @Override
-        protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-            points.reach("ByteBufAllocator.heapBuffer");
-            return allocator.heapBuffer(initialCapacity, maxCapacity);
-        }
-
-        @Override
-        protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-            points.reach("ByteBufAllocator.directBuffer");
-            return allocator.directBuffer(initialCapacity, maxCapacity);
-        }
-    }
-
     // bytes
 
     private static byte[] content(int frame) {
@@ -525,7 +362,7 @@ final class NettyCalls {
         return stream.toByteArray();
     }
 
-    private static byte[] bytesOf(SealedBuffer buffer) {
+    static byte[] bytesOf(SealedBuffer buffer) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         IoVec bytes = buffer.iovec();
         for (int i = 0; i < bytes.regionCount(); i++) {
@@ -566,7 +403,7 @@ final class NettyCalls {
         throw (Exception) why;
     }
 
-    private static void expect(boolean holds, String what) {
+    static void expect(boolean holds, String what) {
         if (!holds) {
             throw new AssertionError(what);
         }
