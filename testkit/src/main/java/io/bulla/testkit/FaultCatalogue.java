@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit;
 
+import io.bulla.testkit.FaultRun.Action;
 import io.bulla.testkit.FaultRun.Operation;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
@@ -19,11 +20,24 @@ import org.jspecify.annotations.Nullable;
 /// of its own. An operation that has neither is missing.
 public final class FaultCatalogue {
 
+    /// One operation, for a call in the middle of more: [#around].
+    @FunctionalInterface
+    public interface Member {
+        /// Calls it.
+        ///
+        /// @param receiver `null` for a static method or a constructor
+        /// @param arguments as the operation declares them
+        /// @return its result
+        /// @throws Exception as the operation does
+        @Nullable
+        Object on(@Nullable Object receiver, @Nullable Object... arguments) throws Exception;
+    }
+
     private final String area;
     private final Set<String> packages = new TreeSet<>();
     private final Map<String, Executable> operations;
     private final Map<Class<?>, List<Function<FaultScene, ?>>> receivers = new LinkedHashMap<>();
-    private final Map<String, List<Function<FaultScene, FaultCall>>> calls = new LinkedHashMap<>();
+    private final Map<String, List<Function<Executable, Operation>>> calls = new LinkedHashMap<>();
     private Function<Class<?>, @Nullable Function<FaultScene, Object>> values = type -> null;
     private Function<Class<?>, @Nullable Function<FaultScene, Object>> records = type -> null;
 
@@ -75,7 +89,37 @@ public final class FaultCatalogue {
     /// @param call made for each step
     /// @return this
     public FaultCatalogue on(String signature, Function<FaultScene, FaultCall> call) {
-        calls.computeIfAbsent(signature, none -> new ArrayList<>()).add(call);
+        return add(signature, operation -> scene -> call.apply(scene).action(operation, scene));
+    }
+
+    /// A way of its own, one of perhaps several: it makes what the operation needs and looks at what came of it, within
+    /// the step. The operation is called through the member only, so that what runs is what the signature names.
+    ///
+    /// @param signature as `SealedBuffer.share(Object)`
+    /// @param way fails where it passes without a call of the member
+    /// @return this
+    public FaultCatalogue around(String signature, Function<Member, Operation> way) {
+        return add(signature, operation -> scene -> {
+            boolean[] called = {false};
+            Action action = way.apply((receiver, arguments) -> {
+                        called[0] = true;
+                        return FaultCall.on(receiver, arguments)
+                                .action(operation, scene)
+                                .run();
+                    })
+                    .prepare(scene);
+            return () -> {
+                Object result = action.run();
+                if (!called[0]) {
+                    throw new IllegalStateException("operation is not called: signature=" + signature);
+                }
+                return result;
+            };
+        });
+    }
+
+    private FaultCatalogue add(String signature, Function<Executable, Operation> way) {
+        calls.computeIfAbsent(signature, none -> new ArrayList<>()).add(way);
         return this;
     }
 
@@ -146,7 +190,7 @@ public final class FaultCatalogue {
             byRule(signature, operation, null);
         }
         return calls.getOrDefault(signature, List.of()).stream()
-                .<Operation>map(call -> scene -> call.apply(scene).action(operation, scene))
+                .map(way -> way.apply(operation))
                 .toList();
     }
 

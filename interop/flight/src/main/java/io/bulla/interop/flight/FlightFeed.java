@@ -39,10 +39,28 @@ public final class FlightFeed implements AutoCloseable {
             IpcOption option,
             Broadcast.Builder clients) {
         List<SealedBuffer> first = source.start(root, dictionaries, option);
+        Broadcast shared;
         try {
-            return new FlightFeed(source, clients.first(first).build());
-        } finally {
-            first.forEach(SealedBuffer::close);
+            shared = clients.first(first).build();
+        } catch (Throwable failure) {
+            closeAfter(failure, first);
+            throw failure;
+        }
+        try {
+            Recorded.closeAll(first);
+        } catch (Throwable failure) {
+            // who is told of it has no feed to close
+            shared.close();
+            throw failure;
+        }
+        return new FlightFeed(source, shared);
+    }
+
+    private static void closeAfter(Throwable failure, List<SealedBuffer> first) {
+        try {
+            Recorded.closeAll(first);
+        } catch (RuntimeException | Error another) {
+            failure.addSuppressed(another);
         }
     }
 

@@ -62,8 +62,28 @@ final class Recorded<Q, R> extends ServerCall<Q, R> {
 
     /// Closes what was sent.
     void drop() {
-        packed.forEach(SealedBuffer::close);
+        List<SealedBuffer> dropped = List.copyOf(packed);
         packed.clear();
+        closeAll(dropped);
+    }
+
+    /// @throws RuntimeException what the first close threw, or an `Error`, after all of them
+    static void closeAll(List<SealedBuffer> handles) {
+        @Nullable Throwable first = null;
+        for (SealedBuffer handle : handles) {
+            try {
+                handle.close();
+            } catch (RuntimeException | Error failure) {
+                if (first == null) {
+                    first = failure;
+                } else if (first != failure) {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        if (first != null) {
+            throw thrown(first);
+        }
     }
 
     private static RuntimeException thrown(Throwable refused) {

@@ -199,8 +199,11 @@ public final class Broadcast implements AutoCloseable {
     private void finish(Status status) {
         // volatile: before the look at the list, see `add`
         closed = status;
-        first.close();
-        streams.forEach(stream -> end(stream, status));
+        try {
+            first.close();
+        } finally {
+            Closing.all(streams, stream -> end(stream, status));
+        }
     }
 
     /// What was done so far.

@@ -113,7 +113,7 @@ public final class BroadcastStream {
         if (taken) {
             proceed();
         } else {
-            own.forEach(SealedBuffer::close);
+            Closing.all(own, SealedBuffer::close);
         }
     }
 
@@ -127,7 +127,7 @@ public final class BroadcastStream {
             mine = !sending && nothingWaits();
             sending |= mine;
         }
-        if (mine && outlet.isReady()) {
+        if (mine && isReady()) {
             send(message);
             drain();
             return;
@@ -150,6 +150,17 @@ public final class BroadcastStream {
         }
     }
 
+    /// Of the thread that set `sending`, and has to end the call if gRPC does not say.
+    private boolean isReady() {
+        try {
+            return outlet.isReady();
+        } catch (Throwable failure) {
+            fail(failure);
+            closeCall();
+            throw failure;
+        }
+    }
+
     private synchronized @Nullable Status queue(SealedBuffer message) {
         long size = message.byteSize();
         while (!ended && isFull(size)) {
@@ -165,13 +176,18 @@ public final class BroadcastStream {
     }
 
     private void add(SealedBuffer own, long size) {
+        boolean taken = false;
         try {
-            queue.add(own);
-        } catch (Throwable failure) {
-            own.close();
-            throw failure;
+            // a listener of the handle may have ended the stream meanwhile
+            taken = !ended && queue.add(own);
+        } finally {
+            if (!taken) {
+                own.close();
+            }
         }
-        queuedBytes += size;
+        if (taken) {
+            queuedBytes += size;
+        }
     }
 
     private boolean isFull(long size) {
@@ -239,8 +255,18 @@ public final class BroadcastStream {
         unread.close();
     }
 
-    /// Of the thread that set `sending`.
+    /// Of the thread that set `sending`: another one would wait for it for ever.
     private void drain() {
+        try {
+            sendWaiting();
+        } catch (Throwable failure) {
+            fail(failure);
+            closeCall();
+            throw failure;
+        }
+    }
+
+    private void sendWaiting() {
         while (true) {
             boolean ready = outlet.isReady();
             SealedBuffer next;
@@ -336,8 +362,11 @@ public final class BroadcastStream {
         totals.droppedMessages.add(lost);
         left.accept(this);
         try {
-            unsent.forEach(SealedBuffer::close);
-            waiting.forEach(SealedBuffer::close);
+            try {
+                Closing.all(unsent, SealedBuffer::close);
+            } finally {
+                Closing.all(waiting, SealedBuffer::close);
+            }
         } finally {
             if (mine) {
                 closeCall();

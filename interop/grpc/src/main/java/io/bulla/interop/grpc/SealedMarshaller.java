@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// Sealed buffers as the messages of a gRPC method, byte for byte what its own marshaller would write.
 ///
@@ -87,16 +88,32 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
     /// @throws UncheckedIOException if the codec's stream fails
     /// @throws IllegalStateException if the source has no more memory
     public <T> SealedBuffer pack(MethodDescriptor.Marshaller<T> codec, T value) {
-        try (InputStream stream = codec.stream(value);
-                BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, stream.available()))) {
+        @Nullable SealedBuffer packed = null;
+        try {
+            try (InputStream stream = codec.stream(value)) {
+                packed = packed(stream);
+            }
+            SealedBuffer whole = packed;
+            packed = null;
+            return whole;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } finally {
+            if (packed != null) {
+                // the stream's close failed
+                packed.close();
+            }
+        }
+    }
+
+    private SealedBuffer packed(InputStream stream) throws IOException {
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, stream.available()))) {
             if (stream instanceof Drainable drainable) {
                 drainable.drainTo(builder.asOutputStream());
             } else {
                 Landing.fill(builder, stream);
             }
             return builder.seal();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
         }
     }
 

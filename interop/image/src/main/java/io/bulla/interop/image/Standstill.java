@@ -66,7 +66,7 @@ public final class Standstill {
     ///
     /// @throws StandstillException if one of the steps failed, or the patience is over: all nodes have gone
     ///     on, or are closed and named
-    /// @throws IllegalStateException if another thread is at it
+    /// @throws IllegalStateException if another call is at it, of any thread
     public void begin() throws StandstillException {
         if (!enter(State.RUNNING)) {
             return;
@@ -85,7 +85,7 @@ public final class Standstill {
     ///
     /// @throws StandstillException if a node cannot be bound within the patience, it is closed then; or if
     ///     an address could not be published, the node goes on then. All other nodes go on
-    /// @throws IllegalStateException if another thread is at it
+    /// @throws IllegalStateException if another call is at it, of any thread
     public void end() throws StandstillException {
         if (!enter(State.STILL)) {
             return;
@@ -106,7 +106,7 @@ public final class Standstill {
             return true;
         }
         if (state.get() == State.BUSY) {
-            throw new IllegalStateException("another thread begins or ends a standstill: nodes=" + ranks());
+            throw new IllegalStateException("a standstill begins or ends already: nodes=" + ranks());
         }
         return false;
     }

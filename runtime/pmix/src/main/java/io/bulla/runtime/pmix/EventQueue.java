@@ -37,11 +37,13 @@ final class EventQueue {
         }
     }
 
-    /// @return codes that no other listener is for
+    /// @return codes that no other listener is for; none if it was removed before
     Set<PmixStatus> remove(Listener listener) {
         lock.lock();
         try {
-            listeners.remove(listener);
+            if (!listeners.remove(listener)) {
+                return Set.of();
+            }
             Set<PmixStatus> alone = new HashSet<>(listener.codes());
             listeners.forEach(other -> alone.removeAll(other.codes()));
             return alone;
@@ -65,7 +67,29 @@ final class EventQueue {
             lock.unlock();
         }
         if (start) {
+            start();
+        }
+    }
+
+    private void start() {
+        boolean started = false;
+        try {
             Thread.ofVirtual().name("bulla-pmix-events").start(this::run);
+            started = true;
+        } finally {
+            if (!started) {
+                stopped();
+            }
+        }
+    }
+
+    /// The next event starts a thread for all that wait.
+    private void stopped() {
+        lock.lock();
+        try {
+            running = false;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -114,12 +138,20 @@ final class EventQueue {
             try {
                 one.listener().accept(event);
             } catch (Throwable failure) {
-                System.getLogger(PmixClient.class.getName())
-                        .log(
-                                System.Logger.Level.WARNING,
-                                "a listener for PMIx events failed: status=" + event.status(),
-                                failure);
+                log(event, failure);
             }
+        }
+    }
+
+    private static void log(PmixEvent event, Throwable failure) {
+        try {
+            System.getLogger(PmixClient.class.getName())
+                    .log(
+                            System.Logger.Level.WARNING,
+                            "a listener for PMIx events failed: status=" + event.status(),
+                            failure);
+        } catch (Throwable unsaid) {
+            // the events behind this one have listeners too
         }
     }
 }

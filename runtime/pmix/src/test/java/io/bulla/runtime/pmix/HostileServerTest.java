@@ -43,7 +43,7 @@ class HostileServerTest {
     private static final PmixOptions OPTIONS = PmixOptions.DEFAULT.within(PATIENCE);
     private static final int RANKS = 64;
 
-    private static byte[] packed(Consumer<Packer> items) {
+    static byte[] packed(Consumer<Packer> items) {
         try (ArenaSource memory = ArenaSource.create();
                 BufferBuilder builder = BufferBuilder.create(memory)) {
             items.accept(Packer.into(builder, WireFormat.PMIX_4));
@@ -210,7 +210,7 @@ class HostileServerTest {
         });
     }
 
-    private static byte[] event(int bytes) {
+    static byte[] event(int bytes) {
         return packed(items -> items.pack(DataType.COMMAND, Command.NOTIFY.code())
                 .pack(DataType.STATUS, PmixStatus.LOST_CONNECTION.code())
                 .pack(new Proc(Capture.NAMESPACE, 1))

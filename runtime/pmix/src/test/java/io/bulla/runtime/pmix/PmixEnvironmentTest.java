@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /// What launchers say, and what they should have said.
 class PmixEnvironmentTest {
 
-    private static Map<String, String> mpirun() {
+    static Map<String, String> mpirun() {
         Map<String, String> variables = new HashMap<>();
         variables.put("PMIX_NAMESPACE", "21430273");
         variables.put("PMIX_RANK", "3");

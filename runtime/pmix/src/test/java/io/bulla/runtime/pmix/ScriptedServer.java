@@ -14,6 +14,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /// A server that says what a test tells it to: the captured answers, unless its script has something else.
 final class ScriptedServer implements AutoCloseable {
@@ -47,6 +50,7 @@ final class ScriptedServer implements AutoCloseable {
     private final byte[] helloAnswer;
     final BlockingQueue<Request> requests = new LinkedBlockingQueue<>();
     final BlockingQueue<Peer> peers = new LinkedBlockingQueue<>();
+    private final AtomicInteger connections = new AtomicInteger();
     volatile byte[] hello;
 
     ScriptedServer(Script script) throws IOException {
@@ -90,6 +94,16 @@ final class ScriptedServer implements AutoCloseable {
                 "4.2.2");
     }
 
+    /// Waits until clients have ended what they began.
+    ///
+    /// @return connections that are open all the same
+    int awaitNoConnection() {
+        for (int i = 0; i < 6_000 && connections.get() > 0; i++) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        return connections.get();
+    }
+
     @Override
     public void close() throws IOException {
         listener.close();
@@ -102,11 +116,14 @@ final class ScriptedServer implements AutoCloseable {
     private void serve() {
         while (!listener.isClosed()) {
             try (Socket socket = listener.accept()) {
+                connections.incrementAndGet();
                 socket.setTcpNoDelay(true);
                 Peer peer = new Peer(socket, socket.getOutputStream());
                 talk(new DataInputStream(socket.getInputStream()), peer);
             } catch (IOException over) {
                 // the next one
+            } finally {
+                connections.updateAndGet(count -> Math.max(0, count - 1));
             }
         }
     }

@@ -155,23 +155,45 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
     }
 
     private void greet(SlabPeer borrower) {
-        Lending lending = invited.remove(borrower.token());
-        // of another token: it gets nothing, and its lender hears of its end
-        if (lending != null) {
-            lending.greeted(borrower);
+        boolean greeted = false;
+        try {
+            Lending lending = invited.remove(borrower.token());
+            // of another token: it gets nothing, and its lender hears of its end
+            if (lending != null) {
+                lending.greeted(borrower);
+            }
+            greeted = true;
+        } finally {
+            if (!greeted) {
+                // it would wait for its proof
+                borrower.close();
+            }
         }
     }
 
     private void greet() {
-        try {
-            while (true) {
+        while (true) {
+            try {
                 SlabPeer borrower = lender.accept(LONG);
                 if (borrower != null) {
                     greet(borrower);
                 }
+            } catch (InterruptedException closed) {
+                // as it should
+                return;
+            } catch (Throwable failure) {
+                // of one peer, such as a listener's: the next one is greeted all the same
+                log(failure);
             }
-        } catch (InterruptedException closed) {
-            // as it should
+        }
+    }
+
+    private static void log(Throwable failure) {
+        try {
+            System.getLogger(SlabMemory.class.getName())
+                    .log(System.Logger.Level.WARNING, "a borrower could not be greeted", failure);
+        } catch (Throwable unsaid) {
+            // the thread goes on
         }
     }
 }

@@ -35,7 +35,7 @@ public final class JobMembers implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final PmixClient client;
-    // null once a node has it
+    // null once a node has it, or it is closed
     private @Nullable ServerSocketChannel listener;
     private final List<Member> members;
     private final int rank;
@@ -207,25 +207,41 @@ public final class JobMembers implements AutoCloseable {
     /// @throws IOException as [OobNodeBuilder#start()]; the socket is closed then
     public PmixNodes start(OobNodeBuilder builder) throws IOException {
         if (listener == null) {
-            throw new IllegalStateException("a node was started already: rank=" + rank);
+            throw new IllegalStateException("started or closed already: rank=" + rank);
         }
         MemberDirectory directory = new MemberDirectory(members);
         builder.directory(directory).listener(listener);
         listener = null;
-        OobNode node = builder.start();
-        if (node.rank() != rank) {
-            node.close();
-            throw new IllegalArgumentException("builder is another node's: rank=" + node.rank() + " wanted=" + rank);
+        boolean started = false;
+        try {
+            OobNode node = builder.start();
+            if (node.rank() != rank) {
+                node.close();
+                throw new IllegalArgumentException(
+                        "builder is another node's: rank=" + node.rank() + " wanted=" + rank);
+            }
+            PmixNodes nodes = new PmixNodes(client, node, members, directory, gone);
+            started = true;
+            return nodes;
+        } finally {
+            if (!started) {
+                // there is no node that leaves
+                gone.close();
+            }
         }
-        return new PmixNodes(client, node, members, directory, gone);
     }
 
     /// Closes the socket, unless a node has it.
     @Override
     public void close() throws IOException {
-        if (listener != null) {
-            gone.close();
-            listener.close();
+        ServerSocketChannel last = listener;
+        if (last != null) {
+            listener = null;
+            try {
+                gone.close();
+            } finally {
+                last.close();
+            }
         }
     }
 }

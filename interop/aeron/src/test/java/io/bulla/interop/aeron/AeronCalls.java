@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.aeron;
 
+import io.aeron.Image;
 import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.ControlledFragmentHandler.Action;
@@ -12,9 +13,10 @@ import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.testkit.FaultCall;
+import io.bulla.testkit.FaultCatalogue;
+import io.bulla.testkit.FaultCatalogue.Member;
 import io.bulla.testkit.FaultPoints;
-import io.bulla.testkit.FaultReport;
-import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
 import java.io.ByteArrayOutputStream;
@@ -22,20 +24,18 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
 import org.agrona.BitUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.jspecify.annotations.Nullable;
 
-/// Offers and assembled messages while what they call fails: handlers, headers, memory.
-@Tag("faults")
-class AeronFaultTest {
+/// How the operations of `interop/aeron` are called: with handlers, headers and memory that may fail or call back.
+final class AeronCalls {
 
     private static final int STREAM = 10;
     private static final int LIMIT = 100_000;
@@ -43,13 +43,23 @@ class AeronFaultTest {
     private static final int[] BYTES = {3000, 20, 9000, 0, 40};
 
     private static final int[] FRAGMENTS = {3, 1, 9, 1, 1};
-
-    /// How Aeron calls the assembler.
-    @FunctionalInterface
-    private interface Poll {
-        /// @return whether the fragment comes again
-        boolean fragment(SealedAssembler assembler, Fragment fragment);
-    }
+    private static final Map<Class<?>, Function<FaultScene, Object>> VALUES = Map.of(
+            long.class,
+            scene -> 1L,
+            Object.class,
+            scene -> "another",
+            Offered.class,
+            scene -> new Offered(Offered.Outcome.ACCEPTED, 1),
+            Offered.Outcome.class,
+            scene -> Offered.Outcome.ACCEPTED,
+            MemorySource.class,
+            FaultScene::source,
+            SealedBuffer.class,
+            scene -> scene.buffer(300),
+            Header.class,
+            scene -> new Header(0, 16),
+            SealedMessageHandler.class,
+            AeronCalls::handler);
 
     /// One of a log.
     private record Fragment(UnsafeBuffer log, int at, int length) {
@@ -59,88 +69,127 @@ class AeronFaultTest {
         }
 
         Header header() {
-            Header header = new Header(0, 16);
+            return header(null);
+        }
+
+        Header header(@Nullable Object context) {
+            Header header = new Header(0, 16, context);
             header.buffer(log);
             header.offset(at);
             return header;
         }
     }
 
-    @TempDir
-    private Path folder;
+    /// What there is in every step.
+    record Media(Publication publication, Subscription subscription, Runnable poll, Arrivals arrivals) {
 
-    @Test
-    void everyOperationKeepsItsPromisesWhileAnyCallFails() {
-        FaultRun run = new FaultRun("aeron");
-        run.operation(
-                "SealedAssembler.onFragment(DirectBuffer, int, int, Header)",
-                List.of(assemble(AeronFaultTest::polled, false), assemble(AeronFaultTest::polled, true)));
-        run.operation(
-                "SealedAssembler.onControlledFragment(DirectBuffer, int, int, Header)",
-                List.of(assemble(AeronFaultTest::controlled, false), assemble(AeronFaultTest::controlled, true)));
-        run.operation("SealedAssembler.close()", AeronFaultTest::close);
-        run.operation("SealedOffer.vectors(DirectBuffer, IoVec)", AeronFaultTest::vectors);
-        try (Embedded media = new Embedded(folder);
-                ArenaSource memory = ArenaSource.create()) {
-            Arrivals arrivals = new Arrivals();
-            SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals);
-            Subscription subscription = media.subscribe(Embedded.IPC, assembler);
-            Publication publication = media.publish(subscription);
-            Runnable poll = () -> subscription.poll(assembler, 10);
-            run.operation(
-                    "SealedOffer.offer(Publication, DirectBuffer, SealedBuffer)",
-                    List.of(
-                            offer(publication, poll, arrivals, 300, 1),
-                            offer(publication, poll, arrivals, 300, 3),
-                            offer(publication, poll, arrivals, 20_000, 1)));
-            assembler.close();
+        static Media of(Embedded embedded, SealedAssembler assembler, Arrivals arrivals) {
+            Subscription subscription = embedded.subscribe(Embedded.IPC, assembler);
+            return new Media(
+                    embedded.publish(subscription), subscription, () -> subscription.poll(assembler, 10), arrivals);
         }
-        FaultReport report = run.report().print();
-        report.check();
+    }
+
+    private AeronCalls() {}
+
+    /// @param media `null` if nothing is run
+    static FaultCatalogue all(@Nullable Media media) {
+        FaultCatalogue all = new FaultCatalogue("aeron", SealedOffer.class)
+                .values(VALUES::get)
+                .records(VALUES::get)
+                .receiver(SealedMessageHandler.class, AeronCalls::handler);
+        all.on("Offered.Outcome.valueOf(String)", scene -> FaultCall.on(null, "ACCEPTED"));
+        for (boolean limited : new boolean[] {false, true}) {
+            all.around(
+                    "SealedAssembler.onFragment(DirectBuffer, int, int, Header)", member -> assemble(member, limited));
+            all.around(
+                    "SealedAssembler.onControlledFragment(DirectBuffer, int, int, Header)",
+                    member -> assemble(member, limited));
+        }
+        all.on("SealedAssembler.close()", scene -> FaultCall.on(half(scene, null)));
+        all.on("SealedAssembler.halves()", scene -> FaultCall.on(half(scene, null)));
+        all.on("SealedAssembler.onUnavailableImage(Image)", scene -> {
+            Image image = media.subscription().imageAtIndex(0);
+            return FaultCall.on(half(scene, image), image);
+        });
+        all.on(
+                "SealedOffer.vectors(DirectBuffer, IoVec)",
+                scene -> FaultCall.on(
+                        null, header(scene.points()), scene.lastHandle().iovec()));
+        for (int[] message : new int[][] {{300, 1}, {300, 3}, {20_000, 1}}) {
+            all.around(
+                    "SealedOffer.offer(Publication, DirectBuffer, SealedBuffer)",
+                    offer -> offer(media, message[0], message[1], (publication, header, buffer) ->
+                            (Offered) offer.on(null, publication, header, buffer)));
+            all.around(
+                    "SealedOffer.offer(Publication, SealedBuffer)",
+                    offer -> offer(media, message[0], message[1], (publication, header, buffer) ->
+                            (Offered) offer.on(null, publication, buffer)));
+        }
+        return all;
+    }
+
+    private static SealedMessageHandler handler(FaultScene scene) {
+        return (message, header) -> {
+            message.close();
+            scene.points().reach("SealedMessageHandler.onMessage, done");
+        };
     }
 
     // messages that arrive
 
-    private static boolean polled(SealedAssembler assembler, Fragment fragment) {
-        assembler.onFragment(fragment.log, fragment.offset(), fragment.length, fragment.header());
-        return false;
-    }
-
-    private static boolean controlled(SealedAssembler assembler, Fragment fragment) {
-        return assembler.onControlledFragment(fragment.log, fragment.offset(), fragment.length, fragment.header())
-                == Action.ABORT;
-    }
-
     /// @param limited whether what fails in the source is a lack of memory
-    private static Operation assemble(Poll poll, boolean limited) {
-        return scene -> () -> {
-            FaultPoints points = scene.points();
-            List<byte[]> got = new ArrayList<>();
-            List<Throwable> errors = new ArrayList<>();
-            MemorySource source = limited ? new Limited(scene.source()) : scene.source();
-            SealedAssembler assembler = new SealedAssembler(source, LIMIT, (message, header) -> {
-                try (message) {
-                    points.reach("SealedMessageHandler.onMessage");
-                    got.add(bytesOf(message));
+    private static Operation assemble(Member member, boolean limited) {
+        return scene -> {
+            Ending ending = new Ending(scene);
+            return () -> {
+                FaultPoints points = scene.points();
+                List<byte[]> got = new ArrayList<>();
+                List<Throwable> errors = new ArrayList<>();
+                MemorySource source = limited ? new Limited(scene.source()) : scene.source();
+                SealedAssembler assembler = new SealedAssembler(source, LIMIT, (message, header) -> {
+                    try (message) {
+                        points.reach("SealedMessageHandler.onMessage");
+                        got.add(bytesOf(message));
+                    }
+                });
+                ending.assembler = assembler;
+                try {
+                    for (Fragment fragment : log()) {
+                        poll(member, assembler, fragment, errors);
+                    }
+                    expect(assembler.halves() == 0, "half messages stay: " + assembler.halves());
+                    return outcome(got, errors, ending.called);
+                } finally {
+                    assembler.close();
                 }
-            });
-            try {
-                for (Fragment fragment : log()) {
-                    poll(poll, assembler, fragment, errors);
-                }
-                expect(assembler.halves() == 0, "half messages stay: " + assembler.halves());
-                return outcome(got, errors);
-            } finally {
-                assembler.close();
-            }
+            };
         };
     }
 
+    /// What a call that calls back does to the assembler.
+    private static final class Ending {
+
+        private @Nullable SealedAssembler assembler;
+        private boolean called;
+
+        Ending(FaultScene scene) {
+            scene.callBack("assembler.close", () -> {
+                if (assembler != null) {
+                    called = true;
+                    assembler.halves();
+                    assembler.close();
+                }
+            });
+        }
+    }
+
     /// As Aeron: what is thrown goes to the error handler, and the fragment does not come again.
-    private static void poll(Poll poll, SealedAssembler assembler, Fragment fragment, List<Throwable> errors) {
+    private static void poll(Member member, SealedAssembler assembler, Fragment fragment, List<Throwable> errors) {
         try {
             int again = 0;
-            while (poll.fragment(assembler, fragment)) {
+            while (member.on(assembler, fragment.log, fragment.offset(), fragment.length, fragment.header())
+                    == Action.ABORT) {
                 expect(++again < 10, "the fragment comes again for ever");
             }
         } catch (AssertionError wrong) {
@@ -151,13 +200,20 @@ class AeronFaultTest {
     }
 
     /// One message may be missing, for the exception that says so.
-    private static Object outcome(List<byte[]> got, List<Throwable> errors) throws Exception {
+    private static Object outcome(List<byte[]> got, List<Throwable> errors, boolean ended) throws Exception {
         int next = 0;
         for (byte[] message : got) {
             while (next < BYTES.length && !Arrays.equals(message, content(next))) {
                 next++;
             }
             expect(next++ < BYTES.length, "a message that was not sent, or again: bytes=" + message.length);
+        }
+        if (ended) {
+            return "given up";
+        }
+        if (errors.stream().noneMatch(FaultPoints::isInjected) && !errors.isEmpty()) {
+            // perhaps the source is closed, and every message says so
+            throw thrown(errors.getFirst());
         }
         expect(errors.size() <= 1, "more than one failure: " + errors);
         if (errors.isEmpty()) {
@@ -168,27 +224,27 @@ class AeronFaultTest {
         throw thrown(errors.getFirst());
     }
 
-    private static FaultRun.Action close(FaultScene scene) {
+    /// With the first fragments of three sessions.
+    private static SealedAssembler half(FaultScene scene, @Nullable Image image) {
         SealedAssembler assembler = new SealedAssembler(scene.source(), LIMIT, (message, header) -> message.close());
         scene.own((AutoCloseable) assembler::close);
+        scene.callBack("assembler.close", assembler::close);
         for (int session = 1; session <= 3; session++) {
             Fragment first = fragments(session, 0, 3000, 3).getFirst();
-            assembler.onFragment(first.log, first.offset(), first.length, first.header());
+            Header header = first.header(image);
+            assembler.onFragment(first.log, first.offset(), first.length, header);
         }
-        return () -> {
-            assembler.close();
-            return assembler.halves();
-        };
+        return assembler;
     }
 
     // offers
 
-    private static FaultRun.Action vectors(FaultScene scene) {
-        SealedBuffer message = scene.lastHandle();
-        return () -> SealedOffer.vectors(new UnsafeBuffer(new byte[8]), message.iovec()).length;
+    @FunctionalInterface
+    private interface Offer {
+        Offered of(Publication publication, DirectBuffer header, SealedBuffer message) throws Exception;
     }
 
-    private static Operation offer(Publication publication, Runnable poll, Arrivals arrivals, int bytes, int regions) {
+    private static Operation offer(@Nullable Media media, int bytes, int regions, Offer offer) {
         return scene -> {
             SealedBuffer part = scene.buffer(bytes);
             SealedBuffer[] parts = new SealedBuffer[regions];
@@ -197,16 +253,18 @@ class AeronFaultTest {
             byte[] content = bytesOf(message);
             DirectBuffer header = header(scene.points());
             return () -> {
+                Arrivals arrivals = media.arrivals();
+                Runnable poll = media.poll();
                 arrivals.got.clear();
                 try {
-                    while (!SealedOffer.offer(publication, header, message).isAccepted()) {
+                    while (!offer.of(media.publication(), header, message).isAccepted()) {
                         poll.run();
                     }
                 } finally {
                     // what failed is not in the stream, and the stream goes on behind it
                     try (ArenaSource memory = ArenaSource.create();
                             SealedBuffer mark = Messages.sealed(memory, new byte[] {1, 2, 3})) {
-                        Embedded.offer(publication, mark, poll);
+                        Embedded.offer(media.publication(), mark, poll);
                     }
                     Embedded.await(() -> {
                         poll.run();
@@ -216,14 +274,14 @@ class AeronFaultTest {
                 expect(arrivals.got.size() == 2, "messages that arrived: " + arrivals.got.size());
                 byte[] got = arrivals.got.getFirst();
                 expect(
-                        Arrays.equals(content, Arrays.copyOfRange(got, 8, got.length)),
+                        Arrays.equals(content, Arrays.copyOfRange(got, got.length - content.length, got.length)),
                         "other bytes arrived: bytes=" + got.length);
                 return got.length;
             };
         };
     }
 
-    private static final class Arrivals implements SealedMessageHandler {
+    static final class Arrivals implements SealedMessageHandler {
 
         private final List<byte[]> got = new ArrayList<>();
 
@@ -245,7 +303,7 @@ class AeronFaultTest {
     private static DirectBuffer header(FaultPoints points) {
         UnsafeBuffer bytes = new UnsafeBuffer(new byte[8]);
         return (DirectBuffer) Proxy.newProxyInstance(
-                AeronFaultTest.class.getClassLoader(), new Class<?>[] {DirectBuffer.class}, (self, method, given) -> {
+                AeronCalls.class.getClassLoader(), new Class<?>[] {DirectBuffer.class}, (self, method, given) -> {
                     points.reach("DirectBuffer." + method.getName());
                     try {
                         return method.invoke(bytes, given);
@@ -263,7 +321,7 @@ class AeronFaultTest {
             try {
                 return source.allocate(byteSize);
             } catch (RuntimeException failure) {
-                throw limit(failure);
+                throw FaultPoints.isInjected(failure) ? limit(failure) : failure;
             }
         }
 
@@ -272,7 +330,7 @@ class AeronFaultTest {
             try {
                 return source.grow(region, byteSize);
             } catch (RuntimeException failure) {
-                throw limit(failure);
+                throw FaultPoints.isInjected(failure) ? limit(failure) : failure;
             }
         }
 
@@ -281,7 +339,7 @@ class AeronFaultTest {
             try {
                 return source.seal(region, used);
             } catch (RuntimeException failure) {
-                throw limit(failure);
+                throw FaultPoints.isInjected(failure) ? limit(failure) : failure;
             }
         }
 
