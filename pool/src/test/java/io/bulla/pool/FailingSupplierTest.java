@@ -67,6 +67,17 @@ class FailingSupplierTest {
     }
 
     @Test
+    void whoAsksForMemoryThatWasNeverASlabsIsTold() {
+        supplier.segmentFails = true;
+        supplier.endFails = 2;
+        assertThrows(Error.class, () -> memory.allocate(100));
+        assertEquals("not now", assertThrows(InternalError.class, memory::trim).getMessage());
+        assertEquals(SLAB, memory.bookedBytes());
+        memory.trim();
+        assertEquals(0, memory.bookedBytes());
+    }
+
+    @Test
     void memoryIsAskedOnceWhereItIs() {
         Region region = memory.allocate(100);
         int asked = supplier.given.getFirst().asked;

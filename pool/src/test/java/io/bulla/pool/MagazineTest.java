@@ -62,6 +62,35 @@ class MagazineTest {
     }
 
     @Test
+    void lastSlotOfTheBytesHasRoom() {
+        Magazine small = new Magazine(null, 8192);
+        small.give(slot());
+        assertTrue(small.hasRoom(CLASS));
+        assertTrue(small.tryGive(slot()));
+        assertFalse(small.hasRoom(CLASS));
+    }
+
+    @Test
+    void placeOfASlotThatWasLoadedAndTakenIsFree() {
+        Slot first = slot();
+        first.next = slot();
+        magazine.load(CLASS, first, 2);
+        Slot taken = magazine.take(CLASS);
+        assertSame(first, taken);
+        assertTrue(magazine.tryGive(taken));
+    }
+
+    @Test
+    void magazineThatIsUsedIsNotQuiet() {
+        magazine.give(slot());
+        assertEquals(0, magazine.quietFor());
+        assertEquals(1, magazine.quietFor());
+        assertEquals(2, magazine.quietFor());
+        magazine.give(magazine.take(CLASS));
+        assertEquals(0, magazine.quietFor());
+    }
+
+    @Test
     void roomThatAClassDoesNotUseIsAnothers() {
         int larger = SizeClasses.of(8192);
         Magazine small = new Magazine(null, 64 << 10);

@@ -84,6 +84,26 @@ class MagazinesTest {
         assertTrue(said > 0, "threads share the others");
     }
 
+    @Test
+    void sharedOneIsEmptiedAndGoesOn() {
+        stripes[0].give(slot());
+        assertEquals(0, magazines.revoke(0));
+        assertEquals(0, stripes[0].bytes());
+        assertTrue(stripes[0].tryEnter());
+        stripes[0].exit();
+    }
+
+    @Test
+    void whatAThreadTookIsCountedOnceItHasEnded() {
+        Magazine first = owned(new Thread(() -> {}));
+        first.take(CLASS).slab.leave();
+        first.take(CLASS);
+        magazines.takeOver();
+        assertEquals(0, magazines.owned());
+        assertEquals(1, magazines.taken());
+        assertEquals(1, magazines.missed());
+    }
+
     private Magazine owned(Thread owner) {
         Magazine magazine = new Magazine(owner, 1 << 20);
         magazine.give(slot());

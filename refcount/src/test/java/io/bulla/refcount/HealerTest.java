@@ -74,6 +74,7 @@ class HealerTest {
             Thread.currentThread().setPriority(Thread.MIN_PRIORITY);
             made.set(OwnThread.of(Healer.NAME, () -> seen.set(inherited.get())));
         });
+        caller.setDaemon(false);
         caller.start();
         caller.join();
         Thread fresh = made.get();
@@ -105,6 +106,7 @@ class HealerTest {
                 },
                 nanos::get);
         assertNotNull(healer.queue());
+        assertEquals(1, tries.get(), "at once");
         nanos.addAndGet(999_999_999);
         assertNotNull(healer.queue());
         assertEquals(1, tries.get(), "tried again within the second");

@@ -52,6 +52,30 @@ final class Ledger {
         return modules;
     }
 
+    /// The claims that a litmus file belongs to, each with the methods that its code is: the file has the name that the
+    /// claim's row has, or, a twin, a longer one.
+    Map<String, Set<String>> claimsOf(String litmus) {
+        var claims = new LinkedHashMap<String, Set<String>>();
+        for (List<String> row : table("## Claims")) {
+            if (words(row.get(5)).stream().anyMatch(name -> litmus.equals(name) || litmus.startsWith(name + "-"))) {
+                claims.put(row.get(0).replace("*", ""), methods(row.get(2)));
+            }
+        }
+        return claims;
+    }
+
+    // a method without its type is one of the type before it
+    private static Set<String> methods(String cell) {
+        var methods = new TreeSet<String>();
+        String type = "";
+        for (String word : words(cell)) {
+            int dot = word.lastIndexOf('.');
+            type = dot < 0 ? type : word.substring(0, dot + 1);
+            methods.add(dot < 0 ? type + word : word);
+        }
+        return methods;
+    }
+
     /// The rows of the first table below a heading, without its head.
     List<List<String>> table(String heading) {
         var rows = new ArrayList<List<String>>();

@@ -50,6 +50,26 @@ public final class LedgerCheck {
         return differences(module, rows, AccessSites.in(classes));
     }
 
+    /// Whether a twin is one of a claim whose code is what a change is in.
+    ///
+    /// @param twin a name in `stress/litmus`, without its ending
+    /// @param differences what the ledger's rows say against the change
+    public static boolean isTwinOf(Path root, String twin, List<String> differences) {
+        Map<String, Set<String>> claims = new Ledger(root).claimsOf(twin);
+        return differences.stream()
+                .map(line -> line.substring(line.lastIndexOf(": ") + 2))
+                .anyMatch(site -> claims.values().stream().anyMatch(code -> code.contains(site)));
+    }
+
+    /// Whether a twin is one of a claim that has code in a type.
+    ///
+    /// @param type with a dot at its end
+    public static boolean isTwinIn(Path root, String twin, String type) {
+        return new Ledger(root)
+                .claimsOf(twin).values().stream()
+                        .anyMatch(code -> code.stream().anyMatch(method -> method.startsWith(type)));
+    }
+
     static List<String> differences(String module, Map<String, Set<String>> rows, Map<String, Set<String>> found) {
         var lines = new TreeSet<String>();
         rows.forEach((access, sites) -> without(sites, found.get(access))

@@ -18,7 +18,8 @@ import java.util.Map;
 
 /// Applies one mutant after the other, and tells which of them its tests did not see. What a mutant leaves behind,
 /// threads that never end or a heap that is full, must not judge the next one: exit status 75 asks for a new process,
-/// which goes on after the results that are there.
+/// which goes on after the results that are there. There a
+/// mutant of which a test came to no end is tried again, behind that test without it: only no end twice is a kill.
 ///
 /// `Mutants run|tell ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is
 /// named; ROOT/stress/mutants holds them. Several processes may run on the same results: each mutant is one
@@ -32,6 +33,8 @@ public final class Mutants {
     private final Path root;
     private final Path results;
     private final Path claims;
+    // a file for each one of which a test came to no end once
+    private final Path late;
     private final PrintStream out;
     private final Tests tests;
 
@@ -39,6 +42,7 @@ public final class Mutants {
         this.root = root;
         this.results = results;
         this.claims = Files.createDirectories(results.resolveSibling("claims"));
+        this.late = Files.createDirectories(results.resolveSibling("late"));
         // what tests print is of no use
         this.out = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
@@ -92,11 +96,18 @@ public final class Mutants {
             if (!claim(mutant)) {
                 continue;
             }
+            boolean again = Files.exists(late.resolve(mutant.name()));
+            if (again && done > 0) {
+                return giveBack(mutant);
+            }
             long begun = System.nanoTime();
-            Trial.Verdict verdict = new Trial(root, mutant, tests).verdict();
+            Trial.Verdict verdict = new Trial(root, mutant, tests, again).verdict();
+            if (verdict.isLate()) {
+                Files.createFile(late.resolve(mutant.name()));
+                return giveBack(mutant);
+            }
             if (verdict.isDoubtful() && done > 0) {
-                Files.delete(claims.resolve(mutant.name()));
-                return AGAIN;
+                return giveBack(mutant);
             }
             note(mutant, verdict, (System.nanoTime() - begun) / 1_000_000);
             done++;
@@ -105,6 +116,12 @@ public final class Mutants {
             }
         }
         return 0;
+    }
+
+    // for a new process
+    private int giveBack(Mutant mutant) throws IOException {
+        Files.delete(claims.resolve(mutant.name()));
+        return AGAIN;
     }
 
     private boolean claim(Mutant mutant) throws IOException {

@@ -82,6 +82,11 @@ final class Tests {
         return null;
     }
 
+    /// What was known of a test without any mutant: the machine may be a slower one now.
+    void forget(String test) {
+        green.remove(test);
+    }
+
     /// What a test says of a mutant, `null` if it passes.
     ///
     /// @param mutated folder of the mutant's classes

@@ -25,24 +25,28 @@ final class Trial {
 
     /// @param text starts with `killed`, `hidden` or `ALIVE`
     /// @param isDoubtful what mutants before it left behind may be the reason
+    /// @param isLate a test came to no end, for the first time: a slow machine may be the reason
     /// @param hasLeftovers the process is of no further use
-    record Verdict(String text, boolean isDoubtful, boolean hasLeftovers) {
+    record Verdict(String text, boolean isDoubtful, boolean isLate, boolean hasLeftovers) {
 
         static Verdict sure(String text) {
-            return new Verdict(text, false, false);
+            return new Verdict(text, false, false, false);
         }
     }
 
     private final Path root;
     private final Mutant mutant;
     private final Tests tests;
+    private final boolean again;
     private final Path folder;
     private final Path classes;
 
-    Trial(Path root, Mutant mutant, Tests tests) throws IOException {
+    /// @param again  a test of it came to no end before: each test runs without it first, on the machine as it is now
+    Trial(Path root, Mutant mutant, Tests tests, boolean again) throws IOException {
         this.root = root;
         this.mutant = mutant;
         this.tests = tests;
+        this.again = again;
         this.folder = Files.createTempDirectory("mutant");
         this.classes = Files.createDirectory(folder.resolve("classes"));
     }
@@ -79,6 +83,9 @@ final class Trial {
             if (!Files.exists(root.resolve("stress/litmus/" + twin + ".weakened.litmus"))) {
                 return "ALIVE: no such twin: " + twin;
             }
+            if (!LedgerCheck.isTwinOf(root, twin, differences)) {
+                return "ALIVE: twin of no claim of the ledger with this code: " + twin + ": " + differences;
+            }
         }
         return differences.isEmpty()
                 ? "ALIVE: the ledger does not see it"
@@ -103,9 +110,12 @@ final class Trial {
     }
 
     private Verdict look(String test, int looks) throws Exception {
+        if (again) {
+            tests.forget(test);
+        }
         String red = tests.failureWithout(test);
         if (red != null) {
-            return new Verdict("ALIVE: red without the mutant too: " + test + ": " + red, true, true);
+            return new Verdict("ALIVE: red without the mutant too: " + test + ": " + red, true, false, true);
         }
         try {
             String failure = tests.failure(test, classes, looks);
@@ -117,13 +127,14 @@ final class Trial {
                             "killed: " + killer(test)
                                     + failure.lines().findFirst().orElse(""),
                             full,
+                            false,
                             full);
         } catch (Tests.NoEnd late) {
-            return new Verdict("killed: " + late.getMessage(), false, true);
+            return new Verdict("killed: " + late.getMessage() + (again ? ", twice" : ""), false, !again, true);
         } catch (Exception | LinkageError failure) {
             // the program did not even start, and without the mutant it does
             boolean full = failure.toString().contains("OutOfMemoryError");
-            return new Verdict("killed: " + test + ": " + failure, full, full);
+            return new Verdict("killed: " + test + ": " + failure, full, false, full);
         }
     }
 

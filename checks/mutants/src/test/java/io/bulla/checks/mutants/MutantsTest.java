@@ -4,6 +4,7 @@ package io.bulla.checks.mutants;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.cli.LedgerCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,6 +58,22 @@ class MutantsTest {
             for (String twin : mutant.twins()) {
                 if (!Files.exists(ROOT.resolve("stress/litmus/" + twin + ".weakened.litmus"))) {
                     wrong.add("no such twin: mutant=" + mutant.name() + " twin=" + twin);
+                }
+            }
+        }
+        assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+    }
+
+    /// Which claim's code it is that a mutant changes, only its class file says: `./check mutants` looks there.
+    @Test
+    void everyTwinIsOneOfAClaimInTheMutantsSource() throws IOException {
+        var wrong = new ArrayList<String>();
+        for (Mutant mutant : mutants()) {
+            String type = mutant.source().getFileName().toString().replace(".java", ".");
+            for (String twin : mutant.twins()) {
+                if (!LedgerCheck.isTwinIn(ROOT, twin, type)) {
+                    wrong.add("twin of no claim of the ledger with code there: mutant=" + mutant.name() + " twin="
+                            + twin);
                 }
             }
         }

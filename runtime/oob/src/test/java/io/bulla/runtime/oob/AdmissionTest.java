@@ -88,6 +88,63 @@ class AdmissionTest {
     }
 
     @Test
+    void whoComesAgainTakesAPlaceOfItsOwn() {
+        admission(new ConnectionLimits(5, 100, 100));
+        Channel first = arrive(listener, "192.0.2.1");
+        List<Channel> others = new ArrayList<>();
+        for (int i = 2; i <= 5; i++) {
+            others.add(arrive(listener, "192.0.2." + i));
+        }
+        assertTrue(arrive(listener, "192.0.2.1").isOpen());
+        assertFalse(first.isOpen());
+        assertTrue(others.stream().allMatch(Channel::isOpen), "each has one, as the one that came again");
+        listener.finishAndReleaseAll();
+    }
+
+    @Test
+    void addressOfWhichOneHasLeftStillGreetsMost() {
+        Admission admission = admission(new ConnectionLimits(4, 100, 100));
+        Channel honest = arrive(listener, "192.0.2.9");
+        List<Channel> many = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            many.add(arrive(listener, "192.0.2.1"));
+        }
+        many.getFirst().close();
+        assertTrue(arrive(listener, "192.0.2.7").isOpen(), "a place is free");
+        assertTrue(arrive(listener, "192.0.2.8").isOpen());
+        assertTrue(honest.isOpen());
+        assertFalse(many.get(1).isOpen());
+        assertEquals(4, admission.greetingAddresses());
+        honest.close();
+        many.getLast().close();
+        assertEquals(2, admission.greetingAddresses(), "those that left are not remembered");
+        listener.finishAndReleaseAll();
+    }
+
+    @Test
+    void refusalNamesItsLimit() {
+        List<String> logged;
+        try (Cluster ear = new Cluster()) {
+            Admission admission = admission(new ConnectionLimits(100, 1, 1));
+            listener.freezeTime();
+            Channel first = arrive(listener);
+            arrive(listener);
+            listener.advanceTimeBy(10, TimeUnit.SECONDS);
+            listener.runScheduledPendingTasks();
+            first.close();
+            arrive(listener);
+            assertEquals(2, admission.refused());
+            listener.finishAndReleaseAll();
+            logged = List.copyOf(ear.log);
+        }
+        assertEquals(
+                List.of(
+                        "refused a connection: rank=1 remote=embedded reason=too many connections: limit=1",
+                        "refused a connection: rank=1 remote=embedded reason=too many of one address in a second: limit=1"),
+                logged);
+    }
+
+    @Test
     void soManyAreConnectedInAll() {
         Admission admission = admission(new ConnectionLimits(100, 3, 100));
         Channel first = arrive(listener);

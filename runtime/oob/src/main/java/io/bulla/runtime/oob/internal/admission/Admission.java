@@ -69,6 +69,11 @@ public final class Admission extends ChannelInboundHandlerAdapter {
         return refused.sum();
     }
 
+    /// Addresses of connections that have not said hello yet: no other one is remembered here. On the loop.
+    public int greetingAddresses() {
+        return greeting.size();
+    }
+
     /// An accepted connection has said hello, and who it is has been proven. Any thread.
     public void greeted(Channel accepted) {
         onLoop(() -> {
