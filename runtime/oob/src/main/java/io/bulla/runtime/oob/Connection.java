@@ -544,12 +544,14 @@ final class Connection extends ChannelDuplexHandler implements FrameFormat, Loca
             case INVITE -> agreedLocal().invited(body);
             case PROOF -> agreedLocal().proven(body);
             case BYE -> peer().giveUp("it has closed");
-            case REQUEST, CLEAR -> {
+            case REQUEST -> {
                 // what comes while there was no memory comes again
                 if (!deaf) {
                     peer().rendezvous(read);
                 }
             }
+            // an answer comes once, and takes no memory
+            case CLEAR -> peer().rendezvous(read);
             case SKIP, CONFIRM, FINISHED -> {
                 owed.oweAck();
                 peer().received(read, body.share());
