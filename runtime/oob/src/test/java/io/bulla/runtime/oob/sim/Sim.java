@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 ///
 /// ```
 /// --kept FOLDER       the schedules of a folder
+/// --sometimes FILE    fails if a sight of the file was not seen so far; one behind a ? is told only
 /// --replay SEED|FILE  tells all that happens
 /// --shrink SEED|FILE  prints the shortest schedule that breaks the same rule, and what it took to find it
 /// ```
@@ -40,6 +41,7 @@ public final class Sim implements SeedLine.Runs {
     public boolean run(String command, List<String> words) throws IOException {
         switch (command) {
             case "--kept" -> kept(Path.of(words.removeFirst()));
+            case "--sometimes" -> sometimes(Path.of(words.removeFirst()));
             case "--shrink" -> print(new Shrink(schedule(words.removeFirst()), Shrink::rule));
             default -> {
                 return false;
@@ -71,6 +73,26 @@ public final class Sim implements SeedLine.Runs {
         return what.matches("[0-9]+")
                 ? Draw.schedule(Long.parseLong(what))
                 : Schedule.parse(Files.readString(Path.of(what)));
+    }
+
+    private void sometimes(Path file) throws IOException {
+        long seen = 0;
+        for (String what : Files.readAllLines(file)) {
+            boolean mayMiss = what.startsWith("? ");
+            String sight = mayMiss ? what.substring(2) : what;
+            if (what.isBlank() || what.startsWith("#")) {
+                continue;
+            }
+            if (line.sights(sight) > 0) {
+                seen++;
+            } else {
+                System.out.println("sim: never seen: " + sight + (mayMiss ? ", which may be" : ""));
+                if (!mayMiss) {
+                    line.fail();
+                }
+            }
+        }
+        System.out.println("sim: seen at least once=" + seen);
     }
 
     private void kept(Path folder) throws IOException {
