@@ -8,7 +8,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/// What a node has on beyond what [Draw] draws: signed broadcasts, bulk lines, logs that throw; and a member that breaks
+/// What a node has on beyond what [Draw] draws: signed broadcasts, bulk lines, logs that throw; and a member that
+/// breaks
 /// the protocol of what is on. From a stream of its own, so the rest of a seed's schedule is as it was.
 final class DrawFeatures {
 
@@ -28,7 +29,13 @@ final class DrawFeatures {
     /// @param intruder whether one of the nodes is none
     /// @param id of the last message
     DrawFeatures(
-            long seed, Map<String, Long> config, List<Line> lines, boolean gentle, boolean intruder, int nodes, int id) {
+            long seed,
+            Map<String, Long> config,
+            List<Line> lines,
+            boolean gentle,
+            boolean intruder,
+            int nodes,
+            int id) {
         this.random = new SplittableRandom(World.mix(seed, 'g'));
         this.config = config;
         this.lines = lines;

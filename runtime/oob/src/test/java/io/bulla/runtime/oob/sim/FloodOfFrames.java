@@ -13,10 +13,13 @@ final class FloodOfFrames {
 
     private static final int FRAMES = 2000;
     /// More than a node remembers.
-    private static final int BROADCASTS = 5000;
+    private static final int BROADCASTS = 4500;
+    /// Fewer than a node confirms without being heard.
+    private static final int AT_ONCE = 150;
     private static final int LEAST = 500;
     private static final long SETTLES = 300 * World.MILLI;
     private static final long LOOKS = 50 * World.MILLI;
+    private static final long CONFIRMS = World.MILLI;
     private static final int TOTAL = 3000;
     private static final int SMALL = 0;
     private static final int BULK = 1;
@@ -32,6 +35,7 @@ final class FloodOfFrames {
     private int connection;
     private long number = 1;
     private int sent;
+    private int left;
     private long before = -1;
 
     FloodOfFrames(HostileMember member, HostileLine line) {
@@ -115,10 +119,7 @@ final class FloodOfFrames {
                             0,
                             CONTROL);
                 case SAME_BROADCAST -> line.send(SMALL, 0, broadcast(1));
-                case ODD_BROADCASTS -> {
-                    line.send(SMALL, 0, broadcast(number));
-                    number += 2;
-                }
+                case ODD_BROADCASTS -> left++;
                 case RETRY -> control(words, Frame.Kind.RETRY, 0, 0);
                 case RESUME -> control(words, Frame.Kind.RESUME, 0, 0);
                 case REQUEST -> rendezvous(words, Frame.Kind.REQUEST, line.next(BULK), TOTAL);
@@ -134,7 +135,21 @@ final class FloodOfFrames {
             }
         }
         line.say(words);
+        sendLeft();
         return most;
+    }
+
+    /// As many as the node will have confirmed soon.
+    private void sendLeft() {
+        if (left == 0 || !isOn()) {
+            return;
+        }
+        for (long open = number / 2 - line.confirmed(); open < AT_ONCE && left > 0; open++) {
+            left--;
+            line.send(SMALL, 0, broadcast(number));
+            number += 2;
+        }
+        simulation.world.after(CONFIRMS, this::sendLeft);
     }
 
     private LongFunction<ByteBuf> broadcast(long of) {
@@ -167,7 +182,7 @@ final class FloodOfFrames {
     }
 
     private void look() {
-        if (isOn() && line.waiting(SMALL) > 0) {
+        if (isOn() && (left > 0 || line.waiting(SMALL) > 0)) {
             simulation.world.after(LOOKS, this::look);
             return;
         }

@@ -117,6 +117,11 @@ final class HostileLine {
         return now.next[lane];
     }
 
+    /// Confirmations that have come.
+    long confirmed() {
+        return now.expected[CONTROL];
+    }
+
     void acknowledgement(ByteBuf words) {
         now.acknowledgement(words);
     }
@@ -191,7 +196,9 @@ final class HostileLine {
                     : new byte[0];
             byte[] offer = member.does(HostileMember.Way.OFFERS_NO_ADDRESS)
                     ? BulkOffer.part(new byte[5])
-                    : SimBulk.above(simulation.schedule) > 0 ? BulkOffer.part(new byte[Long.BYTES - 1]) : new byte[0];
+                    : SimBulk.above(simulation.schedule) > 0
+                            ? BulkOffer.part(simulation.bulk.hostileAddress())
+                            : new byte[0];
             ByteBuf words = Unpooled.buffer();
             Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES + part.length + offer.length)
                     .writeTo(words);

@@ -108,12 +108,6 @@ public final class Sim implements SeedLine.Runs {
     /// @return which seed or kept schedule breaks a rule, or `null`
     public static String found(Path root, int most) throws IOException {
         try {
-            for (long seed = 1; seed <= most; seed++) {
-                Simulation.Result result = Simulation.run(Draw.schedule(seed));
-                if (result.violation() != null) {
-                    return "seed " + seed + ": " + result.violation();
-                }
-            }
             try (Stream<Path> files = Files.list(root.resolve("runtime/oob/src/test/schedules"))) {
                 for (Path file : files.sorted().toList()) {
                     String violation = Simulation.run(Schedule.parse(Files.readString(file)))
@@ -121,6 +115,12 @@ public final class Sim implements SeedLine.Runs {
                     if (violation != null) {
                         return file.getFileName() + ": " + violation;
                     }
+                }
+            }
+            for (long seed = 1; seed <= most; seed++) {
+                Simulation.Result result = Simulation.run(Draw.schedule(seed));
+                if (result.violation() != null) {
+                    return "seed " + seed + ": " + result.violation();
                 }
             }
             return null;

@@ -52,6 +52,12 @@ final class SimBulk {
         return new Device(node, random);
     }
 
+    /// Of an end that is none of a node's.
+    byte[] hostileAddress() {
+        lines.put(++keys, null);
+        return ByteBuffer.allocate(Long.BYTES).putLong(keys).array();
+    }
+
     /// Memory that peers may write to, of nodes that are not killed.
     long open() {
         return landings.values().stream()
@@ -142,6 +148,9 @@ final class SimBulk {
             if (device.goesWrong(6)) {
                 sights.see("bulk landing refused");
                 throw new IOException("no room today");
+            }
+            if (mine.stream().anyMatch(landing -> !landing.over)) {
+                simulation.ledger.violation("a second landing on a line", "node=" + device.node);
             }
             Landing landing = new Landing(this, ++keys, device.node.memory.allocate(byteSize), byteSize);
             landings.put(landing.key, landing);

@@ -883,6 +883,10 @@ final class Simulation {
         tell("log", line);
         if (line.startsWith("broadcast is not its origin's")) {
             beside("broadcast refused by its signature");
+            boolean unsigned = line.endsWith("broadcast is not signed") && !SimSecurity.isAllSigned(schedule);
+            if (intruderRank() < 0 && !unsigned && !line.endsWith("closed")) {
+                ledger.violation("refuses what its origin has signed", line);
+            }
         }
         if (level.intValue() >= java.util.logging.Level.SEVERE.intValue() && !line.startsWith("handler failed")) {
             ledger.violation("error in the log", line);
