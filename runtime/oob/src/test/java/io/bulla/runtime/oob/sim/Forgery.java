@@ -28,7 +28,13 @@ final class Forgery {
             case RETAGS -> of(broadcast, Intruder.FORGED, broadcast.mark(), bytes);
             case REPLAYS -> earlier == null ? null : of(broadcast, earlier.tag(), earlier.mark(), earlier.bytes());
             case CUTS_SIGNATURE -> bytes.length < Integer.BYTES ? null : with(broadcast, endsWithNoLength(bytes));
-            case ANOTHER_LENGTH, BEGINS_ANOTHER_LENGTH -> with(broadcast, longer(bytes));
+            case ANOTHER_LENGTH -> with(broadcast, longer(bytes));
+            case BEGINS_ANOTHER_LENGTH ->
+                with(
+                        broadcast,
+                        broadcast.number() % 2 == 0 && bytes.length > MORE
+                                ? Arrays.copyOf(bytes, MORE)
+                                : longer(bytes));
             default -> throw new IllegalStateException("relays nothing: " + way);
         };
     }

@@ -69,6 +69,8 @@ final class SimBulk {
 
         private final SimNode node;
         private final SplittableRandom random;
+        // when there was no line, by peer
+        private final Map<String, Long> refused = new HashMap<>();
 
         Device(SimNode node, SplittableRandom random) {
             this.node = node;
@@ -84,8 +86,14 @@ final class SimBulk {
 
         @Override
         public BulkLine open(String peer, Consumer<? super IOException> failed) throws IOException {
+            Long before = refused.get(peer);
+            if (before != null && world.now() - before < World.SECOND) {
+                simulation.ledger.violation(
+                        "asks a device again at once", "node=" + node + " nanos=" + (world.now() - before));
+            }
             if (goesWrong(8)) {
                 sights.see("bulk line refused");
+                refused.put(peer, world.now());
                 throw new IOException("no line today");
             }
             Line line = new Line(this, failed, ++keys);
@@ -145,7 +153,8 @@ final class SimBulk {
 
         @Override
         public BulkLanding land(long byteSize) throws IOException {
-            if (device.goesWrong(6)) {
+            // of some lengths there is never one
+            if (byteSize % 5 == 0 || device.goesWrong(6)) {
                 sights.see("bulk landing refused");
                 throw new IOException("no room today");
             }
