@@ -24,7 +24,8 @@ final class Checkpoint {
     }
 
     void begin() {
-        if (nodes.size() < simulation.size || nodes.stream().anyMatch(SimNode::isSuspended)) {
+        if (nodes.size() < simulation.size - (simulation.intruderRank() < 0 ? 0 : 1)
+                || nodes.stream().anyMatch(SimNode::isSuspended)) {
             return;
         }
         simulation.sights.see("checkpoint");

@@ -91,6 +91,7 @@ final class Draw {
         directories(gentle);
         lend();
         features(gentle);
+        new DrawFeatures(seed, config, lines, gentle, honest < nodes, nodes, id).draw();
         return new Schedule(seed, config, lines);
     }
 

@@ -21,7 +21,12 @@ final class FrameWatch {
     private final ByteBuffer header = ByteBuffer.allocate(Frame.BYTES);
     private long body;
 
-    FrameWatch(Sights sights) {
+    private final int from;
+    private final int to;
+
+    FrameWatch(Sights sights, int from, int to) {
+        this.from = from;
+        this.to = to;
         this.sights = sights;
     }
 
@@ -59,19 +64,51 @@ final class FrameWatch {
         }
     }
 
+    /// The node that writes, or `null` if it is none of the run's.
+    private SimNode sender() {
+        Simulation simulation = Simulation.current();
+        return simulation == null || from == simulation.intruderRank() || from >= simulation.size
+                ? null
+                : simulation.running(from);
+    }
+
+    /// What a hostile member writes tells nothing of nodes.
+    private boolean isHostile() {
+        Simulation simulation = Simulation.current();
+        return simulation != null && simulation.hostile != null && from == simulation.intruderRank();
+    }
+
     private void frame() {
         int kind = header.get(5);
         boolean local = header.get(FLAGS_AT) != 0
                 && (kind == Frame.Kind.DIRECT.ordinal() || kind == Frame.Kind.BROADCAST.ordinal());
         body = local ? Frame.PLACE : Math.max(0, header.getInt(56));
-        if (kind < 0 || kind >= KINDS.length) {
+        if (kind < 0 || kind >= KINDS.length || isHostile()) {
             return;
         }
         int tag = header.getInt(8);
         switch (KINDS[kind]) {
             case REFUSE -> sights.see("REFUSE " + Refusal.of(tag));
             case CONFIRM -> sights.see(tag < 0 ? "CONFIRM again" : body > 0 ? "CONFIRM with failed" : "CONFIRM");
-            case ACK -> sights.see((tag & 1) == 0 ? "ACK" : "ACK that waits for credit");
+            case ACK -> {
+                sights.see((tag & 1) == 0 ? "ACK" : "ACK that waits for credit");
+                if (sender() != null) {
+                    sender().checkHeld(to, true, header.getLong(16), header.getLong(24), header.getLong(48));
+                }
+            }
+            case HELLO -> {
+                sights.see("HELLO");
+                if (sender() != null && sender().isSilent()) {
+                    Simulation.current().ledger.violation("answers while it is suspended", "node=" + sender());
+                }
+            }
+            case DIRECT -> {
+                sights.see(local ? "DIRECT as a place" : "DIRECT");
+                if (sender() != null) {
+                    long next = header.getLong(16) + 1;
+                    sender().checkHeld(to, false, header.get(60) == 0 ? next : 0, header.get(60) == 1 ? next : 0, 0);
+                }
+            }
             case RESUME -> {
                 sights.see("RESUME");
                 resumed();

@@ -142,10 +142,19 @@ final class Ledger {
         if (result.reached() + result.failed().size() != simulation.size - 1) {
             violation("broadcast does not count everybody", sent + " result=" + result);
         }
-        List<Integer> mayFail = sent.bytes > simulation.limit(0) ? List.of(0) : List.of();
-        if (simulation.schedule.isGentle() && !mayFail.containsAll(result.failed())) {
+        List<Integer> mayFail = onItsWay(sent) > simulation.limit(0) ? List.of(0) : List.of();
+        boolean refused = result.failed().stream()
+                .anyMatch(by -> SimSecurity.isRefused(simulation.schedule, sent.from.rank(), by));
+        if (refused) {
+            sights.see("broadcast without a signature refused");
+        }
+        if (simulation.schedule.isGentle() && !refused && !mayFail.containsAll(result.failed())) {
             violation("broadcast failed although all went well", sent + " result=" + result);
         }
+    }
+
+    private long onItsWay(Sent broadcast) {
+        return broadcast.bytes + SimSecurity.overhead(simulation.schedule, broadcast.from.rank());
     }
 
     private static String name(Throwable failure) {
@@ -196,7 +205,8 @@ final class Ledger {
         if (why.contains("over the receiver's limit")) {
             return tooLong;
         }
-        return simulation.has(why.contains("no memory for it") ? "starve" : "flap");
+        return simulation.has(why.contains("no memory for it") ? "starve" : "flap")
+                || simulation.schedule.config().getOrDefault("bulkTrouble", 0L) != 0;
     }
 
     /// A node has ended: what it sent has no outcome to wait for.
@@ -232,6 +242,9 @@ final class Ledger {
             violation("handled what was not sent", "node=" + node + " message=" + message + " sent=" + sent);
             return id;
         }
+        if (sent.isBroadcast() && SimSecurity.isOn(simulation.schedule)) {
+            signed(node, sent);
+        }
         if (!empty && !Program.isWhole(message.buffer(), id, sent.bytes)) {
             violation("wrong bytes", "node=" + node + " " + sent);
         }
@@ -253,9 +266,19 @@ final class Ledger {
         return id;
     }
 
+    private void signed(SimNode node, Sent sent) {
+        if (SimSecurity.isRefused(simulation.schedule, sent.from.rank(), node.rank())) {
+            violation("handled a broadcast without a signature", "node=" + node + " " + sent);
+        }
+        if (node != sent.from && SimSecurity.overhead(simulation.schedule, sent.from.rank()) > 0) {
+            sights.see("signed broadcast handled");
+            simulation.beside("signed broadcast handled");
+        }
+    }
+
     /// Whether all nodes are there and take it: around one that does not, a broadcast may be overtaken.
     private boolean failsNowhere(Sent sent) {
-        return simulation.schedule.isGentle() && sent.bytes <= simulation.limit(0);
+        return simulation.schedule.isGentle() && onItsWay(sent) <= simulation.limit(0);
     }
 
     private void order(SimNode node, Sent sent, int order) {

@@ -63,6 +63,10 @@ final class LogWatch extends Handler {
             simulation.ledger.violation("netty complains", line.getMessage() + " " + line.getThrown());
         } else {
             simulation.logged(line.getLevel(), line.getMessage());
+            if (line.getLevel().intValue() >= Level.SEVERE.intValue() && simulation.isLogFull()) {
+                simulation.sights.see("log throws");
+                throw new OutOfMemoryError("simulated: no memory for a line of the log");
+            }
         }
     }
 

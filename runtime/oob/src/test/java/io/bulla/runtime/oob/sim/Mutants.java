@@ -22,9 +22,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
-/// `Mutants SUITE ROOT RESULTS [--shrink] [NAME...]`, where the suite is `oob` or `checkpoint`. With `--shrink`,
-/// which is of `oob`, the schedule of that seed is shrunk, too. A change after which a run never ends is found, and
-/// ends this process: exit status 75 asks to be started again, and goes on.
+/// `Mutants SUITE ROOT RESULTS [--seeds N] [--shrink] [NAME...]`, where the suite is `oob` or `checkpoint`; of `oob`,
+/// kept schedules come first, and without seeds alone. With `--shrink`, which is of `oob`, the schedule of that seed is
+/// shrunk, too. A change after which a run never ends is found, and ends this process: exit status 75 asks to be started
+/// again, and goes on.
 ///
 /// A file of mutants has blocks, each with a name, a word for those that need not be found and why, and changes:
 ///
@@ -181,12 +182,14 @@ public final class Mutants {
     private final Path root;
     private final Path results;
     private final boolean shrinks;
+    private final int seeds;
 
-    private Mutants(Suite suite, Path root, Path results, boolean shrinks) {
+    private Mutants(Suite suite, Path root, Path results, boolean shrinks, int seeds) {
         this.suite = suite;
         this.root = root;
         this.results = results;
         this.shrinks = shrinks;
+        this.seeds = seeds;
     }
 
     public static void main(String[] args) throws Exception {
@@ -194,9 +197,15 @@ public final class Mutants {
         Path root = Path.of(args[1]);
         List<String> names = new ArrayList<>(List.of(args).subList(3, args.length));
         boolean shrinks = names.remove("--shrink");
+        int seeds = SEEDS;
+        int at = names.indexOf("--seeds");
+        if (at >= 0) {
+            seeds = Integer.parseInt(names.remove(at + 1));
+            names.remove(at);
+        }
         List<Mutant> mutants = new ArrayList<>(Mutant.all(suite.mutants(root)));
         mutants.removeIf(mutant -> !names.isEmpty() && !names.contains(mutant.name));
-        int status = new Mutants(suite, root, Path.of(args[2]), shrinks).run(mutants);
+        int status = new Mutants(suite, root, Path.of(args[2]), shrinks, seeds).run(mutants);
         System.out.flush();
         Runtime.getRuntime().halt(status);
     }
@@ -206,7 +215,7 @@ public final class Mutants {
         List<String> wrong = new ArrayList<>();
         for (Mutant mutant : Mutant.all(suite.mutants(root))) {
             try {
-                new Mutants(suite, root, root, false).changed(mutant);
+                new Mutants(suite, root, root, false, 0).changed(mutant);
             } catch (IllegalStateException doesNotApply) {
                 wrong.add(doesNotApply.getMessage());
             }
@@ -294,7 +303,7 @@ public final class Mutants {
                 return "found: " + found.lines().findFirst().orElse("") + (shrinks ? shrunk(entry, found) : "");
             }
             return mutant.equivalent == null
-                    ? "MISSED: not in " + SEEDS + " seeds"
+                    ? "MISSED: not in " + seeds + " seeds"
                     : "equivalent: " + mutant.equivalent;
         } finally {
             try (Stream<Path> files = Files.walk(work)) {
@@ -307,7 +316,7 @@ public final class Mutants {
 
     private String found(Class<?> entry) throws ReflectiveOperationException {
         try {
-            return (String) entry.getMethod("found", Path.class, int.class).invoke(null, root, SEEDS);
+            return (String) entry.getMethod("found", Path.class, int.class).invoke(null, root, seeds);
         } catch (InvocationTargetException thrown) {
             return "thrown: " + thrown.getCause();
         }

@@ -40,7 +40,7 @@ final class Pipe {
         this.source = source;
         this.sink = sink;
         this.room = net.socketBytes;
-        this.watch = new FrameWatch(net.sights);
+        this.watch = new FrameWatch(net.sights, from, to);
     }
 
     boolean isOver() {

@@ -79,6 +79,11 @@ public final class SeedLine {
         seen.forEach((what, times) -> sights.merge(what, times, Long::sum));
     }
 
+    /// Something is wrong with all runs together.
+    public void fail() {
+        violations++;
+    }
+
     /// Runs all commands, and ends this process: 0 if no rule was broken.
     public void run(Runs runs, String[] args) throws IOException {
         List<String> words = new ArrayList<>(Arrays.asList(args));

@@ -2,14 +2,19 @@
 package io.bulla.runtime.oob.sim;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
 
 /// One node's memory: counted, poisoned when it is given back, refused on demand.
 final class SimMemory implements MemorySource {
@@ -93,6 +98,8 @@ final class SimMemory implements MemorySource {
     private final Slabs slabs;
     private final Runnable overBound;
     private final LeaseTally handles = new LeaseTally();
+    // what is not given back, by address
+    private final TreeMap<Long, Long> taken = new TreeMap<>();
     private long used;
     private long peak;
     private long kept;
@@ -119,6 +126,10 @@ final class SimMemory implements MemorySource {
         refusing = refuse;
     }
 
+    boolean isRefusing() {
+        return refusing;
+    }
+
     long used() {
         return used;
     }
@@ -136,6 +147,22 @@ final class SimMemory implements MemorySource {
         return refusals;
     }
 
+    /// Bytes that buffers keep from being given back, each region once.
+    long retained(List<SealedBuffer> buffers) {
+        Set<Long> regions = new HashSet<>();
+        long bytes = 0;
+        for (SealedBuffer buffer : buffers) {
+            for (int i = 0; i < buffer.iovec().regionCount(); i++) {
+                long address = buffer.iovec().region(i).address();
+                Map.Entry<Long, Long> region = taken.floorEntry(address);
+                // else it is another node's, which lends it
+                boolean own = region != null && address < region.getKey() + region.getValue();
+                bytes += own && regions.add(region.getKey()) ? region.getValue() : 0;
+            }
+        }
+        return bytes;
+    }
+
     /// Handles that are not closed.
     long open() {
         return handles.open();
@@ -148,6 +175,7 @@ final class SimMemory implements MemorySource {
             throw new IllegalStateException("simulated shortage of memory: requested=" + byteSize);
         }
         Region region = new Slice(slabs.take(byteSize), byteSize);
+        taken.put(region.segment().address(), byteSize);
         used += byteSize;
         peak = Math.max(peak, used);
         if (used - kept > bound) {
@@ -189,6 +217,7 @@ final class SimMemory implements MemorySource {
             }
             released = true;
             used -= bytes;
+            taken.remove(memory.address());
             slabs.give(memory, bytes);
         }
     }

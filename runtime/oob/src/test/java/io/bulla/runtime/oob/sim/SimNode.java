@@ -4,6 +4,8 @@ package io.bulla.runtime.oob.sim;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.BoundNode;
+import io.bulla.runtime.oob.BroadcastSignatures;
+import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.LiveCut;
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.Message;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
@@ -76,6 +79,9 @@ final class SimNode implements SimProcess {
     private boolean goesOn;
     private boolean stays;
     private boolean suspended;
+    // all its connections are closed
+    private boolean silent;
+    private Map<Integer, SimulatedNode.Numbers> atCut = Map.of();
     private long suspendedAt;
     private long heldUpBefore;
 
@@ -176,7 +182,8 @@ final class SimNode implements SimProcess {
                 .memory(memory)
                 .directory(directory)
                 .bind(Net.address(rank))
-                .security(Security.plaintext())
+                .security(SimSecurity.isOn(schedule) ? SimSecurity.of(simulation, rank) : Security.plaintext())
+                .signatures(SimSecurity.of(schedule, rank))
                 .transport(new Transport(executor -> null, SimServerChannel.class, SimChannel.class))
                 .loops(loop)
                 .allocator(allocator)
@@ -194,7 +201,13 @@ final class SimNode implements SimProcess {
         if (local != null) {
             builder.localMemory(local);
         }
-        if (cut != null) {
+        if (SimBulk.above(schedule) > 0) {
+            SplittableRandom devices = world.stream('b' + 256L * generation, rank, life);
+            builder.bulk(simulation.bulk.device(this, devices), SimBulk.above(schedule));
+        }
+        if (cut != null && schedule.config().getOrDefault("cutNames", 0L) != 0) {
+            builder.restore(cut, new CutName(1, simulation.world.seed | 1));
+        } else if (cut != null) {
             builder.restore(cut);
         }
         if (schedule.config("copying") != 0) {
@@ -205,7 +218,7 @@ final class SimNode implements SimProcess {
                 builder.receive(tag, this::received);
             }
         }
-        builder.receive(Intruder.FORGED, message -> simulation.sights.see("handled what an intruder sent"));
+        builder.receive(Intruder.FORGED, this::forged);
         for (int tag : simulation.emptyTags) {
             builder.receive(tag, this::received);
         }
@@ -268,6 +281,9 @@ final class SimNode implements SimProcess {
     }
 
     private void noticed(int peer, int topic, byte[] text) {
+        if (peer == simulation.intruderRank()) {
+            return;
+        }
         Said said = simulation.said(ByteBuffer.wrap(text).getInt());
         simulation.sights.see("notice heard");
         if (said.isNotOf(this)) {
@@ -288,11 +304,55 @@ final class SimNode implements SimProcess {
             live.take(() -> {}).whenComplete((cut, notTaken) -> {
                 simulation.sights.see(notTaken == null ? "live cut is taken" : "live cut is over before it is taken");
                 if (notTaken == null) {
+                    simulation.beside("live cut is taken");
+                    atCut = SimulatedNode.numbers(node);
                     cut.close();
                 }
             });
         });
         later(nanos, live::end);
+    }
+
+    /// A node that is suspended has no connection, also none that has not said hello.
+    void checkSuspended() {
+        for (int peer = 0; peer < simulation.hosts && silent && !closing; peer++) {
+            if (net().connections(rank, peer) > 0) {
+                simulation.ledger.violation("connected while it is suspended", "node=" + this + " peer=" + peer);
+            }
+        }
+    }
+
+    boolean isSilent() {
+        return silent && !closing && !dead;
+    }
+
+    /// What messages without a receiver keep of its memory is counted.
+    void checkRetained() {
+        long retained = memory.retained(SimulatedNode.unclaimed(node));
+        if (retained > node.unclaimedBytes()) {
+            simulation.ledger.violation(
+                    "messages without a receiver keep more than is counted",
+                    "node=" + this + " bytes=" + retained + " counted=" + node.unclaimedBytes());
+        }
+    }
+
+    /// What it says while its cut is taken and not over: nothing of what has arrived since, and no new message.
+    ///
+    /// @param small next number that it expects, or that it gives
+    void checkHeld(int peer, boolean acknowledges, long small, long bulk, long control) {
+        if (node == null || !SimulatedNode.isHeld(node)) {
+            return;
+        }
+        SimulatedNode.Numbers then = atCut.get(peer);
+        if (then == null || then.session() != SimulatedNode.session(node, peer)) {
+            then = SimulatedNode.Numbers.NONE;
+        }
+        simulation.sights.see("says something while its cut is taken");
+        if (!then.covers(acknowledges, small, bulk, control)) {
+            simulation.ledger.violation(
+                    "goes on in the middle of a cut",
+                    "node=" + this + " peer=" + peer + " says=" + small + "," + bulk + "," + control + " cut=" + then);
+        }
     }
 
     void hinted(int peer) {
@@ -372,6 +432,7 @@ final class SimNode implements SimProcess {
                     simulation.ledger.violation("suspended with a connection", this + " peer=" + peer);
                 }
             }
+            silent = suspended && failure == null;
             then.run();
         }));
         if (!stays) {
@@ -395,6 +456,7 @@ final class SimNode implements SimProcess {
             return;
         }
         suspended = false;
+        silent = false;
         // what it was held up meanwhile is counted already
         heldUp += Math.max(0, world.now() - suspendedAt - (heldUp - heldUpBefore));
         holdUps++;
@@ -587,6 +649,21 @@ final class SimNode implements SimProcess {
             if (Program.of(tag) == Program.LATE) {
                 node.stopReceiving(tag);
             }
+        }
+    }
+
+    /// What a member that does not keep to the protocol has sent, or made of what others have.
+    private void forged(Message message) {
+        simulation.sights.see("handled what an intruder sent");
+        boolean own = message.origin() == simulation.intruderRank();
+        BroadcastSignatures mode = SimSecurity.of(simulation.schedule, rank);
+        // of intruders that sign nothing
+        boolean unsigned = simulation.hostile == null && mode == BroadcastSignatures.SIGN;
+        if (own && message.buffer().byteSize() > 0 && mode != BroadcastSignatures.NONE) {
+            simulation.beside("handled what a member signed");
+        }
+        if (!own && mode != BroadcastSignatures.NONE && !unsigned) {
+            simulation.ledger.violation("handled a forged broadcast", "node=" + this + " " + message);
         }
     }
 

@@ -60,6 +60,9 @@ final class Simulation {
     final int hosts;
     final List<Integer> emptyTags = new ArrayList<>();
     final List<Intruder> intruders = new ArrayList<>();
+    /// Or `null`.
+    HostileMember hostile;
+    final SimBulk bulk;
     /// Whose event loop runs now, or `null`.
     SimNode running;
     private final Map<Integer, List<SimNode>> lives = new HashMap<>();
@@ -70,6 +73,7 @@ final class Simulation {
     private boolean mended;
     private boolean over;
     private final Consumer<String> story;
+    private final SplittableRandom logs;
 
     private Simulation(Schedule schedule, Consumer<String> story) {
         this.schedule = schedule;
@@ -86,6 +90,8 @@ final class Simulation {
                 schedule.number("socket"),
                 schedule.number("piece"));
         this.ledger = new Ledger(this);
+        this.bulk = new SimBulk(this);
+        this.logs = world.stream('e', 0, 0);
         lend();
         for (Line line : schedule.lines()) {
             boolean empty = line.has("bytes") && line.value("bytes") < Program.LEAST;
@@ -192,6 +198,12 @@ final class Simulation {
         return of.isEmpty() ? null : of.getLast();
     }
 
+    /// Or `null`: it has not begun, is closed, or has ended.
+    SimNode running(int rank) {
+        SimNode node = node(rank);
+        return node != null && node.isRunning() ? node : null;
+    }
+
     private List<SimNode> nodes() {
         List<SimNode> all = new ArrayList<>();
         for (int rank = 0; rank < size; rank++) {
@@ -202,7 +214,7 @@ final class Simulation {
         return all;
     }
 
-    private int intruderRank() {
+    int intruderRank() {
         return schedule.config("intruder") != 0 ? size - 1 : -1;
     }
 
@@ -258,6 +270,7 @@ final class Simulation {
             small += one && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
         }
         longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruder.LONGEST);
+        longest += SimSecurity.overhead(schedule);
         long lane = Math.max(schedule.config("window"), longest) + depths() * longest;
         // a short message keeps the batch that it came in
         long batches = small * Math.min(BATCH, schedule.config("window"));
@@ -315,7 +328,7 @@ final class Simulation {
                 int a = Math.min(line.who(0), line.who(1));
                 int b = Math.max(line.who(0), line.who(1));
                 bytes[a * hosts + b] += whole;
-            } else if (line.what().equals("intrude")) {
+            } else if (line.what().equals("intrude") || line.what().equals("hostile")) {
                 // as many broadcasts as it has credit for, which are handed on
                 toAll += 2 * (schedule.config("window") + Intruder.LONGEST);
             } else {
@@ -345,6 +358,9 @@ final class Simulation {
         if (intruderLeaves()) {
             sights.see("intruder leaves");
             intruders.forEach(Intruder::leave);
+            if (hostile != null) {
+                hostile.leave();
+            }
         }
         for (SimNode node : nodes()) {
             node.wake();
@@ -360,6 +376,13 @@ final class Simulation {
         return schedule.config().getOrDefault("leaves", 0L) != 0;
     }
 
+    /// Something went well while a member broke the protocol.
+    void beside(String what) {
+        if (hostile != null && !hostile.isGone()) {
+            hostile.ways().forEach(way -> sights.see(what + " beside " + way));
+        }
+    }
+
     void overheard(Intruder.Overheard broadcast) {
         if (!mended) {
             intruders.forEach(intruder -> intruder.overhears(broadcast));
@@ -373,6 +396,8 @@ final class Simulation {
         long sends = 2L * schedule.lines().size() + 8L * size + 64 + granted;
         long confirmations = Math.max(256, schedule.config("queueMessages")) + sends;
         for (SimNode node : nodes()) {
+            node.checkRetained();
+            node.checkSuspended();
             for (int peer = 0; peer < size; peer++) {
                 SimulatedNode.Held held = peer == node.rank() ? null : SimulatedNode.held(node.node(), peer);
                 if (held != null
@@ -396,8 +421,9 @@ final class Simulation {
                     probe(from, to, id++);
                 }
             }
-            if (intruderRank() < 0) {
-                cast(from, id++, 0, Program.LEAST + 100);
+            int bytes = Program.LEAST + 100;
+            if (intruderRank() < 0 && bytes + SimSecurity.overhead(schedule, from.rank()) <= limit(from.rank())) {
+                cast(from, id++, 0, bytes);
             }
         }
     }
@@ -459,6 +485,9 @@ final class Simulation {
                 + sights.of("BATCH")
                 + sights.of("CONFIRM")
                 + sights.of("SKIP")
+                + sights.of("REQUEST")
+                + sights.of("CLEAR")
+                + sights.of("FINISHED")
                 + sights.of("HELLO")
                 + sights.of("RESUME")
                 + ledger.size();
@@ -486,6 +515,9 @@ final class Simulation {
             for (SimNode node : of) {
                 checkGone(node);
             }
+        }
+        if (bulk.open() != 0 && ledger.violation() == null) {
+            ledger.violation("memory that peers may write to after the close", "landings=" + bulk.open());
         }
         for (HostMemory memory : memories) {
             memory.addTo(sights);
@@ -544,6 +576,12 @@ final class Simulation {
                 from.node()
                         .broadcast(tag, message)
                         .whenComplete((result, failure) -> ledger.completed(sent, result, failure));
+            } catch (IllegalStateException noMemory) {
+                // for the signature
+                if (!from.memory.isRefusing() || !SimSecurity.isOn(schedule)) {
+                    throw noMemory;
+                }
+                ledger.gaveUp(sent, noMemory);
             }
         });
     }
@@ -662,6 +700,7 @@ final class Simulation {
                         line.value("bytes"),
                         line.value("how"));
             case "intrude" -> Intruder.begin(this, line);
+            case "hostile" -> HostileMember.begin(this, line);
             default -> throw new IllegalArgumentException("no such line: " + line);
         }
     }
@@ -760,7 +799,8 @@ final class Simulation {
 
     private void castLine(Line line) {
         onNode(line, node -> {
-            if (node.isSuspended() && has("checkpoint") || line.value("bytes") > limit(node.rank())) {
+            long onItsWay = line.value("bytes") + SimSecurity.overhead(schedule, node.rank());
+            if (node.isSuspended() && has("checkpoint") || onItsWay > limit(node.rank())) {
                 return;
             }
             int id = (int) line.value("id");
@@ -781,6 +821,7 @@ final class Simulation {
     /// A process ends at its cut.
     void endAtCut(SimNode node) {
         sights.see("process ends at its cut");
+        beside("process ends at its cut");
         node.endAtCut();
         ledger.saved(node);
         net.kill(node.rank(), false);
@@ -831,9 +872,22 @@ final class Simulation {
         }
     }
 
+    /// Whether a line that says what has failed cannot be written.
+    boolean isLogFull() {
+        long throwing = schedule.config().getOrDefault("logThrows", 0L);
+        return throwing > 0 && logs.nextLong(throwing) == 0;
+    }
+
     /// A line of the log, at the time at which it is written.
     void logged(java.util.logging.Level level, String line) {
         tell("log", line);
+        if (line.startsWith("broadcast is not its origin's")) {
+            beside("broadcast refused by its signature");
+            boolean unsigned = line.endsWith("broadcast is not signed") && !SimSecurity.isAllSigned(schedule);
+            if (intruderRank() < 0 && !unsigned && !line.endsWith("closed")) {
+                ledger.violation("refuses what its origin has signed", line);
+            }
+        }
         if (level.intValue() >= java.util.logging.Level.SEVERE.intValue() && !line.startsWith("handler failed")) {
             ledger.violation("error in the log", line);
         }

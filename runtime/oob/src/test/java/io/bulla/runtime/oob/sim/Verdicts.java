@@ -29,7 +29,8 @@ final class Verdicts {
         if (why.startsWith(HINT) && !judge.wasHinted(peer)) {
             simulation.ledger.violation("verdict by a hint from before a hello", "judge=" + judge + " " + said);
         }
-        if (why.startsWith("no connection")) {
+        // what a member that is refused says is not heard
+        if (why.startsWith("no connection") && (simulation.hostile == null || peer != simulation.intruderRank())) {
             if (judge.isSuspended()) {
                 simulation.ledger.violation("verdict of a node that is suspended", "judge=" + judge + " " + said);
             }

@@ -151,12 +151,14 @@ public final class FrameDispatch implements FrameFormat {
             case INVITE -> connection.agreedLocal().invited(body);
             case PROOF -> connection.agreedLocal().proven(body);
             case BYE -> connection.owner().onBye();
-            case REQUEST, CLEAR -> {
+            case REQUEST -> {
                 // what comes while there was no memory comes again
                 if (!droppingUntilResume) {
                     connection.owner().onRendezvous(read);
                 }
             }
+            // an answer comes once, and takes no memory
+            case CLEAR -> connection.owner().onRendezvous(read);
             case SKIP, CONFIRM, FINISHED -> {
                 connection.owed().oweAck();
                 connection.owner().onFrame(read, body.share());
