@@ -4,7 +4,7 @@ package io.bulla.checks.mutants;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.cli.LedgerCheck;
+import io.bulla.checks.house.LedgerCheck;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -162,22 +162,22 @@ class FullHeapTest {
 
     @Test
     void itemThatCouldNotBeTakenWhileItsThreadClosesIsDropped() throws Exception {
-        HandlerExecutor thread = new HandlerExecutor("test", 0, Surroundings.MACHINE.threads());
+        HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
         AtomicInteger dropped = new AtomicInteger();
         thread.put(new HandlerExecutor.Item() {
             @Override
-            boolean isBegun() {
+            public boolean isBegun() {
                 return false;
             }
 
             @Override
-            void run() {
+            public void run() {
                 thread.close();
                 throw new OutOfMemoryError("before it began, as told");
             }
 
             @Override
-            void drop() {
+            public void drop() {
                 dropped.incrementAndGet();
             }
         });

@@ -59,7 +59,7 @@ public final class Lane {
     }
 
     /// Number of the next message that gets one.
-    long next() {
+    public long next() {
         return next;
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli;
+package io.bulla.checks.house;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /// The list of files to read first, `docs/reading.md`, against the files.
 class ReadingTest {
 
-    private static final Path PAGE = Path.of("..", "docs", "reading.md");
+    private static final Path PAGE = Path.of("..", "..", "docs", "reading.md");
     private static final Pattern ROW =
             Pattern.compile("^\\| (\\d+) \\| \\[[^\\]]+]\\(([^)]+)\\) \\| ([^|]+) \\|$", Pattern.MULTILINE);
 
