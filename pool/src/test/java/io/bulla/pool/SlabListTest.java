@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.pool.EmptySlabs.SlabList;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
