@@ -11,4 +11,8 @@ module io.bulla.interop.posix {
     requires static transitive org.jspecify;
 
     exports io.bulla.interop.posix;
+    exports io.bulla.interop.posix.socket;
+    exports io.bulla.interop.posix.memfd;
+    exports io.bulla.interop.posix.file;
+    exports io.bulla.interop.posix.lending;
 }

@@ -152,7 +152,7 @@ class ArchitectureTest {
     void nodesKnowNothingOfSharedSlabs() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.interop.posix")
+                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.interop.posix..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.local")
@@ -162,7 +162,7 @@ class ArchitectureTest {
                 .resideInAPackage("io.bulla.runtime.oob")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("io.bulla.interop.posix")
+                .resideInAPackage("io.bulla.interop.posix..")
                 .check(CLASSES);
     }
 
@@ -196,11 +196,23 @@ class ArchitectureTest {
     void restrictedMethodsAreCalledInTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.posix", "io.bulla.interop.fabric")
+                .resideOutsideOfPackages("io.bulla.interop.posix.internal.calls", "io.bulla.interop.fabric")
                 .should()
                 .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("reinterpret")
                         .or(HasName.Predicates.name("downcallHandle"))
                         .or(HasName.Predicates.name("libraryLookup"))))
+                .check(CLASSES);
+    }
+
+    /// Its users have sockets, memory, files and loans; on the class path, too.
+    @Test
+    void systemCallsAreKnownToTheirModuleAlone() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("io.bulla.interop.posix..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.bulla.interop.posix.internal..")
                 .check(CLASSES);
     }
 

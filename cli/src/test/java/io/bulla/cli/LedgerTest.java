@@ -14,7 +14,7 @@ import io.bulla.interop.grpc.SealedMarshaller;
 import io.bulla.interop.image.Standstill;
 import io.bulla.interop.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
-import io.bulla.interop.posix.PosixSocket;
+import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pool.SlabSource;

@@ -6,9 +6,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.Mappings;
-import io.bulla.interop.posix.MemfdSource;
-import io.bulla.interop.posix.PosixSocket;
-import io.bulla.interop.posix.SharedSeal;
+import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

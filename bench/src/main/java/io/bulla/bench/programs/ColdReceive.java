@@ -2,9 +2,9 @@
 package io.bulla.bench.programs;
 
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.interop.posix.MemfdSource;
-import io.bulla.interop.posix.PosixSocket;
-import io.bulla.interop.posix.SharedSeal;
+import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.util.Arrays;
 

@@ -4,7 +4,7 @@ package io.bulla.bench.registration;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.HugePages;
+import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.pool.SlabSource;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;

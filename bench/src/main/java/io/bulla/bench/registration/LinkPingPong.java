@@ -7,7 +7,7 @@ import io.bulla.interop.fabric.FabricDomain;
 import io.bulla.interop.fabric.FabricException;
 import io.bulla.interop.fabric.FabricLink;
 import io.bulla.interop.fabric.LinkLimits;
-import io.bulla.interop.posix.HugePages;
+import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.runtime.registration.PinBudget;

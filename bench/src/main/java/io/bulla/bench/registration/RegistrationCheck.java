@@ -3,8 +3,8 @@ package io.bulla.bench.registration;
 
 import io.bulla.interop.fabric.FabricException;
 import io.bulla.interop.fabric.FabricProvider;
-import io.bulla.interop.posix.FixedTable;
 import io.bulla.interop.posix.PosixException;
+import io.bulla.interop.posix.file.FixedTable;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.runtime.registration.Landing;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import io.bulla.interop.posix.internal.calls.Unmapper;
 import java.util.concurrent.TimeUnit;
 
 /// The mappings of received seals that are ended behind their holders' backs, for benchmarks that receive more of

@@ -4,6 +4,7 @@ package io.bulla.interop.posix;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;

@@ -5,7 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.interop.netty.MeteredAllocator;
-import io.bulla.interop.posix.MemfdSource;
+import io.bulla.interop.posix.memfd.MemfdSource;
 import io.bulla.iovec.CopyTally;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseLedger;

@@ -8,7 +8,10 @@ public final class SealRefusedException extends IOException {
 
     private static final long serialVersionUID = 1;
 
-    SealRefusedException(String message) {
+    /// A refusal.
+    ///
+    /// @param message what is wrong, with the values that tell it
+    public SealRefusedException(String message) {
         super(message);
     }
 }

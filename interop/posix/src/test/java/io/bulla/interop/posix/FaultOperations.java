@@ -8,6 +8,30 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.posix.fixtures.Attack;
+import io.bulla.interop.posix.fixtures.SendFixture;
+import io.bulla.interop.posix.internal.calls.Call;
+import io.bulla.interop.posix.internal.calls.CallFailure;
+import io.bulla.interop.posix.internal.calls.Memfd;
+import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SharedMappings;
+import io.bulla.interop.posix.internal.calls.Unmapper;
+import io.bulla.interop.posix.internal.stream.Rights;
+import io.bulla.interop.posix.internal.stream.SocketDoor;
+import io.bulla.interop.posix.lending.SharedSlabSource;
+import io.bulla.interop.posix.lending.SlabBorrower;
+import io.bulla.interop.posix.lending.SlabLender;
+import io.bulla.interop.posix.lending.SlabPeer;
+import io.bulla.interop.posix.lending.SlabQuota;
+import io.bulla.interop.posix.memfd.Guard;
+import io.bulla.interop.posix.memfd.HugePages;
+import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.socket.Outbox;
+import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.interop.posix.socket.SendPath;
+import io.bulla.interop.posix.socket.SocketSend;
+import io.bulla.interop.posix.socket.ZeroCopySocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
@@ -408,7 +432,7 @@ final class FaultOperations {
         add("seal that is refused", Sockets.UNIX, Set.of("SharedSeal.receiveFrom"), ends -> {
             int[] pipe = Attack.pipe();
             try (Arena arena = Arena.ofConfined()) {
-                Rights.send(ends.pair()[0].stream(), arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
+                Rights.send(SocketDoor.stream(ends.pair()[0]), arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
                 SharedSeal.receiveFrom(ends.pair()[1], SIZE).close();
                 throw new AssertionError("received");
             } catch (SealRefusedException asItShould) {
@@ -429,7 +453,7 @@ final class FaultOperations {
                     MemorySegment header = arena.allocate(64, 8);
                     MemorySegment.copy(new byte[] {0x42, 0x53, 0x45, 0x41}, 0, header, JAVA_BYTE, 0, 4);
                     header.set(JAVA_BYTE, 31, (byte) 100);
-                    Rights.send(ends.pair()[0].stream(), header, fd);
+                    Rights.send(SocketDoor.stream(ends.pair()[0]), header, fd);
                 }
             } finally {
                 if (fd >= 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
+import io.bulla.interop.posix.internal.calls.Seam;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;

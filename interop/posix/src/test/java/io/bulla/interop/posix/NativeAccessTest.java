@@ -3,6 +3,12 @@ package io.bulla.interop.posix;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.bulla.interop.posix.fixtures.Fork;
+import io.bulla.interop.posix.fixtures.MemoryFiles;
+import io.bulla.interop.posix.memfd.Guard;
+import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.interop.posix.socket.Outbox;
+import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What nodes of one host lend each other by: [SlabMemory], a [io.bulla.runtime.oob.LocalMemory] of a
-/// [io.bulla.interop.posix.SharedSlabSource].
+/// [io.bulla.interop.posix.lending.SharedSlabSource].
 ///
 /// The slabs, the leases and who may map them are those of `interop/posix`; which peer a process is,
 /// and what is sent

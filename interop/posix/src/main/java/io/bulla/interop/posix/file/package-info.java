@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reads and writes from memory that an io_uring knows, and files that are written so.
+///
+/// - [FixedTable][io.bulla.interop.posix.file.FixedTable] is an io_uring as a device that knows memory: each of its
+///   reads and writes is a [FixedTransfer][io.bulla.interop.posix.file.FixedTransfer].
+/// - [SealedFileWriter][io.bulla.interop.posix.file.SealedFileWriter] writes buffers to a file by such a table, past
+///   the page cache; [FileFigures][io.bulla.interop.posix.file.FileFigures] say which way the bytes went.
+///
+/// All of it belongs to the thread that opened the table.
+@NullMarked
+package io.bulla.interop.posix.file;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.posix.file;
+
+import io.bulla.interop.posix.PosixException;
+import io.bulla.testkit.needs.Probe;
+import org.jspecify.annotations.Nullable;
+
+/// Tries an io_uring with a table of registered memory.
+final class FixedTables implements Probe {
+
+    @Override
+    public @Nullable String missing() throws PosixException {
+        try (FixedTable table = FixedTable.open(1)) {
+            return table.filled() == 0 ? null : "filled=" + table.filled();
+        }
+    }
+}
