@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-/// A file that is written past the page cache (`O_DIRECT`), and what it asks of a write.
+/// A file that is written past the page cache (`O_DIRECT`), and what it asks of a write. A value; any thread may ask.
 ///
 /// ```
 /// statx:   0 mask  152 dio_mem_align  156 dio_offset_align      256 bytes

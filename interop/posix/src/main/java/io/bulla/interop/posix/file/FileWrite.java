@@ -11,7 +11,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Whole blocks on their way to a file: of a region of a buffer, or of memory that the writer copied them to.
-/// What the kernel is given is held until it has answered.
+/// What the kernel is given is held until it has answered. Belongs to the writer's thread.
 final class FileWrite {
 
     // none: the writer's own memory

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix.file;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-
 import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.internal.calls.Call;
-import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.Descriptor;
-import io.bulla.interop.posix.internal.calls.Libc;
 import io.bulla.interop.posix.internal.calls.NativeAccess;
 import io.bulla.interop.posix.internal.stream.SocketDoor;
+import io.bulla.interop.posix.internal.uring.CompletionLoop;
 import io.bulla.interop.posix.internal.uring.Ring;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.Slab;
@@ -25,16 +18,10 @@ import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.EnumSet;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /// A table of memory that an io_uring knows, pinned by the kernel: slots that are filled, used by reads and
@@ -52,86 +39,33 @@ import org.jspecify.annotations.Nullable;
 /// Registered memory is no faster for sockets (docs/registration.md has the figures), so no
 /// [Outbox][io.bulla.interop.posix.socket.Outbox] uses it.
 ///
-/// ```
-/// io_uring_rsrc_register: 0 nr  4 flags  16 data  24 tags                    32 bytes
-/// io_uring_rsrc_update2:  0 offset  8 data  16 tags  24 nr                   32 bytes
-/// ```
-///
 /// Belongs to the platform thread that opened it; only [#retire] is any thread's: what it asks for happens with
 /// the owner's next [#progress].
 public final class FixedTable implements Registrar {
 
-    private static final long REGISTER_BUFFERS2 = 15;
-    private static final long REGISTER_BUFFERS_UPDATE = 16;
-    private static final int SPARSE = 1;
-    private static final int ARGUMENT_BYTES = 32;
     private static final int ENTRIES = 64;
     private static final int MOST_SLOTS = 1 << 14;
     private static final long MOST_BYTES = 1L << 30;
-    private static final long TAG = 1L << 62;
-    private static final long CANCEL = 1L << 61;
     private static final Runnable NOTHING = () -> {};
     private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
 
-    /// One life of a place in the table.
-    static final class Slot implements Mark {
+    private record Retirement(FixedSlot slot, Runnable memoryIsFree) {}
 
-        private final FixedTable table;
-        private final int index;
-        private final long key;
-        private final long address;
-        private final long length;
-        private int transfers;
-        private @Nullable Runnable memoryIsFree;
-
-        private Slot(FixedTable table, int index, long key, long address, long length) {
-            this.table = table;
-            this.index = index;
-            this.key = key;
-            this.address = address;
-            this.length = length;
-        }
-
-        int index() {
-            return index;
-        }
-
-        @Override
-        public long key() {
-            return key;
-        }
-
-        @Override
-        public String toString() {
-            return "slot=" + index + " key=" + key + " bytes=" + length + " transfers=" + transfers;
-        }
-    }
-
-    private record Retirement(Slot slot, Runnable memoryIsFree) {}
-
-    private final Thread owner = Thread.currentThread();
+    private final CompletionLoop loop;
     private final Traits traits;
-    private final Ring ring;
-    private final Arena arena = Arena.ofConfined();
-    private final MemorySegment argument = arena.allocate(ARGUMENT_BYTES, 8);
-    private final MemorySegment memory = arena.allocate(16, 8);
-    private final MemorySegment tag = arena.allocate(8, 8);
-    private final ArrayDeque<Integer> free = new ArrayDeque<>();
-    private final Map<Long, Slot> slots = new HashMap<>();
-    private final Map<Long, FixedTransfer> transfers = new HashMap<>();
+    private final FixedSlots slots;
+    private final FixedTransfers transfers;
     // from any thread to the owner
     private final Queue<Retirement> retirements = new ConcurrentLinkedQueue<>();
-    private long next = 1;
     private int done;
     private boolean closed;
 
     private FixedTable(Ring ring, int mostSlots) {
-        this.ring = ring;
+        this.loop = new CompletionLoop("table", ring, this::completed);
+        this.slots = new FixedSlots(ring, mostSlots);
+        this.transfers = new FixedTransfers(loop);
         this.traits = new Traits(
                 "io_uring", EnumSet.allOf(Access.class), true, true, mostSlots, MOST_BYTES, Fence.COMPLETION);
-        for (int i = 0; i < mostSlots; i++) {
-            free.add(i);
-        }
     }
 
     /// An empty table in a ring of its own.
@@ -157,13 +91,11 @@ public final class FixedTable implements Registrar {
             if (!ring.supports(Ring.OP_READ_FIXED) || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
                 throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=READ_FIXED");
             }
-            table.argument.set(JAVA_INT, 0, mostSlots);
-            table.argument.set(JAVA_INT, 4, SPARSE);
-            check("BUFFERS2", ring.register(REGISTER_BUFFERS2, table.argument, ARGUMENT_BYTES));
+            table.slots.make();
             return table;
         } catch (Throwable failure) {
             ring.close();
-            table.arena.close();
+            table.slots.close();
             throw failure;
         }
     }
@@ -176,37 +108,24 @@ public final class FixedTable implements Registrar {
     @Override
     public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
-        if (Thread.currentThread() != owner) {
-            throw new RegistrationRefusedException("table belongs to another thread: owner=" + owner.getName());
+        if (!loop.isOwner()) {
+            throw new RegistrationRefusedException(
+                    "table belongs to another thread: owner=" + loop.owner().getName());
         }
         if (closed) {
             throw new RegistrationRefusedException("table is closed");
         }
         takeUp();
-        Integer place = free.peek();
-        if (place == null) {
-            throw new RegistrationRefusedException("table is full: slots=" + traits.mostMarks());
-        }
-        Slot slot = new Slot(this, place, next, slab.address() + offset, length);
-        slots.put(slot.key, slot);
-        long result = update(slot, slot.address, length);
-        if (result < 1) {
-            slots.remove(slot.key);
-            throw new RegistrationRefusedException("io_uring_register: opcode=BUFFERS_UPDATE errno=" + -result);
-        }
-        // nothing below can fail
-        next++;
-        free.remove();
-        return slot;
+        return slots.fill(slab.address() + offset, length);
     }
 
     /// Empties the slot and cancels what still uses it; at once on the owner's thread, with its next
     /// [#progress] else.
     @Override
     public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
-        Retirement asked = new Retirement(of(mark), memoryIsFree);
+        Retirement asked = new Retirement(slots.of(mark), memoryIsFree);
         retirements.add(asked);
-        if (Thread.currentThread() == owner && !closed) {
+        if (loop.isOwner() && !closed) {
             takeUp();
         }
     }
@@ -248,14 +167,10 @@ public final class FixedTable implements Registrar {
             return 0;
         }
         takeUp();
-        ring.enter();
-        ring.reap(this::completed);
+        loop.give();
+        loop.takeUp();
         if (done == 0 && millis != 0) {
-            long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
-            if (result < 0) {
-                throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());
-            }
-            ring.reap(this::completed);
+            loop.await(millis);
         }
         int now = done;
         done = 0;
@@ -283,11 +198,11 @@ public final class FixedTable implements Registrar {
         long end = System.nanoTime() + KERNEL_LETS_GO.toNanos();
         try {
             takeUp();
-            for (Slot each : slots.values()) {
+            for (FixedSlot each : slots.all()) {
                 empty(each);
             }
-            cancelEach(_ -> true);
-            while (!slots.isEmpty() || !transfers.isEmpty()) {
+            transfers.cancel(_ -> true);
+            while (slots.size() > 0 || !transfers.isEmpty()) {
                 if (System.nanoTime() - end > 0) {
                     throw new IllegalStateException("the kernel still has memory: slots=" + slots.size());
                 }
@@ -297,13 +212,14 @@ public final class FixedTable implements Registrar {
             throw new IllegalStateException("the ring does not tell what it has: slots=" + slots.size(), refused);
         }
         closed = true;
-        ring.close();
-        arena.close();
+        loop.close();
+        slots.close();
     }
 
     @Override
     public String toString() {
-        return "FixedTable[slots=" + traits.mostMarks() + " owner=" + owner.getName() + "]";
+        return "FixedTable[slots=" + traits.mostMarks() + " owner="
+                + loop.owner().getName() + "]";
     }
 
     /// Writes registered bytes to a file.
@@ -327,24 +243,24 @@ public final class FixedTable implements Registrar {
 
     /// Asks the kernel to end what waits on a descriptor; each one is answered all the same.
     void cancelAll(Descriptor on) throws PosixException {
-        cancelEach(transfer -> transfer.descriptor == on);
+        transfers.cancel(transfer -> transfer.descriptor == on);
     }
 
     private FixedTransfer begin(String call, byte opcode, PosixSocket socket, Mark mark, long address, int length)
             throws PosixException {
-        Slot slot = marked(mark, address, length);
+        FixedSlot slot = marked(mark, address, length);
         return begin(call, opcode, SocketDoor.stream(socket).descriptor(), slot, 0, address, length, NOTHING);
     }
 
-    private Slot marked(Mark mark, long address, int length) {
+    private FixedSlot marked(Mark mark, long address, int length) {
         checkOwner();
-        Slot slot = of(mark);
+        FixedSlot slot = slots.of(mark);
         long offset = address - slot.address;
         if (length < 1 || offset < 0 || offset > slot.length - length) {
             throw new IllegalArgumentException(
                     "not in the mark: offset=" + offset + " length=" + length + " marked=" + slot.length);
         }
-        if (closed || slots.get(slot.key) != slot || slot.memoryIsFree != null) {
+        if (closed || !slots.isFilled(slot)) {
             throw new IllegalStateException("mark is retired: " + slot);
         }
         return slot;
@@ -354,7 +270,7 @@ public final class FixedTable implements Registrar {
             String call,
             byte opcode,
             Descriptor descriptor,
-            @Nullable Slot slot,
+            @Nullable FixedSlot slot,
             long at,
             long address,
             int length,
@@ -364,50 +280,7 @@ public final class FixedTable implements Registrar {
         if (closed) {
             throw new IllegalStateException("table is closed: call=" + call);
         }
-        FixedTransfer transfer = new FixedTransfer(call, slot, descriptor, ended);
-        int fd = descriptor.enter(call);
-        long id = next;
-        boolean given = false;
-        try {
-            transfers.put(id, transfer);
-            MemorySegment request = request();
-            request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
-            request.set(JAVA_INT, Ring.SQE_FD, fd);
-            request.set(JAVA_LONG, Ring.SQE_OFFSET, at);
-            request.set(JAVA_LONG, Ring.SQE_ADDRESS, address);
-            request.set(JAVA_INT, Ring.SQE_LENGTH, length);
-            request.set(JAVA_SHORT, Ring.SQE_BUFFER, (short) (slot == null ? 0 : slot.index));
-            request.set(JAVA_LONG, Ring.SQE_USER_DATA, id);
-            given = true;
-        } finally {
-            if (!given) {
-                transfers.remove(id);
-                descriptor.leave();
-            }
-        }
-        next++;
-        if (slot != null) {
-            slot.transfers++;
-        }
-        try {
-            ring.enter();
-        } catch (PosixException notNow) {
-            // the ring has the request, so its end is told: the next progress() hands it over, or says why not
-            return transfer;
-        }
-        return transfer;
-    }
-
-    private MemorySegment request() throws PosixException {
-        MemorySegment request = ring.next();
-        while (request == null) {
-            ring.enter();
-            ring.reap(this::completed);
-            request = ring.next();
-        }
-        // until it is filled in it is a request for nothing
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
-        return request;
+        return transfers.begin(call, opcode, descriptor, slot, at, address, length, ended);
     }
 
     private void takeUp() {
@@ -422,98 +295,29 @@ public final class FixedTable implements Registrar {
             }
         }
         // an idle slot's tag is there already
-        ring.reap(this::completed);
+        loop.takeUp();
     }
 
-    private void empty(Slot slot) throws PosixException {
-        check("BUFFERS_UPDATE", update(slot, 0, 0));
+    private void empty(FixedSlot slot) throws PosixException {
+        slots.empty(slot);
         if (slot.transfers > 0) {
-            cancelEach(transfer -> transfer.slot == slot);
+            transfers.cancel(transfer -> transfer.slot == slot);
         }
-    }
-
-    private void cancelEach(Predicate<FixedTransfer> which) throws PosixException {
-        for (Map.Entry<Long, FixedTransfer> each : transfers.entrySet()) {
-            if (which.test(each.getValue())) {
-                cancel(each.getKey());
-            }
-        }
-        ring.enter();
-    }
-
-    private void cancel(long id) throws PosixException {
-        MemorySegment request = ring.next();
-        while (request == null) {
-            // completions are read later: the caller walks over the transfers
-            ring.enter();
-            request = ring.next();
-        }
-        request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_ASYNC_CANCEL);
-        request.set(JAVA_INT, Ring.SQE_FD, -1);
-        request.set(JAVA_LONG, Ring.SQE_ADDRESS, id);
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
-    }
-
-    private long update(Slot slot, long address, long length) {
-        memory.set(JAVA_LONG, 0, address);
-        memory.set(JAVA_LONG, 8, length);
-        tag.set(JAVA_LONG, 0, length == 0 ? 0 : TAG | slot.key);
-        argument.fill((byte) 0);
-        argument.set(JAVA_INT, 0, slot.index);
-        argument.set(JAVA_LONG, 8, memory.address());
-        argument.set(JAVA_LONG, 16, tag.address());
-        argument.set(JAVA_INT, 24, 1);
-        return ring.register(REGISTER_BUFFERS_UPDATE, argument, ARGUMENT_BYTES);
     }
 
     private void completed(long userData, int result, int flags) {
-        if ((userData & CANCEL) != 0) {
-            return;
-        }
         done++;
-        if ((userData & TAG) != 0) {
-            emptied(userData & ~TAG);
-            return;
-        }
-        FixedTransfer transfer = transfers.remove(userData);
-        if (transfer != null) {
-            if (transfer.slot != null) {
-                transfer.slot.transfers--;
+        if (FixedSlots.isTag(userData)) {
+            Runnable told = slots.emptied(userData);
+            if (told != null) {
+                told.run();
             }
-            transfer.descriptor.leave();
-            transfer.answered(result);
+        } else {
+            transfers.answered(userData, result);
         }
-    }
-
-    /// The kernel has no page of it any more.
-    private void emptied(long key) {
-        Slot slot = slots.remove(key);
-        if (slot == null) {
-            return;
-        }
-        free.add(slot.index);
-        Runnable told = slot.memoryIsFree;
-        if (told != null) {
-            told.run();
-        }
-    }
-
-    private Slot of(Mark mark) {
-        if (mark instanceof Slot slot && slot.table == this) {
-            return slot;
-        }
-        throw new IllegalArgumentException("mark of another device: " + mark);
     }
 
     void checkOwner() {
-        if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("table belongs to another thread: owner=" + owner.getName());
-        }
-    }
-
-    private static void check(String opcode, long result) throws PosixException {
-        if (result < 0) {
-            throw CallFailure.of("io_uring_register", (int) -result, "opcode=" + opcode);
-        }
+        loop.checkOwner();
     }
 }

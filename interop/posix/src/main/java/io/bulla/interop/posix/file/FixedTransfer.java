@@ -6,19 +6,19 @@ import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.Descriptor;
 import org.jspecify.annotations.Nullable;
 
-/// One read or write of a [FixedTable], until the kernel has answered.
+/// One read or write of a [FixedTable], until the kernel has answered. Belongs to the table's thread.
 public final class FixedTransfer {
 
     private final String call;
     // none if it names no registered memory
-    final FixedTable.@Nullable Slot slot;
+    final @Nullable FixedSlot slot;
     final Descriptor descriptor;
     private final Runnable ended;
     private boolean done;
     private int result;
 
     /// @param ended told once the kernel has answered; does not throw
-    FixedTransfer(String call, FixedTable.@Nullable Slot slot, Descriptor descriptor, Runnable ended) {
+    FixedTransfer(String call, @Nullable FixedSlot slot, Descriptor descriptor, Runnable ended) {
         this.call = call;
         this.slot = slot;
         this.descriptor = descriptor;
@@ -54,7 +54,7 @@ public final class FixedTransfer {
     }
 
     private String where() {
-        return slot == null ? descriptor.toString() : "slot=" + slot.index();
+        return slot == null ? descriptor.toString() : "slot=" + slot.index;
     }
 
     @Override

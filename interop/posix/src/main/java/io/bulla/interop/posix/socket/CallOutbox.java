@@ -17,7 +17,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 
 /// An outbox over `sendmsg`, for kernels without io_uring: the kernel copies, so a send is done when it is
-/// accepted.
+/// accepted. Belongs to the thread that opened it.
 final class CallOutbox implements Outbox {
 
     private static final long POLLFD_BYTES = 8;

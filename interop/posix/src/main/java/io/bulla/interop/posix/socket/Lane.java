@@ -7,8 +7,10 @@ import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.internal.stream.StreamSocket;
 import java.util.ArrayDeque;
 
-/// The sends of one socket, in order: a stream takes one call at a time. While one of them is not done the
-/// descriptor stays, even when the socket is closed, so that the kernel can be made to let go.
+/// The sends of one socket, in order: a stream takes one call at a time. Belongs to its outbox's thread.
+///
+/// While one of them is not done the descriptor stays, even when the socket is closed, so that the kernel can be made
+/// to let go.
 final class Lane {
 
     final PosixSocket socket;

@@ -8,10 +8,9 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.internal.calls.Call;
-import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.FirstFailure;
 import io.bulla.interop.posix.internal.calls.Libc;
+import io.bulla.interop.posix.internal.uring.CompletionLoop;
 import io.bulla.interop.posix.internal.uring.Ring;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -26,12 +25,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// An outbox over io_uring. A request's user data is its send's slot; a completion with the mark of a
-/// notification ends one call's reading, any other is a call's answer.
+/// notification ends one call's reading, any other is a call's answer. Belongs to the thread that opened it.
 final class RingOutbox implements Outbox {
 
     private static final int ENTRIES = 256;
     private static final long READY = 1L << 62;
-    private static final long CANCEL = 1L << 61;
     private static final int SLOT = 0x7fffffff;
     private static final long KERNEL_LETS_GO_NANOS = Duration.ofSeconds(10).toNanos();
 
@@ -40,8 +38,7 @@ final class RingOutbox implements Outbox {
 
     private record Slot(Lane lane, SocketSend send) {}
 
-    private final Thread owner = Thread.currentThread();
-    private final Ring ring;
+    private final CompletionLoop loop;
     private final boolean zeroCopy;
     private final Map<PosixSocket, Lane> lanes = new IdentityHashMap<>();
     private final ArrayDeque<Lane> ready = new ArrayDeque<>();
@@ -55,7 +52,7 @@ final class RingOutbox implements Outbox {
     private boolean closed;
 
     private RingOutbox(Ring ring, boolean zeroCopy) {
-        this.ring = ring;
+        this.loop = new CompletionLoop("outbox", ring, this::reaped);
         this.zeroCopy = zeroCopy;
     }
 
@@ -81,7 +78,7 @@ final class RingOutbox implements Outbox {
     @Override
     public SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException {
         try {
-            checkOwner();
+            loop.checkOwner();
             if (closing) {
                 throw new IllegalStateException("outbox already closed");
             }
@@ -113,7 +110,7 @@ final class RingOutbox implements Outbox {
 
     @Override
     public int progress(int millis) throws PosixException {
-        checkOwner();
+        loop.checkOwner();
         if (closed) {
             return 0;
         }
@@ -126,12 +123,8 @@ final class RingOutbox implements Outbox {
 
     private void advance(int millis) throws PosixException {
         give();
-        if (ring.reap(this::reaped) == 0 && doneSinceAsked == 0 && millis != 0) {
-            long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
-            if (result < 0) {
-                throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());
-            }
-            ring.reap(this::reaped);
+        if (loop.takeUp() == 0 && doneSinceAsked == 0 && millis != 0) {
+            loop.await(millis);
         }
         give();
     }
@@ -143,7 +136,7 @@ final class RingOutbox implements Outbox {
 
     @Override
     public void close() {
-        checkOwner();
+        loop.checkOwner();
         if (closed) {
             return;
         }
@@ -165,7 +158,7 @@ final class RingOutbox implements Outbox {
         }
         closed = true;
         OPEN.remove(this);
-        ring.close();
+        loop.close();
         failures.rethrow();
     }
 
@@ -183,18 +176,10 @@ final class RingOutbox implements Outbox {
         for (Lane lane : lanes.values()) {
             if (lane.busy) {
                 int slot = slotOf(lane.waiting.element());
-                cancel(slot);
-                cancel(slot | READY);
+                loop.cancel(slot);
+                loop.cancel(slot | READY);
             }
         }
-    }
-
-    private void cancel(long userData) throws PosixException {
-        MemorySegment request = next();
-        request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_ASYNC_CANCEL);
-        request.set(JAVA_INT, Ring.SQE_FD, -1);
-        request.set(JAVA_LONG, Ring.SQE_ADDRESS, userData);
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
     }
 
     /// Gives the kernel the next call of every lane that waits for one.
@@ -205,7 +190,7 @@ final class RingOutbox implements Outbox {
                 ready.remove();
                 continue;
             }
-            MemorySegment request = next();
+            MemorySegment request = loop.request();
             ready.remove();
             if (lane.wantsReady) {
                 awaitReady(lane, request);
@@ -213,29 +198,7 @@ final class RingOutbox implements Outbox {
                 call(lane, request);
             }
         }
-        enter();
-    }
-
-    private MemorySegment next() throws PosixException {
-        MemorySegment request = ring.next();
-        while (request == null) {
-            enter();
-            request = ring.next();
-        }
-        // until it is filled in it is a request for nothing, whose completion belongs to no send
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, CANCEL);
-        return request;
-    }
-
-    private void enter() throws PosixException {
-        try {
-            ring.enter();
-        } catch (PosixException busy) {
-            if (busy.errno() != Errno.EAGAIN && busy.errno() != Errno.EBUSY) {
-                throw busy;
-            }
-            ring.reap(this::reaped);
-        }
+        loop.give();
     }
 
     void call(Lane lane, MemorySegment request) {
@@ -279,9 +242,6 @@ final class RingOutbox implements Outbox {
     }
 
     void completed(long userData, int result, int flags) {
-        if ((userData & CANCEL) != 0) {
-            return;
-        }
         int slot = (int) userData & SLOT;
         Lane lane = slots.get(slot).lane();
         SocketSend send = slots.get(slot).send();
@@ -398,12 +358,6 @@ final class RingOutbox implements Outbox {
             lane.done();
             // last, for it may need memory: without it a slot is lost and nothing else
             freeSlots.push(slot);
-        }
-    }
-
-    private void checkOwner() {
-        if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("outbox belongs to another thread: owner=" + owner.getName());
         }
     }
 }

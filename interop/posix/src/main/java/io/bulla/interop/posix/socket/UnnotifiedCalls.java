@@ -4,7 +4,7 @@ package io.bulla.interop.posix.socket;
 import io.bulla.interop.posix.internal.calls.FirstFailure;
 import org.jspecify.annotations.Nullable;
 
-/// The calls of one socket whose notifications have not come, by number.
+/// The calls of one socket whose notifications have not come, by number. Under the lock of its socket.
 ///
 /// The kernel numbers the successful `MSG_ZEROCOPY` calls of a socket from 0 on, modulo 2^32, and tells of them
 /// in ranges, mostly but not always in order.
