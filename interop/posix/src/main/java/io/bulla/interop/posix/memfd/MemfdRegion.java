@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix.memfd;
 
+import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.internal.calls.CallFailure;
@@ -22,16 +23,16 @@ import org.jspecify.annotations.Nullable;
 /// Until it is sealed it belongs to one thread.
 final class MemfdRegion extends Unmapper.Freeable implements Region {
 
-    private final MemfdSource source;
+    private final MemoryBudget budget;
     private final int fd;
     private final Descriptor descriptor;
     private @Nullable Mapping writing;
     private @Nullable SealedFile sealed;
     private long booked;
 
-    /// Takes over `fd`, a mapping of all of it, and as many bytes of the source's budget.
-    MemfdRegion(MemfdSource source, int fd, Mapping writing) {
-        this.source = source;
+    /// Takes over `fd`, a mapping of all of it, and as many bytes of the budget.
+    MemfdRegion(MemoryBudget budget, int fd, Mapping writing) {
+        this.budget = budget;
         this.fd = fd;
         this.descriptor = new Descriptor(fd, "memfd");
         this.writing = writing;
@@ -79,7 +80,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
         // an empty file can be mapped, and not be looked at
         sealed = SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard == Guard.SHARED, this::giveBack);
         long kept = Memfd.inPages(used);
-        source.budget().give(booked - kept);
+        budget.give(booked - kept);
         booked = kept;
         return sealed.memory().asSlice(0, used);
     }
@@ -126,7 +127,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     }
 
     private void giveBack() {
-        source.budget().give(booked);
+        budget.give(booked);
     }
 
     private void check(String call, int result) throws PosixException {

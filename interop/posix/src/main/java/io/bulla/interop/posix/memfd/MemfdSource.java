@@ -149,17 +149,13 @@ public final class MemfdSource implements MemorySource {
         }
     }
 
-    MemoryBudget budget() {
-        return budget;
-    }
-
     private MemfdRegion open(long bytes) throws PosixException {
         int fd = check("memfd_create", Memfd.create(), bytes);
         try {
             check("ftruncate", Memfd.truncate(fd, bytes), bytes);
             Mapping writing = Mapping.writable(fd, bytes);
             try {
-                return new MemfdRegion(this, fd, writing);
+                return new MemfdRegion(budget, fd, writing);
             } catch (Throwable failure) {
                 writing.close();
                 throw failure;
