@@ -3,12 +3,13 @@ package io.bulla.interop.posix.lending;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.internal.calls.Descriptor;
+import io.bulla.iovec.Generation;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A slab of a lender's, as a borrower knows it.
+/// A slab of a lender's, as a borrower knows it. Any thread may call: what changes is under its monitor.
 ///
 /// ```
 /// known --forget: told to unmap, or the borrower closes--> forgotten --nothing lent, nothing mapped--> said
@@ -20,7 +21,18 @@ import org.jspecify.annotations.Nullable;
 /// back.
 final class BorrowedSlab implements SlabView.Owner {
 
-    private final SlabBorrower borrower;
+    /// The borrower that a slab is of.
+    interface Borrower {
+
+        Tether tether();
+
+        boolean isClosed();
+
+        /// The descriptor of a slab is closed.
+        void closedOne();
+    }
+
+    private final Borrower borrower;
     private final long id;
     private final Descriptor file;
     private final long byteSize;
@@ -34,7 +46,7 @@ final class BorrowedSlab implements SlabView.Owner {
     private boolean forgotten;
     private boolean gone;
 
-    BorrowedSlab(SlabBorrower borrower, long id, Descriptor file, long byteSize) {
+    BorrowedSlab(Borrower borrower, long id, Descriptor file, long byteSize) {
         this.borrower = borrower;
         this.id = id;
         this.file = file;
@@ -72,7 +84,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
     /// A lease that cannot be used. If the lender does not read now, it keeps it until the string hangs up.
     private void refuse(SlabRecord said) {
-        if (borrower.say(said.slot(), said.generation(), id)) {
+        if (borrower.tether().say(said.slot(), said.generation(), id)) {
             settled();
         }
     }
@@ -164,7 +176,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
         @Override
         boolean say() {
-            said = said || slab.borrower.say(slot, generation, slab.id);
+            said = said || slab.borrower.tether().say(slot, generation, slab.id);
             if (said) {
                 slab.settled();
             }
@@ -176,7 +188,44 @@ final class BorrowedSlab implements SlabView.Owner {
 
         @Override
         boolean say() {
-            return borrower.isClosed() || borrower.say(SlabRecord.UNMAP, 0, id);
+            return borrower.isClosed() || borrower.tether().say(SlabRecord.UNMAP, 0, id);
+        }
+    }
+
+    /// One lease of a borrowed buffer, and the stamp of its bytes: the stamp ends first, then the lease goes
+    /// back.
+    private static final class Borrowed extends Generation implements Runnable {
+
+        private final SlabView view;
+        private final Saying giveBack;
+
+        Borrowed(SlabView view, Saying giveBack) {
+            this.view = view;
+            this.giveBack = giveBack;
+        }
+
+        /// The last handle is closed.
+        @Override
+        public void run() {
+            switch (end()) {
+                case FREE -> rested();
+                case ESCAPED -> {
+                    view.endFor(giveBack);
+                    view.leave();
+                }
+                // the call that still reads says when
+                case RESTS -> {}
+                case AGAIN -> throw new IllegalStateException("lease given back twice");
+            }
+        }
+
+        @Override
+        protected void rested() {
+            try {
+                giveBack.now();
+            } finally {
+                view.leave();
+            }
         }
     }
 }

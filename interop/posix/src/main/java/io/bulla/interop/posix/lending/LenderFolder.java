@@ -16,7 +16,8 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /// The folder that lenders have their sockets in. A socket whose lender was killed stays as a file: it
 /// refuses connections, which one that is served never does, and goes with the next who notices, a borrower
-/// or another lender. Each has a name of its own, so what is removed is never a later one's.
+/// or another lender. Each has a name of its own, so what is removed is never a later one's. Any
+/// thread may call.
 final class LenderFolder {
 
     private static final String PRIVATE = "rwx------";

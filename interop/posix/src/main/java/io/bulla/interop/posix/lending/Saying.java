@@ -4,7 +4,7 @@ package io.bulla.interop.posix.lending;
 import io.bulla.interop.posix.internal.calls.Unmapper;
 import org.jspecify.annotations.Nullable;
 
-/// Something said to the lender: now, or by the thread that frees, until the socket has room.
+/// Something said to the lender: now, by any thread, or by the thread that frees, until the socket has room.
 abstract class Saying extends Unmapper.Freeable {
 
     /// Of those that wait for the end of a mapping.

@@ -6,6 +6,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.interop.posix.internal.calls.MemoryLeft;
 import io.bulla.interop.posix.internal.calls.NativeAccess;
 import io.bulla.interop.posix.internal.calls.Unmapper;
+import io.bulla.interop.posix.internal.memory.SlabFile;
 import io.bulla.pool.PoolFigures;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;

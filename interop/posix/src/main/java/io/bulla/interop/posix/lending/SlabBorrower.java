@@ -4,18 +4,11 @@ package io.bulla.interop.posix.lending;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.SealRefusedException;
-import io.bulla.interop.posix.internal.calls.Call;
-import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.Descriptor;
-import io.bulla.interop.posix.internal.calls.DescriptorRoom;
-import io.bulla.interop.posix.internal.calls.Libc;
-import io.bulla.interop.posix.internal.calls.Memfd;
 import io.bulla.interop.posix.internal.calls.NativeAccess;
 import io.bulla.interop.posix.internal.memory.ReceivedFile;
-import io.bulla.interop.posix.internal.memory.SealCheck;
 import io.bulla.interop.posix.internal.stream.Rights;
 import io.bulla.interop.posix.internal.stream.StreamSocket;
 import java.io.EOFException;
@@ -25,10 +18,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -59,28 +48,18 @@ import org.jspecify.annotations.Nullable;
 /// its buffer gives nothing back.
 public final class SlabBorrower implements AutoCloseable {
 
-    // more are left in the socket, which holds about as many
-    private static final int MOST_FILES = 1024;
-
     private final StreamSocket socket;
     private final Path path;
     private final MemorySource copies;
     private final long limit;
-    private final Tether tether;
+    private final BorrowedSlabs slabs;
     private final ReentrantLock receiving = new ReentrantLock();
     // under the lock of receiving
     private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
 
-    // from here on under this monitor, with what the slabs keep
-    private final Map<Long, BorrowedSlab> slabs = new HashMap<>();
-    // whose records another connection has still to bring
-    private final Map<Long, Descriptor> files = new HashMap<>();
-    private boolean closed;
-    private final DescriptorRoom room = new DescriptorRoom();
-
     private SlabBorrower(StreamSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
         this.socket = socket;
-        this.tether = tether;
+        this.slabs = new BorrowedSlabs(tether);
         this.path = path;
         this.copies = copies;
         this.limit = limit;
@@ -116,7 +95,7 @@ public final class SlabBorrower implements AutoCloseable {
                     throw new SealRefusedException("not a lender of slabs: magic=0x" + Long.toHexString(said.slab())
                             + " version=" + said.generation());
                 }
-                Tether tether = new Tether(socket, new Descriptor(one(rights), "string"));
+                Tether tether = new Tether(socket, new Descriptor(BorrowedSlabs.one(rights), "string"));
                 SlabBorrower borrower = new SlabBorrower(socket, tether, lender, copies, limit);
                 rights.handedOn();
                 return borrower;
@@ -171,13 +150,13 @@ public final class SlabBorrower implements AutoCloseable {
                 }
             }
         } catch (EOFException ended) {
-            if (!isClosed()) {
+            if (!slabs.isClosed()) {
                 LenderFolder.removeIfOrphan(path);
             }
             throw ended;
         } catch (PosixException failure) {
             // a close may come before the call, and end the descriptor
-            throw isClosed() ? closedMeanwhile(failure) : failure;
+            throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
         } finally {
             receiving.unlock();
         }
@@ -203,9 +182,9 @@ public final class SlabBorrower implements AutoCloseable {
             return opened(said);
         }
         if (said.slot() < 0) {
-            throw refused("a record of no lease", said);
+            throw said.refused("a record of no lease");
         }
-        if (!isKnown(said.slab())) {
+        if (!slabs.knows(said.slab())) {
             // it was sent before the record was: it is there
             listen();
         }
@@ -214,35 +193,22 @@ public final class SlabBorrower implements AutoCloseable {
 
     /// The buffer of a file that has come, or comes now: it was sent before its record.
     private SealedBuffer opened(SlabRecord said) throws IOException {
-        Descriptor file = kept(said.slab());
+        Descriptor file = slabs.kept(said.slab());
         if (file == null) {
             listen();
-            file = kept(said.slab());
+            file = slabs.kept(said.slab());
         }
         if (file == null) {
-            throw refused("no such file", said);
+            throw said.refused("no such file");
         }
         return mapped(said, file);
-    }
-
-    private synchronized @Nullable Descriptor kept(long file) {
-        Descriptor kept = files.remove(file);
-        if (kept != null) {
-            // the opener's now
-            room.giveBack();
-        }
-        return kept;
-    }
-
-    private synchronized boolean hasRoom() {
-        return files.size() < MOST_FILES;
     }
 
     /// @param file the buffer's, or closed if this fails
     private SealedBuffer mapped(SlabRecord said, Descriptor file) throws IOException {
         if (said.length() < 0 || said.length() > limit) {
             file.close();
-            throw refused("a message over the limit of " + limit, said);
+            throw said.refused("a message over the limit of " + limit);
         }
         return ReceivedFile.map(file, said.offset(), said.length());
     }
@@ -260,9 +226,9 @@ public final class SlabBorrower implements AutoCloseable {
             return;
         }
         try {
-            while (hasRoom() && listenOnce()) {}
+            while (slabs.hasRoom() && listenOnce()) {}
         } catch (PosixException failure) {
-            throw isClosed() ? closedMeanwhile(failure) : failure;
+            throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
         } finally {
             receiving.unlock();
         }
@@ -280,7 +246,7 @@ public final class SlabBorrower implements AutoCloseable {
             boolean ofSlabs =
                     said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP || said.slot() == SlabRecord.FILE;
             if (rights.bytes() < SlabRecord.TO_BORROWER || !ofSlabs) {
-                throw refused("nothing of slabs, bytes=" + rights.bytes(), said);
+                throw said.refused("nothing of slabs, bytes=" + rights.bytes());
             }
             takeIn(said, rights);
             return true;
@@ -294,15 +260,11 @@ public final class SlabBorrower implements AutoCloseable {
         if (said.slot() == SlabRecord.SLAB) {
             learnOrEnd(said, rights);
         } else if (said.slot() == SlabRecord.FILE) {
-            keep(said, rights);
+            slabs.keep(said, rights);
         } else {
             checkNone(said, rights);
-            known(said, true).forget();
+            slabs.remove(said).forget();
         }
-    }
-
-    private synchronized boolean isKnown(long slab) {
-        return slabs.containsKey(slab);
     }
 
     private static EOFException closedMeanwhile(PosixException failure) {
@@ -315,67 +277,12 @@ public final class SlabBorrower implements AutoCloseable {
     /// and give themselves back as before; with the last of them the string goes. Again is harmless.
     @Override
     public void close() {
-        List<BorrowedSlab> left;
-        List<Descriptor> unopened;
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            left = new ArrayList<>(slabs.values());
-            unopened = new ArrayList<>(files.values());
-            closed = true;
-            slabs.clear();
-            files.clear();
-        }
-        socket.stopReceiving();
-        for (Descriptor each : unopened) {
-            each.close();
-            room.giveBack();
-        }
-        left.forEach(BorrowedSlab::forget);
-        tether.leave();
+        slabs.close(socket::stopReceiving);
     }
 
     @Override
-    public synchronized String toString() {
-        return "SlabBorrower[" + socket + " slabs=" + slabs.size() + (closed ? " closed" : "") + "]";
-    }
-
-    /// Says something to the lender, if that goes at once.
-    ///
-    /// @return false if it is to be said again later; true if it was said, or there is no lender any more
-    boolean say(int slot, int generation, long slab) {
-        if (!socket.descriptor().tryEnter()) {
-            return true;
-        }
-        try {
-            Call call = Call.current();
-            SlabRecord.giveBack(call.option, slot, generation, slab);
-            call.entry(0, call.option.address(), SlabRecord.TO_LENDER);
-            long result = call.sendmsg(socket.descriptor().fd(), call.entries, 1, Libc.MSG_DONTWAIT);
-            return result >= 0 || !isForNow((int) -result);
-        } finally {
-            socket.descriptor().leave();
-        }
-    }
-
-    boolean isClosed() {
-        synchronized (this) {
-            return closed;
-        }
-    }
-
-    /// The descriptor of a slab is closed.
-    void closedOne() {
-        room.giveBack();
-    }
-
-    Tether tether() {
-        return tether;
-    }
-
-    private static boolean isForNow(int errno) {
-        return errno == Libc.EAGAIN || errno == Errno.ENOBUFS.number() || errno == Errno.ENOMEM.number();
+    public String toString() {
+        return "SlabBorrower[" + socket + " " + slabs + "]";
     }
 
     private @Nullable SealedBuffer receiveOne() throws IOException {
@@ -393,7 +300,7 @@ public final class SlabBorrower implements AutoCloseable {
                 case SlabRecord.BYTES -> {
                     return bytes(said, rights);
                 }
-                default -> throw refused("a record of no kind", said);
+                default -> throw said.refused("a record of no kind");
             }
             return null;
         } catch (SealRefusedException | RuntimeException | Error failure) {
@@ -403,45 +310,24 @@ public final class SlabBorrower implements AutoCloseable {
     }
 
     private SealedBuffer sealed(SlabRecord said, Rights rights) throws IOException {
-        Descriptor file = new Descriptor(one(rights), "memfd");
+        Descriptor file = new Descriptor(BorrowedSlabs.one(rights), "memfd");
         rights.handedOn();
         return mapped(said, file);
     }
 
-    private void keep(SlabRecord said, Rights rights) throws IOException {
-        Descriptor file = new Descriptor(one(rights), "memfd");
-        synchronized (this) {
-            if (closed) {
-                throw new EOFException("borrower was closed");
-            }
-            if (files.size() >= MOST_FILES || files.containsKey(said.slab())) {
-                throw refused("a file twice, or too many: files=" + files.size(), said);
-            }
-            checkRoom(said);
-            files.put(said.slab(), file);
-            rights.handedOn();
-        }
-    }
-
-    private void checkRoom(SlabRecord said) throws SealRefusedException {
-        if (!room.take()) {
-            throw refused("more descriptors than a lender may have kept here: " + room, said);
-        }
-    }
-
     private static void checkNone(SlabRecord said, Rights rights) throws SealRefusedException {
         if (rights.count() != 0) {
-            throw refused("descriptors=" + rights.count(), said);
+            throw said.refused("descriptors=" + rights.count());
         }
     }
 
     private SealedBuffer lent(SlabRecord said) throws IOException {
         if (said.length() > limit) {
-            throw refused("a message over the limit of " + limit, said);
+            throw said.refused("a message over the limit of " + limit);
         }
-        BorrowedSlab slab = known(said, false);
+        BorrowedSlab slab = slabs.known(said);
         if (said.offset() < 0 || said.length() < 0 || said.length() > slab.byteSize() - said.offset()) {
-            throw refused("a message past the slab's end, byteSize=" + slab.byteSize(), said);
+            throw said.refused("a message past the slab's end, byteSize=" + slab.byteSize());
         }
         return slab.lent(said);
     }
@@ -449,49 +335,16 @@ public final class SlabBorrower implements AutoCloseable {
     /// What comes on a slab that is not known could not be understood.
     private void learnOrEnd(SlabRecord said, Rights rights) throws IOException {
         try {
-            learn(said, rights);
+            slabs.learn(said, rights);
         } catch (IOException failure) {
             socket.breakStream(failure);
             throw failure;
         }
     }
 
-    private void learn(SlabRecord said, Rights rights) throws IOException {
-        int fd = one(rights);
-        Memfd.Extent extent = SealCheck.of(fd, SealCheck.SHARED_SLAB, 0, said.length());
-        if (said.length() < 1 || extent.taken() < extent.bytes()) {
-            throw refused("a slab with holes, taken=" + extent.taken(), said);
-        }
-        BorrowedSlab slab = new BorrowedSlab(this, said.slab(), new Descriptor(fd, "memfd"), said.length());
-        synchronized (this) {
-            if (closed) {
-                throw new EOFException("borrower was closed");
-            }
-            if (slabs.containsKey(said.slab())) {
-                throw refused("a slab twice", said);
-            }
-            checkRoom(said);
-            slabs.put(said.slab(), slab);
-        }
-        rights.handedOn();
-    }
-
-    private BorrowedSlab known(SlabRecord said, boolean last) throws IOException {
-        synchronized (this) {
-            if (closed) {
-                throw new EOFException("borrower was closed");
-            }
-            BorrowedSlab slab = last ? slabs.remove(said.slab()) : slabs.get(said.slab());
-            if (slab == null) {
-                throw refused("no such slab", said);
-            }
-            return slab;
-        }
-    }
-
     private SealedBuffer bytes(SlabRecord said, Rights rights) throws IOException {
         if (rights.count() != 0 || said.length() < 0 || said.length() > limit) {
-            throw refused("bytes over the limit of " + limit + ", descriptors=" + rights.count(), said);
+            throw said.refused("bytes over the limit of " + limit + ", descriptors=" + rights.count());
         }
         Region region = copies.allocate(Math.max(1, said.length()));
         boolean whole = false;
@@ -512,19 +365,5 @@ public final class SlabBorrower implements AutoCloseable {
                 region.release();
             }
         }
-    }
-
-    private static int one(Rights rights) throws IOException {
-        if (rights.truncated()) {
-            throw CallFailure.of("recvmsg", Errno.EMFILE.number(), "descriptors=" + rights.count());
-        }
-        if (rights.count() != 1) {
-            throw new SealRefusedException("it comes with one descriptor: descriptors=" + rights.count());
-        }
-        return rights.first();
-    }
-
-    private static SealRefusedException refused(String what, SlabRecord said) {
-        return new SealRefusedException("not what a lender says: " + what + ": " + said);
     }
 }

@@ -87,14 +87,10 @@ public final class SlabLender implements AutoCloseable {
     // its place is for a connection that is told that there are no descriptors
     private @Nullable Descriptor reserve;
 
+    private final LenderCounts counts = new LenderCounts();
     // from here on under this monitor
-    private final List<SlabPeer> peers = new ArrayList<>();
+    private final List<BorrowerConnection> connections = new ArrayList<>();
     private boolean closed;
-    private long cutOff;
-    private long refused;
-    private long hungUp;
-    private long reclaimed;
-    private long failures;
 
     private SlabLender(
             SharedSlabSource memory,
@@ -178,19 +174,17 @@ public final class SlabLender implements AutoCloseable {
     ///
     /// @return figures of the time since it was opened, and of now
     public SlabLenderFigures figures() {
-        List<SlabPeer> now = peers();
+        List<BorrowerConnection> now = connections();
         int leases = 0;
         long bytes = 0;
         int quarantined = 0;
-        for (SlabPeer each : now) {
+        for (BorrowerConnection connection : now) {
+            SlabPeer each = connection.peer();
             leases += each.leases();
             bytes += each.bytes();
             quarantined += each.gone() == null ? 0 : each.leases();
         }
-        synchronized (this) {
-            return new SlabLenderFigures(
-                    now.size(), leases, bytes, quarantined, cutOff, refused, hungUp, reclaimed, failures);
-        }
+        return counts.with(now.size(), leases, bytes, quarantined);
     }
 
     /// Ends it: no new borrower, and nothing more is lent. What is lent stays lent until it is given back by
@@ -214,7 +208,7 @@ public final class SlabLender implements AutoCloseable {
         close();
         if (!thread.join(patience)) {
             throw new IllegalStateException(
-                    "lender closed while slabs are mapped: waited=" + patience.toMillis() + "ms by=" + peers());
+                    "lender closed while slabs are mapped: waited=" + patience.toMillis() + "ms by=" + connections());
         }
     }
 
@@ -223,24 +217,8 @@ public final class SlabLender implements AutoCloseable {
         return "SlabLender[" + figures() + "]";
     }
 
-    SharedSlabSource memory() {
-        return memory;
-    }
-
-    void greeted(SlabPeer peer) {
-        greeted.add(peer);
-    }
-
-    synchronized void countCutOff() {
-        cutOff++;
-    }
-
-    synchronized void countFailure() {
-        failures++;
-    }
-
-    private synchronized List<SlabPeer> peers() {
-        return List.copyOf(peers);
+    private synchronized List<BorrowerConnection> connections() {
+        return List.copyOf(connections);
     }
 
     private synchronized boolean isClosed() {
@@ -254,7 +232,7 @@ public final class SlabLender implements AutoCloseable {
                 goesOn = step();
             } catch (Throwable failure) {
                 // out of heap, or the system refuses for now; the next step asks again
-                countFailure();
+                counts.failed();
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
@@ -271,7 +249,7 @@ public final class SlabLender implements AutoCloseable {
         if (over) {
             endAll();
         }
-        List<SlabPeer> now = peers();
+        List<BorrowerConnection> now = connections();
         if (over && now.isEmpty()) {
             return false;
         }
@@ -293,17 +271,17 @@ public final class SlabLender implements AutoCloseable {
     }
 
     /// Takes back at once what borrowers have given back: a quota is used up.
-    void takeBack() {
+    private void takeBack() {
         LockSupport.unpark(thread);
     }
 
-    private void look(List<SlabPeer> now, boolean over) throws PosixException {
+    private void look(List<BorrowerConnection> now, boolean over) throws PosixException {
         boolean takes = listener.isOpen() && now.size() < MOST_PEERS;
         long pause = acceptsFrom - System.nanoTime();
         poll.clear();
         poll.add(over ? Poll.NONE : waker[WAKER].descriptor().fd(), Libc.POLLIN);
         poll.add(takes && pause <= 0 ? listener.descriptor().fd() : Poll.NONE, Libc.POLLIN);
-        for (SlabPeer each : now) {
+        for (BorrowerConnection each : now) {
             poll.add(each.socketFd(), Libc.POLLIN);
             // what it writes there is of no interest; that it has ended is
             poll.add(each.stringFd(), (short) 0);
@@ -312,8 +290,8 @@ public final class SlabLender implements AutoCloseable {
     }
 
     /// @return milliseconds until a connection has been silent for too long; -1 if all have said who they are
-    private int untilGreeted(List<SlabPeer> now) {
-        for (SlabPeer each : now) {
+    private int untilGreeted(List<BorrowerConnection> now) {
+        for (BorrowerConnection each : now) {
             // they are in the order in which they came
             if (each.isSilent()) {
                 long left = each.since() + greetingNanos - System.nanoTime();
@@ -323,9 +301,9 @@ public final class SlabLender implements AutoCloseable {
         return -1;
     }
 
-    private void refuseSilent(List<SlabPeer> now) {
+    private void refuseSilent(List<BorrowerConnection> now) {
         for (int i = 0; i < now.size(); i++) {
-            SlabPeer each = now.get(i);
+            BorrowerConnection each = now.get(i);
             boolean speaks = poll.saw(FIRST_PEER + 2 * i);
             if (!speaks && System.nanoTime() - each.since() > greetingNanos && each.isSilent()) {
                 refuse(
@@ -338,7 +316,8 @@ public final class SlabLender implements AutoCloseable {
 
     /// One more connection than may be silent.
     private void makeRoom() {
-        List<SlabPeer> silent = peers().stream().filter(SlabPeer::isSilent).toList();
+        List<BorrowerConnection> silent =
+                connections().stream().filter(BorrowerConnection::isSilent).toList();
         if (silent.size() >= MOST_SILENT) {
             refuse(
                     silent.getFirst(),
@@ -347,32 +326,31 @@ public final class SlabLender implements AutoCloseable {
         }
     }
 
-    private void refuse(SlabPeer peer, Errno why, String message) {
-        synchronized (this) {
-            refused++;
-        }
-        peer.refuse(why.number(), peers().size(), Call.descriptorLimit(), message);
-        serve(peer, false, false);
+    private void refuse(BorrowerConnection connection, Errno why, String message) {
+        counts.refused();
+        connection.refuse(why.number(), connections().size(), Call.descriptorLimit(), message);
+        serve(connection, false, false);
     }
 
-    private void serve(SlabPeer peer, boolean speaks, boolean hangsUp) {
+    private void serve(BorrowerConnection connection, boolean speaks, boolean hangsUp) {
         if (speaks) {
-            peer.hear(scratch);
+            connection.hear(scratch);
         }
         if (hangsUp) {
-            int closed = peer.hungUp();
-            synchronized (this) {
-                hungUp++;
-                reclaimed += closed;
-            }
+            counts.hungUp(connection.hungUp());
         } else {
-            peer.rest();
+            connection.rest();
         }
-        if (peer.socketFd() == Poll.NONE && peer.stringFd() == Poll.NONE) {
+        if (connection.socketFd() == Poll.NONE && connection.stringFd() == Poll.NONE) {
             synchronized (this) {
-                peers.remove(peer);
+                connections.remove(connection);
             }
         }
+    }
+
+    private BorrowerConnection connection(StreamSocket socket, int pid) {
+        SlabPeer peer = new SlabPeer(memory, this::takeBack, socket, pid, quota);
+        return new BorrowerConnection(peer, socket, counts, greeted::add);
     }
 
     private void take() {
@@ -385,14 +363,12 @@ public final class SlabLender implements AutoCloseable {
                 socket.setBlocking(false);
                 StreamSocket.Owner owner = socket.peer();
                 if (owner.uid() != uid) {
-                    synchronized (this) {
-                        refused++;
-                    }
+                    counts.refused();
                     return;
                 }
-                SlabPeer peer = new SlabPeer(this, socket, owner.pid(), quota);
+                BorrowerConnection connection = connection(socket, owner.pid());
                 synchronized (this) {
-                    peers.add(peer);
+                    connections.add(connection);
                 }
                 taken = true;
             } finally {
@@ -402,7 +378,7 @@ public final class SlabLender implements AutoCloseable {
             }
         } catch (PosixException refusal) {
             if (refusal.errno() != Errno.EAGAIN) {
-                countFailure();
+                counts.failed();
                 if (refusal.errno() != Errno.EMFILE || !refuseWithReserve(refusal)) {
                     // the connection waits, and would wake this thread for ever
                     acceptsFrom = System.nanoTime() + PAUSE_MILLIS * NANOS_PER_MILLI;
@@ -437,12 +413,14 @@ public final class SlabLender implements AutoCloseable {
         try (StreamSocket socket = listener.accept()) {
             socket.setBlocking(false);
             boolean ours = socket.peer().uid() == uid;
-            synchronized (this) {
-                refused++;
-            }
+            counts.refused();
             if (ours) {
-                new SlabPeer(this, socket, 0, quota)
-                        .refuse(why.number(), peers().size(), Call.descriptorLimit(), String.valueOf(why.getMessage()));
+                connection(socket, 0)
+                        .refuse(
+                                why.number(),
+                                connections().size(),
+                                Call.descriptorLimit(),
+                                String.valueOf(why.getMessage()));
             }
             return true;
         } catch (PosixException another) {
@@ -457,7 +435,7 @@ public final class SlabLender implements AutoCloseable {
             listener.close();
             LenderFolder.remove(path);
         }
-        for (SlabPeer each : peers()) {
+        for (BorrowerConnection each : connections()) {
             each.end("the lender was closed");
             serve(each, false, false);
         }

@@ -4,6 +4,7 @@ package io.bulla.interop.posix.lending;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.bulla.interop.posix.SealRefusedException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -49,6 +50,11 @@ record SlabRecord(long slab, int slot, int generation, long offset, long length)
 
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
+
+    /// @param what is wrong with it
+    SealRefusedException refused(String what) {
+        return new SealRefusedException("not what a lender says: " + what + ": " + this);
+    }
 
     static SlabRecord lent(MemorySegment from) {
         return new SlabRecord(

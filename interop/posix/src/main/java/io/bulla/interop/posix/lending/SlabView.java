@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /// A read-only mapping of a borrowed slab. Its holders are the slab, as long as it is the one for the next
-/// lease, and the buffers on it.
+/// lease, and the buffers on it. Any thread may call.
 final class SlabView extends RefCount {
 
     /// The slab that mappings are of.

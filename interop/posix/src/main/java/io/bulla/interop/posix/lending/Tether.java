@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix.lending;
 
+import io.bulla.interop.posix.Errno;
+import io.bulla.interop.posix.internal.calls.Call;
 import io.bulla.interop.posix.internal.calls.Descriptor;
+import io.bulla.interop.posix.internal.calls.Libc;
 import io.bulla.interop.posix.internal.stream.StreamSocket;
 import io.bulla.refcount.RefCount;
 
 /// Keeps the string, and the socket on which leases go back, as long as this process may have a mapping.
-/// Its holders are the borrower and every mapping.
+/// Its holders are the borrower and every mapping. Any thread may call.
 final class Tether extends RefCount {
 
     private final StreamSocket socket;
@@ -25,6 +28,28 @@ final class Tether extends RefCount {
 
     void leave() {
         release();
+    }
+
+    /// Says something to the lender, if that goes at once.
+    ///
+    /// @return false if it is to be said again later; true if it was said, or there is no lender any more
+    boolean say(int slot, int generation, long slab) {
+        if (!socket.descriptor().tryEnter()) {
+            return true;
+        }
+        try {
+            Call call = Call.current();
+            SlabRecord.giveBack(call.option, slot, generation, slab);
+            call.entry(0, call.option.address(), SlabRecord.TO_LENDER);
+            long result = call.sendmsg(socket.descriptor().fd(), call.entries, 1, Libc.MSG_DONTWAIT);
+            return result >= 0 || !isForNow((int) -result);
+        } finally {
+            socket.descriptor().leave();
+        }
+    }
+
+    private static boolean isForNow(int errno) {
+        return errno == Libc.EAGAIN || errno == Errno.ENOBUFS.number() || errno == Errno.ENOMEM.number();
     }
 
     @Override

@@ -24,6 +24,7 @@ import io.bulla.interop.posix.internal.calls.Mapping;
 import io.bulla.interop.posix.internal.calls.Memfd;
 import io.bulla.interop.posix.internal.calls.MemoryLeft;
 import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.memory.SlabFile;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseTally;

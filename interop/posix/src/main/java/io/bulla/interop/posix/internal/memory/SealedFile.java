@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.jspecify.annotations.Nullable;
 
-/// A sealed memory file, mapped read-only in this process. Each holder of a buffer on it keeps it.
+/// A sealed memory file, mapped read-only in this process. Each holder of a buffer on it keeps it. Any thread may
+/// call.
 ///
 /// Which file a piece of memory belongs to is found by its address: all that are mapped are listed here, and two
 /// mappings never overlap. So a buffer needs no word about files, and a slice, a share and what was received are

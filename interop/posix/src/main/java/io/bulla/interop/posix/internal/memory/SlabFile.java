@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.interop.posix.lending;
+package io.bulla.interop.posix.internal.memory;
 
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.interop.posix.Errno;
@@ -12,7 +12,7 @@ import io.bulla.interop.posix.internal.calls.Memfd;
 import io.bulla.pool.SlabSupplier;
 import java.lang.foreign.MemorySegment;
 
-/// A memory file as one slab's memory.
+/// A memory file as one slab's memory. Any thread may hand it over; the pool's lock ends it.
 ///
 /// ```
 /// memfd_create, ftruncate --mapped, every page taken--> F_SEAL_SHRINK | GROW | FUTURE_WRITE | SEAL --end--> gone
@@ -21,7 +21,7 @@ import java.lang.foreign.MemorySegment;
 /// The one mapping that was there before the seals is the only one that ever writes. The file cannot shrink:
 /// its pages go back all together, when the mapping and the descriptor are gone, here and in every process
 /// that got it.
-final class SlabFile implements SlabSupplier.Memory {
+public final class SlabFile implements SlabSupplier.Memory {
 
     private final Mapping mapping;
     private final Descriptor descriptor;
@@ -38,7 +38,7 @@ final class SlabFile implements SlabSupplier.Memory {
     ///
     /// @param ended run once the memory is gone
     /// @throws MemoryLimitException if the system refuses; nothing stays
-    static SlabFile create(long byteSize, Runnable ended) {
+    public static SlabFile create(long byteSize, Runnable ended) {
         int fd = check("memfd_create", Memfd.create(), byteSize);
         try {
             check("ftruncate", Memfd.truncate(fd, byteSize), byteSize);
@@ -81,7 +81,7 @@ final class SlabFile implements SlabSupplier.Memory {
     }
 
     /// For one hand-over: the number, until [Descriptor#leave].
-    Descriptor descriptor() {
+    public Descriptor descriptor() {
         return descriptor;
     }
 

@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A message of fixed length that carries a descriptor, over a unix socket (`SCM_RIGHTS`).
+/// A message of fixed length that carries a descriptor, over a unix socket (`SCM_RIGHTS`). One thread's.
 ///
 /// ```
 /// control:  0 length  8 level  12 type  16 descriptors, 4 bytes each
