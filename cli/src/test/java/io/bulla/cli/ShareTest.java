@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.interop.posix.memfd.Guard;
+import io.bulla.interop.posix.memfd.MappingProtection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +59,7 @@ class ShareTest {
 
     private static List<String> sends() {
         try {
-            Guard.ofKernel();
+            MappingProtection.ofKernel();
             return List.of("seal", "slab", "copy");
         } catch (UnsupportedOperationException none) {
             System.out.println("share: only copy is tried: " + none.getMessage());

@@ -7,7 +7,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.Mappings;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +26,7 @@ final class DescriptorFanOut implements FanOut {
     private final Message message;
     private final MemfdSource source = MemfdSource.create();
     private final SealedBuffer sealed;
-    private final SharedSeal seal;
+    private final SealedFileHandoff seal;
     private final PosixSocket[] senders;
     private final PosixSocket[] receivers;
     private final Arrivals arrivals;
@@ -38,7 +38,7 @@ final class DescriptorFanOut implements FanOut {
     DescriptorFanOut(String design, Message message, int peers) throws IOException {
         this.message = message;
         this.sealed = message.seal(source);
-        this.seal = SharedSeal.of(sealed.share(), 0, source);
+        this.seal = SealedFileHandoff.of(sealed.share(), 0, source);
         this.senders = new PosixSocket[peers];
         this.receivers = new PosixSocket[peers];
         this.arrivals = new Arrivals(message, peers);
@@ -69,13 +69,13 @@ final class DescriptorFanOut implements FanOut {
             seal.sendTo(sender);
             return;
         }
-        try (SharedSeal own = SharedSeal.of(sealed.copy((MemorySource) source), 0, source)) {
+        try (SealedFileHandoff own = SealedFileHandoff.of(sealed.copy((MemorySource) source), 0, source)) {
             own.sendTo(sender);
         }
     }
 
     private void receive(int peer) throws IOException {
-        try (SharedSeal received = SharedSeal.receiveFrom(receivers[peer], message.size());
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(receivers[peer], message.size());
                 SealedBuffer buffer = received.share()) {
             if (touched) {
                 touch(buffer.iovec().region(0));

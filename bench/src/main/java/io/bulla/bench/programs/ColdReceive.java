@@ -3,7 +3,7 @@ package io.bulla.bench.programs;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.util.Arrays;
@@ -23,8 +23,8 @@ public final class ColdReceive {
         long sleep = Long.parseLong(args[0]);
         MemfdSource source = MemfdSource.create();
         PosixSocket[] pair = PosixSocket.unixPair();
-        try (SharedSeal seal =
-                SharedSeal.of(BufferBuilder.create(source).put(new byte[BYTES]).seal(), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(
+                BufferBuilder.create(source).put(new byte[BYTES]).seal(), 0, source)) {
             for (int i = 0; i < WARMUPS; i++) {
                 receive(seal, pair);
             }
@@ -40,10 +40,10 @@ public final class ColdReceive {
         pair[1].close();
     }
 
-    private static long receive(SharedSeal seal, PosixSocket[] pair) throws IOException {
+    private static long receive(SealedFileHandoff seal, PosixSocket[] pair) throws IOException {
         seal.sendTo(pair[0]);
         long start = System.nanoTime();
-        SharedSeal received = SharedSeal.receiveFrom(pair[1], BYTES);
+        SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], BYTES);
         long nanos = System.nanoTime() - start;
         received.close();
         return nanos;

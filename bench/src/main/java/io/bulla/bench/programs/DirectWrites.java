@@ -5,7 +5,7 @@ import io.bulla.bench.numbers.Medians;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.file.FileFigures;
-import io.bulla.interop.posix.file.FixedTable;
+import io.bulla.interop.posix.file.FixedBufferTable;
 import io.bulla.interop.posix.file.SealedFileWriter;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.MarkLookup;
@@ -34,7 +34,7 @@ public final class DirectWrites {
             .supplier(new SmallPages())
             .idle(Duration.ofHours(1))
             .build();
-    private final FixedTable table = FixedTable.open(16);
+    private final FixedBufferTable table = FixedBufferTable.open(16);
     private final Registrations registrations = Registrations.of(table, new PinBudget(1L << 30));
     private final MemorySegment source = Arena.global().allocate(SIZE, 64).fill((byte) 'x');
 

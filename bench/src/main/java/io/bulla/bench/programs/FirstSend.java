@@ -4,8 +4,8 @@ package io.bulla.bench.programs;
 import io.bulla.bench.numbers.Medians;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.file.FixedTable;
-import io.bulla.interop.posix.file.FixedTransfer;
+import io.bulla.interop.posix.file.FixedBufferOperation;
+import io.bulla.interop.posix.file.FixedBufferTable;
 import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.SlabSource;
@@ -39,7 +39,7 @@ public final class FirstSend {
         PosixSocket[] pair = PosixSocket.unixPair();
         List<SealedBuffer> fresh = new ArrayList<>();
         double[] micros = new double[SLABS];
-        FixedTable table = FixedTable.open(16);
+        FixedBufferTable table = FixedBufferTable.open(16);
         try (Registrations registrations = Registrations.of(table, new PinBudget(1L << 30));
                 Arena arena = Arena.ofConfined()) {
             MemorySegment into = arena.allocate(SENT);
@@ -62,7 +62,11 @@ public final class FirstSend {
 
     /// The slab is what is fresh, and not the code: one slab, registered, sent from and forgotten, again and again.
     private static void warmUp(
-            SlabSource memory, FixedTable table, Registrations registrations, PosixSocket[] pair, MemorySegment into)
+            SlabSource memory,
+            FixedBufferTable table,
+            Registrations registrations,
+            PosixSocket[] pair,
+            MemorySegment into)
             throws Exception {
         try (SealedBuffer buffer = filled(memory, SENT)) {
             for (int i = 0; i < WARM_UP; i++) {
@@ -73,7 +77,8 @@ public final class FirstSend {
     }
 
     private static void receiveAndForget(
-            FixedTable table, Registrations registrations, PosixSocket from, MemorySegment into) throws Exception {
+            FixedBufferTable table, Registrations registrations, PosixSocket from, MemorySegment into)
+            throws Exception {
         for (long at = 0; at < SENT; ) {
             at += from.receive(into.asSlice(at));
         }
@@ -88,11 +93,11 @@ public final class FirstSend {
         }
     }
 
-    private static void send(FixedTable table, Registrations registrations, SealedBuffer buffer, PosixSocket to)
+    private static void send(FixedBufferTable table, Registrations registrations, SealedBuffer buffer, PosixSocket to)
             throws Exception {
         try (Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
             long address = buffer.iovec().lent().region(0).address();
-            FixedTransfer sent = table.send(to, use.mark(), address, SENT);
+            FixedBufferOperation sent = table.send(to, use.mark(), address, SENT);
             while (!sent.isDone()) {
                 table.progress(100);
             }

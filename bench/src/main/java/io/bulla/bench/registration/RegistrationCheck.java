@@ -4,7 +4,7 @@ package io.bulla.bench.registration;
 import io.bulla.interop.fabric.FabricException;
 import io.bulla.interop.fabric.FabricProvider;
 import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.file.FixedTable;
+import io.bulla.interop.posix.file.FixedBufferTable;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.runtime.registration.Landing;
@@ -176,7 +176,7 @@ public final class RegistrationCheck {
     }
 
     private static boolean hasTables() {
-        try (FixedTable any = FixedTable.open(1)) {
+        try (FixedBufferTable any = FixedBufferTable.open(1)) {
             return any.filled() == 0;
         } catch (PosixException none) {
             return false;

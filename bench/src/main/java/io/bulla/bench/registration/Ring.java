@@ -7,8 +7,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.file.FixedTable;
-import io.bulla.interop.posix.file.FixedTransfer;
+import io.bulla.interop.posix.file.FixedBufferOperation;
+import io.bulla.interop.posix.file.FixedBufferTable;
 import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.Slab;
@@ -186,7 +186,7 @@ final class Ring {
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 long address = region.segment().address();
                 Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
-                FixedTransfer waiting = line.table.receive(line.here, mark, address, READ);
+                FixedBufferOperation waiting = line.table.receive(line.here, mark, address, READ);
                 region.release();
                 try (SealedBuffer next = line.buffer((byte) 'n', READ)) {
                     line.peerSends();
@@ -241,7 +241,7 @@ final class Ring {
     private static final class Line implements AutoCloseable {
 
         final SlabSource memory;
-        final FixedTable table;
+        final FixedBufferTable table;
         final PosixSocket here;
         private final PosixSocket there;
         private final Arena arena = Arena.ofConfined();
@@ -256,7 +256,7 @@ final class Ring {
                     .supplier(supplier)
                     .idle(Duration.ofHours(1))
                     .build();
-            table = FixedTable.open(64);
+            table = FixedBufferTable.open(64);
             PosixSocket[] pair = PosixSocket.unixPair();
             here = pair[0];
             there = pair[1];
@@ -276,7 +276,7 @@ final class Ring {
         }
 
         void send(Mark mark, long address, int size) throws PosixException {
-            FixedTransfer sent = table.send(here, mark, address, size);
+            FixedBufferOperation sent = table.send(here, mark, address, size);
             until(sent);
             if (sent.byteCount() != size) {
                 throw new IllegalStateException("sent in part: bytes=" + sent.byteCount() + " of=" + size);
@@ -296,7 +296,7 @@ final class Ring {
             }
         }
 
-        void until(FixedTransfer transfer) throws PosixException {
+        void until(FixedBufferOperation transfer) throws PosixException {
             long end = System.nanoTime() + PATIENCE.toNanos();
             while (!transfer.isDone()) {
                 if (System.nanoTime() - end > 0) {

@@ -9,7 +9,7 @@ import io.bulla.interop.posix.lending.SlabLender;
 import io.bulla.interop.posix.lending.SlabPeer;
 import io.bulla.interop.posix.lending.SlabQuota;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.SlabSource;
 import java.io.IOException;
@@ -37,7 +37,7 @@ final class Giving implements AutoCloseable {
     private final SlabPeer[] borrowers;
     private final Map<Integer, SealedBuffer> inSlabs = new HashMap<>();
     private final Map<Integer, SealedBuffer> inArenas = new HashMap<>();
-    private final Map<Integer, SharedSeal> inFiles = new HashMap<>();
+    private final Map<Integer, SealedFileHandoff> inFiles = new HashMap<>();
 
     /// @param folder for its sockets, of mode 0700
     /// @param name of the socket in it
@@ -57,7 +57,7 @@ final class Giving implements AutoCloseable {
     void prepare(Look look) throws IOException {
         inSlabs.put(look.bytes(), look.message(slabs));
         inArenas.put(look.bytes(), look.message(arenas));
-        inFiles.put(look.bytes(), SharedSeal.of(look.message(files), 0, files));
+        inFiles.put(look.bytes(), SealedFileHandoff.of(look.message(files), 0, files));
     }
 
     /// Waits until each has connected, the socket first: what it is called is the first thing there.
@@ -98,7 +98,7 @@ final class Giving implements AutoCloseable {
         listener.close();
         inSlabs.values().forEach(SealedBuffer::close);
         inArenas.values().forEach(SealedBuffer::close);
-        inFiles.values().forEach(SharedSeal::close);
+        inFiles.values().forEach(SealedFileHandoff::close);
         lender.close();
         slabs.close();
         arenas.close();

@@ -6,7 +6,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.lending.SlabBorrower;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.EOFException;
 import java.io.IOException;
@@ -55,7 +55,7 @@ final class Taking implements AutoCloseable {
                 }
             }
             case SEAL -> {
-                try (SharedSeal seal = SharedSeal.receiveFrom(socket, Long.MAX_VALUE);
+                try (SealedFileHandoff seal = SealedFileHandoff.receiveFrom(socket, Long.MAX_VALUE);
                         SealedBuffer message = seal.share()) {
                     look.at(message);
                     looked.run();

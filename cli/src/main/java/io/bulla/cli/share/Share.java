@@ -7,7 +7,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
@@ -64,8 +64,8 @@ final class Share {
         MemfdSource guarded = MemfdSource.create(MemoryBudget.unlimited(), null);
         try (SealedBuffer content = read(options.file, guarded);
                 Receivers receivers = new Receivers(options, content.byteSize());
-                SharedSeal shared =
-                        SharedSeal.of(content.share(), FORMAT, guarded).withDigest()) {
+                SealedFileHandoff shared =
+                        SealedFileHandoff.of(content.share(), FORMAT, guarded).withDigest()) {
             receivers.start("");
             return handOver(receivers, options.rounds, content, link -> shared.sendTo(link.socket()));
         }

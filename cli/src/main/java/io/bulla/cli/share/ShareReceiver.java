@@ -8,7 +8,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.cli.shell.TrialFolder;
 import io.bulla.interop.posix.SealRefusedException;
 import io.bulla.interop.posix.lending.SlabBorrower;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -78,7 +78,7 @@ final class ShareReceiver {
     }
 
     private static void receiveSeal(Link link, boolean last, boolean die) throws IOException {
-        try (SharedSeal seal = SharedSeal.receiveFrom(link.socket(), Long.MAX_VALUE)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.receiveFrom(link.socket(), Long.MAX_VALUE)) {
             held(link, die);
             if (last) {
                 link.send(verdict(seal));
@@ -86,7 +86,7 @@ final class ShareReceiver {
         }
     }
 
-    private static byte verdict(SharedSeal seal) throws IOException {
+    private static byte verdict(SealedFileHandoff seal) throws IOException {
         try {
             seal.verify();
             return Share.VERIFIED;

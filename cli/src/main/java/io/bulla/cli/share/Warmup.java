@@ -11,9 +11,9 @@ import io.bulla.interop.posix.lending.SlabBorrower;
 import io.bulla.interop.posix.lending.SlabLender;
 import io.bulla.interop.posix.lending.SlabPeer;
 import io.bulla.interop.posix.lending.SlabQuota;
-import io.bulla.interop.posix.memfd.Guard;
+import io.bulla.interop.posix.memfd.MappingProtection;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -66,7 +66,7 @@ final class Warmup {
     /// Copies go without them.
     private static boolean hasMemoryFiles() {
         try {
-            Guard.ofKernel();
+            MappingProtection.ofKernel();
             return true;
         } catch (UnsupportedOperationException none) {
             return false;
@@ -78,9 +78,9 @@ final class Warmup {
         for (int i = 0; i < ROUNDS; i++) {
             SealedBuffer content =
                     BufferBuilder.create(source).put(new byte[BYTES]).seal();
-            try (SharedSeal seal = SharedSeal.of(content, i, source)) {
+            try (SealedFileHandoff seal = SealedFileHandoff.of(content, i, source)) {
                 seal.sendTo(pair[0]);
-                try (SharedSeal received = SharedSeal.receiveFrom(pair[1], BYTES);
+                try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], BYTES);
                         SealedBuffer buffer = received.share()) {
                     Bytes.sha256(buffer);
                 }

@@ -13,8 +13,8 @@ import io.bulla.interop.posix.fixtures.SendFixture;
 import io.bulla.interop.posix.internal.calls.Call;
 import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.Memfd;
-import io.bulla.interop.posix.internal.calls.Seam;
 import io.bulla.interop.posix.internal.calls.SharedMappings;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.internal.calls.Unmapper;
 import io.bulla.interop.posix.internal.stream.Rights;
 import io.bulla.interop.posix.internal.stream.SocketDoor;
@@ -23,10 +23,10 @@ import io.bulla.interop.posix.lending.SlabBorrower;
 import io.bulla.interop.posix.lending.SlabLender;
 import io.bulla.interop.posix.lending.SlabPeer;
 import io.bulla.interop.posix.lending.SlabQuota;
-import io.bulla.interop.posix.memfd.Guard;
 import io.bulla.interop.posix.memfd.HugePages;
+import io.bulla.interop.posix.memfd.MappingProtection;
 import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SharedSeal;
+import io.bulla.interop.posix.memfd.SealedFileHandoff;
 import io.bulla.interop.posix.socket.Outbox;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.interop.posix.socket.SendPath;
@@ -66,11 +66,11 @@ final class FaultOperations {
             "Outbox",
             "ZeroCopySocket",
             "MemfdSource",
-            "SharedSeal",
+            "SealedFileHandoff",
             "SlabLender",
             "SlabPeer",
             "SlabBorrower",
-            "Guard",
+            "MappingProtection",
             "HugePages",
             "SealedFileWriter",
             "SharedSlabSource");
@@ -87,12 +87,12 @@ final class FaultOperations {
             "ZeroCopySocket.toString",
             "MemfdSource.guard",
             "MemfdSource.trace",
-            "SharedSeal.share",
-            "SharedSeal.digest",
-            "SharedSeal.format",
-            "SharedSeal.verify",
-            "SharedSeal.toString",
-            "SharedSeal.withDigest",
+            "SealedFileHandoff.share",
+            "SealedFileHandoff.digest",
+            "SealedFileHandoff.format",
+            "SealedFileHandoff.verify",
+            "SealedFileHandoff.toString",
+            "SealedFileHandoff.withDigest",
             "SharedSlabSource.figures",
             "SharedSlabSource.grow",
             "SharedSlabSource.seal",
@@ -114,8 +114,8 @@ final class FaultOperations {
             "SealedFileWriter.blockBytes",
             "SealedFileWriter.figures",
             "SealedFileWriter.toString",
-            "Guard.valueOf",
-            "Guard.values");
+            "MappingProtection.valueOf",
+            "MappingProtection.values");
 
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final int SIZE = 3 * Memfd.PAGE + 17;
@@ -381,15 +381,15 @@ final class FaultOperations {
     }
 
     private void seals() {
-        add("guard", Sockets.NONE, Set.of("Guard.ofKernel", "MemfdSource.create"), _ -> {
-            Guard before = Guard.ofKernel();
+        add("guard", Sockets.NONE, Set.of("MappingProtection.ofKernel", "MemfdSource.create"), _ -> {
+            MappingProtection before = MappingProtection.ofKernel();
             SharedMappings.forget();
             try {
                 MemfdSource.create();
             } finally {
-                Seam.watch(null);
+                SyscallInterceptor.watch(null);
                 SharedMappings.forget();
-                check(Guard.ofKernel() == before);
+                check(MappingProtection.ofKernel() == before);
             }
         });
         add("buffer", Sockets.NONE, Set.of("MemfdSource.allocate", "MemfdSource.grow", "MemfdSource.seal"), _ -> {
@@ -429,21 +429,21 @@ final class FaultOperations {
         handOver("seal", () -> sealed(guarded, 1));
         handOver("seal of a copy", () -> sealed(arenas, 1));
         handOver("seal of nothing", () -> BufferBuilder.create(guarded).seal());
-        add("seal that is refused", Sockets.UNIX, Set.of("SharedSeal.receiveFrom"), ends -> {
+        add("seal that is refused", Sockets.UNIX, Set.of("SealedFileHandoff.receiveFrom"), ends -> {
             int[] pipe = Attack.pipe();
             try (Arena arena = Arena.ofConfined()) {
                 Rights.send(SocketDoor.stream(ends.pair()[0]), arena.allocate(64, 8), pipe[0], pipe[1], pipe[0]);
-                SharedSeal.receiveFrom(ends.pair()[1], SIZE).close();
+                SealedFileHandoff.receiveFrom(ends.pair()[1], SIZE).close();
                 throw new AssertionError("received");
             } catch (SealRefusedException asItShould) {
                 // that is its name
             } finally {
-                Seam.watch(null);
+                SyscallInterceptor.watch(null);
                 Call.current().close(pipe[0]);
                 Call.current().close(pipe[1]);
             }
         });
-        add("seal with holes", Sockets.UNIX, Set.of("SharedSeal.receiveFrom"), ends -> {
+        add("seal with holes", Sockets.UNIX, Set.of("SealedFileHandoff.receiveFrom"), ends -> {
             int fd = Memfd.create();
             try {
                 named("memfd_create", fd);
@@ -460,7 +460,7 @@ final class FaultOperations {
                     Call.current().close(fd);
                 }
             }
-            try (SharedSeal seal = SharedSeal.receiveFrom(ends.pair()[1], SIZE, holes);
+            try (SealedFileHandoff seal = SealedFileHandoff.receiveFrom(ends.pair()[1], SIZE, holes);
                     SealedBuffer buffer = seal.share()) {
                 check(Arrays.equals(new byte[100], bytesOf(buffer)));
             }
@@ -516,7 +516,7 @@ final class FaultOperations {
                     lender.close(SOON);
                 }
             } finally {
-                Seam.watch(null);
+                SyscallInterceptor.watch(null);
                 Files.delete(own);
             }
         });
@@ -583,16 +583,21 @@ final class FaultOperations {
     }
 
     private void handOver(String name, Content content) {
-        Set<String> covers = Set.of("SharedSeal.of", "SharedSeal.sendTo", "SharedSeal.receiveFrom", "SharedSeal.close");
+        Set<String> covers = Set.of(
+                "SealedFileHandoff.of",
+                "SealedFileHandoff.sendTo",
+                "SealedFileHandoff.receiveFrom",
+                "SealedFileHandoff.close");
         add(name, Sockets.UNIX, covers, ends -> {
             byte[] expected;
             try (SealedBuffer made = content.make()) {
                 expected = bytesOf(made);
-                try (SharedSeal seal = SharedSeal.of(made.share(), 7, guarded).withDigest()) {
+                try (SealedFileHandoff seal =
+                        SealedFileHandoff.of(made.share(), 7, guarded).withDigest()) {
                     seal.sendTo(ends.pair()[0]);
                 }
             }
-            try (SharedSeal received = SharedSeal.receiveFrom(ends.pair()[1], SIZE + 1);
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(ends.pair()[1], SIZE + 1);
                     SealedBuffer buffer = received.share()) {
                 received.verify();
                 check(received.format() == 7 && Arrays.equals(expected, bytesOf(buffer)));

@@ -4,7 +4,7 @@ package io.bulla.interop.posix;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.file.FixedTable;
+import io.bulla.interop.posix.file.FixedBufferTable;
 import io.bulla.interop.posix.file.SealedFileWriter;
 import io.bulla.interop.posix.fixtures.SendFixture;
 import io.bulla.pool.SlabSource;
@@ -29,9 +29,9 @@ final class FileFaults {
     static void write(Path path, MemorySource plain) throws Exception {
         ByteArrayOutputStream expected = new ByteArrayOutputStream();
         SlabSource memory = SlabSource.create();
-        FixedTable table = null;
+        FixedBufferTable table = null;
         try {
-            table = FixedTable.open(4);
+            table = FixedBufferTable.open(4);
             Registrations registrations = Registrations.of(table, new PinBudget(1L << 30));
             write(path, table, registrations, memory, plain, expected);
             if (!Arrays.equals(expected.toByteArray(), Files.readAllBytes(path))) {
@@ -46,7 +46,7 @@ final class FileFaults {
 
     private static void write(
             Path path,
-            FixedTable table,
+            FixedBufferTable table,
             Registrations registrations,
             MemorySource memory,
             MemorySource plain,

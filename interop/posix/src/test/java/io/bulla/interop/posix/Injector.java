@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.posix;
 
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
 /// Fails one system call of an operation: the n-th, with one of the error numbers that this call can answer with.
 /// It counts the calls of the thread that runs the operation, and of the thread that frees for it.
-final class Injector implements Seam.Watcher {
+final class Injector implements SyscallInterceptor.Watcher {
 
     private static final int EPERM = 1;
     private static final int EINTR = 4;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.bulla.interop.posix.fixtures.Fork;
 import io.bulla.interop.posix.fixtures.MemoryFiles;
-import io.bulla.interop.posix.memfd.Guard;
+import io.bulla.interop.posix.memfd.MappingProtection;
 import io.bulla.interop.posix.memfd.MemfdSource;
 import io.bulla.interop.posix.socket.Outbox;
 import io.bulla.interop.posix.socket.PosixSocket;
@@ -34,7 +34,7 @@ class NativeAccessTest {
 
         private static final Map<String, Door> DOORS = Map.of(
                 "socket", PosixSocket::unixPair,
-                "guard", Guard::ofKernel,
+                "guard", MappingProtection::ofKernel,
                 "memory", MemfdSource::create,
                 "outbox", () -> Outbox.open().close());
 

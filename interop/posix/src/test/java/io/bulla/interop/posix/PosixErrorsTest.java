@@ -13,7 +13,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.fixtures.Fork;
 import io.bulla.interop.posix.fixtures.NothingStays;
 import io.bulla.interop.posix.internal.calls.CallFailure;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
@@ -267,7 +267,7 @@ class PosixErrorsTest {
     private static Throwable endsWith(PosixSocket socket, Blocking call) throws Exception {
         CompletableFuture<Thread> caller = new CompletableFuture<>();
         CompletableFuture<Void> inside = new CompletableFuture<>();
-        Seam.watch((name, arguments) -> {
+        SyscallInterceptor.watch((name, arguments) -> {
             if (caller.getNow(null) == Thread.currentThread()) {
                 inside.complete(null);
             }
@@ -285,7 +285,7 @@ class PosixErrorsTest {
         try {
             inside.get(60, TimeUnit.SECONDS);
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
         Thread.sleep(60);
         assertFalse(done.isDone());

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.interop.posix.fixtures.Descriptors;
 import io.bulla.interop.posix.fixtures.MemoryFiles;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
@@ -115,7 +115,7 @@ class PosixFaultTest {
         State before = State.now();
         Throwable failure = null;
         try (FaultOperations.Ends ends = operations.open(operation)) {
-            Seam.watch(injector);
+            SyscallInterceptor.watch(injector);
             try {
                 operation.body().run(ends);
             } catch (Throwable thrown) {
@@ -123,7 +123,7 @@ class PosixFaultTest {
             }
             operations.awaitAllBack();
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
         State after = State.settled(before);
         if (injector != null) {
@@ -201,7 +201,7 @@ class PosixFaultTest {
     @Test
     void faultIsInjectedWhereItIsAskedFor() throws Exception {
         Injector second = new Injector(2, 0);
-        Seam.watch(second);
+        SyscallInterceptor.watch(second);
         try {
             PosixSocket[] pair = PosixSocket.unixPair();
             // refused, and asked again
@@ -209,7 +209,7 @@ class PosixFaultTest {
             pair[0].close();
             pair[1].close();
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
         assertEquals("poll", second.failed());
         assertArrayEquals(new int[] {4, 12}, Injector.ERRNOS.get("poll"));

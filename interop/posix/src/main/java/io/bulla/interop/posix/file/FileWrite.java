@@ -20,7 +20,7 @@ final class FileWrite {
     private long address;
     private int length;
     private long at;
-    private @Nullable FixedTransfer transfer;
+    private @Nullable FixedBufferOperation transfer;
     private boolean registered;
 
     /// @param buffer held by the caller until it has what the kernel answered
@@ -34,7 +34,7 @@ final class FileWrite {
     }
 
     /// Gives it to the kernel. After an exception it is not, and nothing is held.
-    void begin(FixedTable table, MarkLookup marks, Descriptor file, MemorySegment staging) throws PosixException {
+    void begin(FixedBufferTable table, MarkLookup marks, Descriptor file, MemorySegment staging) throws PosixException {
         if (buffer == null) {
             transfer = table.writePlain(file, at, address, length, new Reachable(staging));
             return;
@@ -62,7 +62,7 @@ final class FileWrite {
         length -= taken;
     }
 
-    FixedTransfer transfer() {
+    FixedBufferOperation transfer() {
         return Objects.requireNonNull(transfer, "transfer");
     }
 

@@ -55,7 +55,7 @@ public final class SealedFileWriter implements AutoCloseable {
     private static final int LOOKS_UP_MILLIS = 50;
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    private final FixedTable table;
+    private final FixedBufferTable table;
     private final MarkLookup marks;
     private final Duration patience;
     private final DirectFile file;
@@ -75,7 +75,7 @@ public final class SealedFileWriter implements AutoCloseable {
     private boolean closed;
 
     /// @param name for messages
-    SealedFileWriter(DirectFile file, String name, FixedTable table, MarkLookup marks, Duration patience) {
+    SealedFileWriter(DirectFile file, String name, FixedBufferTable table, MarkLookup marks, Duration patience) {
         this.file = file;
         this.name = name;
         this.table = table;
@@ -97,7 +97,7 @@ public final class SealedFileWriter implements AutoCloseable {
     ///     write past its cache, as one in memory (tmpfs)
     /// @throws WrongThreadException if the table is another thread's
     /// @throws UnsupportedOperationException if the path is of another file system provider
-    public static SealedFileWriter create(Path path, FixedTable table, MarkLookup marks, Duration patience)
+    public static SealedFileWriter create(Path path, FixedBufferTable table, MarkLookup marks, Duration patience)
             throws PosixException {
         Objects.requireNonNull(marks, "marks");
         Objects.requireNonNull(patience, "patience");
@@ -105,7 +105,7 @@ public final class SealedFileWriter implements AutoCloseable {
         return create(path, file -> new SealedFileWriter(file, path.toString(), table, marks, patience));
     }
 
-    /// As [#create(Path, FixedTable, MarkLookup, Duration)]; if there is no writer, there is no file
+    /// As [#create(Path, FixedBufferTable, MarkLookup, Duration)]; if there is no writer, there is no file
     /// either.
     static SealedFileWriter create(Path path, Function<DirectFile, SealedFileWriter> writers) throws PosixException {
         DirectFile file = DirectFile.create(path);
@@ -181,7 +181,7 @@ public final class SealedFileWriter implements AutoCloseable {
         long deadline = deadline();
         attempt(() -> {
             writeTail(deadline);
-            FixedTransfer sync = table.sync(file.descriptor());
+            FixedBufferOperation sync = table.sync(file.descriptor());
             await(sync, deadline);
             sync.byteCount();
         });
@@ -210,7 +210,7 @@ public final class SealedFileWriter implements AutoCloseable {
 
     /// Writes what is left and closes the file. It does not wait for the device: [#flush()] does. Of a broken file
     /// it waits, in the patience, until the kernel reads no memory for it; what it still reads then is held until
-    /// it does not, see [FixedTable#progress]. Again does nothing.
+    /// it does not, see [FixedBufferTable#progress]. Again does nothing.
     ///
     /// @throws IOException as [#append] throws; the file is closed all the same
     @Override
@@ -368,7 +368,7 @@ public final class SealedFileWriter implements AutoCloseable {
         }
     }
 
-    private void await(FixedTransfer transfer, long deadline) throws IOException {
+    private void await(FixedBufferOperation transfer, long deadline) throws IOException {
         while (!transfer.isDone()) {
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while the kernel writes: path=" + name + " " + transfer);

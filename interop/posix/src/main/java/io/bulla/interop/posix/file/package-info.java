@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reads and writes from memory that an io_uring knows, and files that are written so.
 ///
-/// - [FixedTable][io.bulla.interop.posix.file.FixedTable] is an io_uring as a device that knows memory: each of its
-///   reads and writes is a [FixedTransfer][io.bulla.interop.posix.file.FixedTransfer].
+/// - [FixedBufferTable][io.bulla.interop.posix.file.FixedBufferTable] is an io_uring as a device that knows memory:
+///   each of its reads and writes is a [FixedBufferOperation][io.bulla.interop.posix.file.FixedBufferOperation].
 /// - [SealedFileWriter][io.bulla.interop.posix.file.SealedFileWriter] writes buffers to a file by such a table, past
 ///   the page cache; [FileFigures][io.bulla.interop.posix.file.FileFigures] say which way the bytes went.
 ///

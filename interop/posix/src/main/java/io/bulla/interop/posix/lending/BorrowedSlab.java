@@ -24,7 +24,7 @@ final class BorrowedSlab implements SlabView.Owner {
     /// The borrower that a slab is of.
     interface Borrower {
 
-        Tether tether();
+        Lifeline lifeline();
 
         boolean isClosed();
 
@@ -84,7 +84,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
     /// A lease that cannot be used. If the lender does not read now, it keeps it until the string hangs up.
     private void refuse(SlabRecord said) {
-        if (borrower.tether().say(said.slot(), said.generation(), id)) {
+        if (borrower.lifeline().say(said.slot(), said.generation(), id)) {
             settled();
         }
     }
@@ -99,7 +99,7 @@ final class BorrowedSlab implements SlabView.Owner {
             if (known != null && known.enter()) {
                 return known;
             }
-            SlabView fresh = SlabView.map(this, borrower.tether(), file.fd(), byteSize);
+            SlabView fresh = SlabView.map(this, borrower.lifeline(), file.fd(), byteSize);
             views++;
             current = fresh;
             fresh.enter();
@@ -160,7 +160,7 @@ final class BorrowedSlab implements SlabView.Owner {
         saysGone.now();
     }
 
-    private static final class GiveBack extends Saying {
+    private static final class GiveBack extends PendingNotice {
 
         private final BorrowedSlab slab;
         private final int slot;
@@ -176,7 +176,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
         @Override
         boolean say() {
-            said = said || slab.borrower.tether().say(slot, generation, slab.id);
+            said = said || slab.borrower.lifeline().say(slot, generation, slab.id);
             if (said) {
                 slab.settled();
             }
@@ -184,11 +184,11 @@ final class BorrowedSlab implements SlabView.Owner {
         }
     }
 
-    private final class Gone extends Saying {
+    private final class Gone extends PendingNotice {
 
         @Override
         boolean say() {
-            return borrower.isClosed() || borrower.tether().say(SlabRecord.UNMAP, 0, id);
+            return borrower.isClosed() || borrower.lifeline().say(SlabRecord.UNMAP, 0, id);
         }
     }
 
@@ -197,9 +197,9 @@ final class BorrowedSlab implements SlabView.Owner {
     private static final class Borrowed extends Generation implements Runnable {
 
         private final SlabView view;
-        private final Saying giveBack;
+        private final PendingNotice giveBack;
 
-        Borrowed(SlabView view, Saying giveBack) {
+        Borrowed(SlabView view, PendingNotice giveBack) {
             this.view = view;
             this.giveBack = giveBack;
         }

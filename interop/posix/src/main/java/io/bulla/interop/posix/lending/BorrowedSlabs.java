@@ -24,7 +24,7 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
     // more are left in the socket, which holds about as many
     private static final int MOST_FILES = 1024;
 
-    private final Tether tether;
+    private final Lifeline lifeline;
     private final DescriptorRoom room = new DescriptorRoom();
 
     // from here on under this monitor
@@ -32,9 +32,9 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
     private final Map<Long, Descriptor> files = new HashMap<>();
     private boolean closed;
 
-    /// @param tether held by the borrower until [#close()]
-    BorrowedSlabs(Tether tether) {
-        this.tether = tether;
+    /// @param lifeline held by the borrower until [#close()]
+    BorrowedSlabs(Lifeline lifeline) {
+        this.lifeline = lifeline;
     }
 
     /// The lender has one more slab.
@@ -113,8 +113,8 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
     }
 
     @Override
-    public Tether tether() {
-        return tether;
+    public Lifeline lifeline() {
+        return lifeline;
     }
 
     @Override
@@ -149,7 +149,7 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
             room.giveBack();
         }
         left.forEach(BorrowedSlab::forget);
-        tether.leave();
+        lifeline.leave();
     }
 
     @Override

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Three levels of trust between processes
 /// - *Bytes over a socket*: the receiver has a copy of its own.
-/// - *[SharedSeal][io.bulla.interop.posix.memfd.SharedSeal]*: the kernel promises that no process changes
-///   the bytes. A descriptor per buffer.
+/// - *[SealedFileHandoff][io.bulla.interop.posix.memfd.SealedFileHandoff]*: the kernel promises that no process
+///   changes the bytes. A descriptor per buffer.
 /// - *Shared slab*: this process promises it. The kernel keeps every other process from writing; this one
 ///   can, and uses the memory again once the borrower has given it back. A receiver that does not trust it
 ///   copies before it checks. And it sees the whole slab, other peers' messages too: one source for each

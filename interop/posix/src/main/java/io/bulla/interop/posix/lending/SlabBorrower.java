@@ -57,9 +57,9 @@ public final class SlabBorrower implements AutoCloseable {
     // under the lock of receiving
     private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
 
-    private SlabBorrower(StreamSocket socket, Tether tether, Path path, MemorySource copies, long limit) {
+    private SlabBorrower(StreamSocket socket, Lifeline lifeline, Path path, MemorySource copies, long limit) {
         this.socket = socket;
-        this.slabs = new BorrowedSlabs(tether);
+        this.slabs = new BorrowedSlabs(lifeline);
         this.path = path;
         this.copies = copies;
         this.limit = limit;
@@ -95,8 +95,8 @@ public final class SlabBorrower implements AutoCloseable {
                     throw new SealRefusedException("not a lender of slabs: magic=0x" + Long.toHexString(said.slab())
                             + " version=" + said.generation());
                 }
-                Tether tether = new Tether(socket, new Descriptor(BorrowedSlabs.one(rights), "string"));
-                SlabBorrower borrower = new SlabBorrower(socket, tether, lender, copies, limit);
+                Lifeline lifeline = new Lifeline(socket, new Descriptor(BorrowedSlabs.one(rights), "string"));
+                SlabBorrower borrower = new SlabBorrower(socket, lifeline, lender, copies, limit);
                 rights.handedOn();
                 return borrower;
             }

@@ -79,8 +79,8 @@ public final class SlabPeer implements AutoCloseable {
     ///
     /// A buffer of one sealed file goes as that file, with a descriptor: one of a
     /// [MemfdSource][io.bulla.interop.posix.memfd.MemfdSource], or one that was received as a
-    /// [SharedSeal][io.bulla.interop.posix.memfd.SharedSeal]. It is no lease and takes no quota: the kernel
-    /// keeps the file until its last holder has closed it.
+    /// [SealedFileHandoff][io.bulla.interop.posix.memfd.SealedFileHandoff]. It is no lease and takes no quota: the
+    /// kernel keeps the file until its last holder has closed it.
     ///
     /// @param buffer open; the handle stays the caller's
     /// @return false if it cannot be lent now: it is not one region of the lender's source or of a sealed file,

@@ -24,25 +24,25 @@ final class SlabView extends RefCount {
     }
 
     private final Owner owner;
-    private final Tether tether;
+    private final Lifeline lifeline;
     private final Mapping mapping;
     private final Unmap unmap = new Unmap();
     // under the monitor: leases that go back when no view of the mapping is left
-    private @Nullable Saying afterwards;
+    private @Nullable PendingNotice afterwards;
 
-    private SlabView(Owner owner, Tether tether, Mapping mapping) {
+    private SlabView(Owner owner, Lifeline lifeline, Mapping mapping) {
         super(null);
         this.owner = owner;
-        this.tether = tether;
+        this.lifeline = lifeline;
         this.mapping = mapping;
     }
 
-    static SlabView map(Owner owner, Tether tether, int fd, long bytes) throws PosixException {
+    static SlabView map(Owner owner, Lifeline lifeline, int fd, long bytes) throws PosixException {
         Unmapper.MAPPINGS.keepUp();
         Mapping mapping = Mapping.readOnly(fd, 0, bytes, true);
         try {
-            SlabView view = new SlabView(owner, tether, mapping);
-            if (!tether.enter()) {
+            SlabView view = new SlabView(owner, lifeline, mapping);
+            if (!lifeline.enter()) {
                 throw new PosixException("mmap", Errno.EBADF.number(), "borrower=closed");
             }
             return view;
@@ -66,7 +66,7 @@ final class SlabView extends RefCount {
     }
 
     /// A lease of which a raw view was given out: its memory may be written again only once that view throws.
-    void endFor(Saying lease) {
+    void endFor(PendingNotice lease) {
         synchronized (this) {
             lease.next = afterwards;
             afterwards = lease;
@@ -79,8 +79,8 @@ final class SlabView extends RefCount {
         Unmapper.MAPPINGS.later(unmap);
     }
 
-    private synchronized @Nullable Saying pollAfterwards() {
-        Saying one = afterwards;
+    private synchronized @Nullable PendingNotice pollAfterwards() {
+        PendingNotice one = afterwards;
         if (one != null) {
             afterwards = one.next;
             one.next = null;
@@ -98,11 +98,11 @@ final class SlabView extends RefCount {
                 mapping.close();
                 unmapped = true;
             }
-            for (Saying each = pollAfterwards(); each != null; each = pollAfterwards()) {
+            for (PendingNotice each = pollAfterwards(); each != null; each = pollAfterwards()) {
                 each.now();
             }
             owner.unmapped();
-            tether.leave();
+            lifeline.leave();
         }
     }
 }

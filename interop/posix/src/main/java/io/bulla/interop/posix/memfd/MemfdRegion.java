@@ -72,13 +72,14 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
 
     /// @throws PosixException if the system refuses; the region can only be released
     /// @throws IllegalStateException if a system call of the JDK is in the memory; the region is as before
-    MemorySegment seal(long used, Guard guard) throws PosixException {
+    MemorySegment seal(long used, MappingProtection guard) throws PosixException {
         Objects.requireNonNull(writing, "writable mapping").close();
         writing = null;
         check("ftruncate", Memfd.truncate(fd, used));
         check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE | Memfd.SEAL_SEAL));
         // an empty file can be mapped, and not be looked at
-        sealed = SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard == Guard.SHARED, this::giveBack);
+        sealed =
+                SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard == MappingProtection.SHARED, this::giveBack);
         long kept = Memfd.inPages(used);
         budget.give(booked - kept);
         booked = kept;

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Guarantees, beyond those of any sealed buffer
 /// - *No writer*: no Java code, no `Unsafe`, no native code, no other process that has the descriptor can
-///   change a byte or the size. [Guard] says what the kernel adds for the pages of this process.
+///   change a byte or the size. [MappingProtection] says what the kernel adds for the pages of this process.
 /// - *One file*: a builder grows its file as far as the budget goes, so its buffer is one region, and can be
-///   handed to another process with [SharedSeal].
+///   handed to another process with [SealedFileHandoff].
 /// - *A stale view is an exception*: each mapping has an arena, which ends with the last handle.
 ///
 /// The price: a buffer takes a descriptor, a mapping and whole pages, and sealing costs some system calls and the
@@ -44,9 +44,9 @@ public final class MemfdSource implements MemorySource {
 
     private final MemoryBudget budget;
     private final @Nullable LeaseTrace trace;
-    private final Guard guard;
+    private final MappingProtection guard;
 
-    private MemfdSource(MemoryBudget budget, @Nullable LeaseTrace trace, Guard guard) {
+    private MemfdSource(MemoryBudget budget, @Nullable LeaseTrace trace, MappingProtection guard) {
         this.budget = Objects.requireNonNull(budget, "budget");
         this.trace = trace;
         this.guard = guard;
@@ -67,17 +67,17 @@ public final class MemfdSource implements MemorySource {
     /// @return a source of its own
     /// @throws UnsupportedOperationException if the kernel has no memory files, or native access is not enabled
     public static MemfdSource create(MemoryBudget budget, @Nullable LeaseTrace trace) {
-        return guardedBy(Guard.ofKernel(), budget, trace);
+        return guardedBy(MappingProtection.ofKernel(), budget, trace);
     }
 
-    static MemfdSource guardedBy(Guard guard, MemoryBudget budget, @Nullable LeaseTrace trace) {
+    static MemfdSource guardedBy(MappingProtection guard, MemoryBudget budget, @Nullable LeaseTrace trace) {
         return new MemfdSource(budget, trace, guard);
     }
 
     /// What the kernel does for the pages of this process.
     ///
-    /// @return [Guard#SHARED] on every kernel from 6.7 on
-    public Guard guard() {
+    /// @return [MappingProtection#SHARED] on every kernel from 6.7 on
+    public MappingProtection guard() {
         return guard;
     }
 

@@ -2,9 +2,10 @@
 /// Memory that this process maps by itself: memory files that the kernel seals, and slabs of huge pages.
 ///
 /// - [MemfdSource][io.bulla.interop.posix.memfd.MemfdSource] is the GUARDED source: neither native code nor another
-///   process can write what it sealed; [Guard][io.bulla.interop.posix.memfd.Guard] says how far.
-/// - [SharedSeal][io.bulla.interop.posix.memfd.SharedSeal] hands such a buffer to another process, as a descriptor.
-///   The receiver checks the seals before it maps.
+///   process can write what it sealed; [MappingProtection][io.bulla.interop.posix.memfd.MappingProtection] says how
+///   far.
+/// - [SealedFileHandoff][io.bulla.interop.posix.memfd.SealedFileHandoff] hands such a buffer to another process, as a
+///   descriptor. The receiver checks the seals before it maps.
 /// - [HugePages][io.bulla.interop.posix.memfd.HugePages] supplies a pool with slabs.
 @NullMarked
 package io.bulla.interop.posix.memfd;

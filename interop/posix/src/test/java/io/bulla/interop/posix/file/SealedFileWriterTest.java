@@ -20,7 +20,7 @@ import io.bulla.interop.posix.fixtures.Descriptors;
 import io.bulla.interop.posix.internal.calls.Call;
 import io.bulla.interop.posix.internal.calls.Descriptor;
 import io.bulla.interop.posix.internal.calls.Libc;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.pool.SlabSource;
 import io.bulla.runtime.registration.PinBudget;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-@Needs(value = Piece.IO_URING, by = FixedTables.class)
+@Needs(value = Piece.IO_URING, by = FixedBufferTables.class)
 class SealedFileWriterTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -60,12 +60,12 @@ class SealedFileWriterTest {
     private final ArenaSource arenas = ArenaSource.create();
     private final Random random = new Random(22);
     private long files;
-    private FixedTable table;
+    private FixedBufferTable table;
     private Registrations registrations;
 
     @BeforeEach
     void open() throws Exception {
-        table = FixedTable.open(16);
+        table = FixedBufferTable.open(16);
         registrations = Registrations.of(table, new PinBudget(1L << 30));
         // what the first file opens for good
         writer("warm-up").close();
@@ -161,7 +161,7 @@ class SealedFileWriterTest {
     void memoryThatTheTableDoesNotKnowIsWrittenAllTheSame() throws Exception {
         ByteArrayOutputStream expected = new ByteArrayOutputStream();
         Path path = directory.resolve("plain");
-        try (Registrations none = Registrations.of(FixedTable.open(1), new PinBudget(0));
+        try (Registrations none = Registrations.of(FixedBufferTable.open(1), new PinBudget(0));
                 SealedFileWriter file = SealedFileWriter.create(path, table, none::use, PATIENCE);
                 SealedBuffer buffer = buffer(memory, MIB, expected)) {
             file.append(buffer);
@@ -180,7 +180,7 @@ class SealedFileWriterTest {
         long before = fileSizeLimit(limit);
         try (SealedFileWriter file = writer(path);
                 SealedBuffer buffer = buffer(memory, 4 * MIB, expected)) {
-            Seam.watch((call, arguments) -> {
+            SyscallInterceptor.watch((call, arguments) -> {
                 if (call.equals("io_uring_enter") && path.toFile().length() >= 2 * MIB) {
                     fileSizeLimit(before);
                 }
@@ -190,7 +190,7 @@ class SealedFileWriterTest {
             assertTrue(file.figures().shortWrites() > 0, file::toString);
             assertEquals(4 * MIB, file.figures().registered());
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
             fileSizeLimit(before);
         }
         assertArrayEquals(expected.toByteArray(), Files.readAllBytes(path));
@@ -247,7 +247,7 @@ class SealedFileWriterTest {
     @Test
     void memoryIsFreeWhenTheTableEndsWithAWriteThatWaits() throws Exception {
         Pipe pipe = new Pipe();
-        FixedTable own = FixedTable.open(4);
+        FixedBufferTable own = FixedBufferTable.open(4);
         SealedFileWriter file = new SealedFileWriter(pipe.file(), "pipe", own, (_, _) -> null, SHORT);
         try (SealedBuffer buffer = buffer(memory, MIB, new ByteArrayOutputStream())) {
             assertThrows(PosixException.class, () -> file.append(buffer));

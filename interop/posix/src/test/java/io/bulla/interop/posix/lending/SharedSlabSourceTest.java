@@ -23,7 +23,7 @@ import io.bulla.interop.posix.fixtures.SendFixture;
 import io.bulla.interop.posix.internal.calls.Mapping;
 import io.bulla.interop.posix.internal.calls.Memfd;
 import io.bulla.interop.posix.internal.calls.MemoryLeft;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.internal.memory.SlabFile;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
@@ -222,7 +222,7 @@ class SharedSlabSourceTest {
     void callThatFailsIsNamedAndLeavesNothing() throws Exception {
         SharedSlabSource source = SharedSlabSource.create(options());
         for (String call : new String[] {"memfd_create", "ftruncate", "mmap", "madvise", "fcntl"}) {
-            Seam.watch((name, arguments) -> name.equals(call) ? Errno.ENOMEM.number() : 0);
+            SyscallInterceptor.watch((name, arguments) -> name.equals(call) ? Errno.ENOMEM.number() : 0);
             try {
                 MemoryLimitException refused =
                         assertThrows(MemoryLimitException.class, () -> source.allocate(100), call);
@@ -231,7 +231,7 @@ class SharedSlabSourceTest {
                                 + ": Cannot allocate memory: errno=12 bytes=2097152",
                         refused.getMessage());
             } finally {
-                Seam.watch(null);
+                SyscallInterceptor.watch(null);
             }
             assertEquals(0, budget.used(), call);
             noFileIsOpen();

@@ -19,7 +19,7 @@ import io.bulla.interop.posix.fixtures.SendFixture;
 import io.bulla.interop.posix.internal.calls.Call;
 import io.bulla.interop.posix.internal.calls.Libc;
 import io.bulla.interop.posix.internal.calls.Poll;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.internal.stream.SocketDoor;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.SlabSource;
@@ -146,7 +146,7 @@ class SlabGreetingTest {
     /// The lender's process has none left for the string.
     @Test
     void borrowerIsToldThatTheLenderHasNoDescriptorForItsString() throws Exception {
-        Seam.watch((call, _) -> call.equals("socketpair") ? Errno.EMFILE.number() : 0);
+        SyscallInterceptor.watch((call, _) -> call.equals("socketpair") ? Errno.EMFILE.number() : 0);
         try {
             PosixException refused =
                     assertThrows(PosixException.class, () -> SlabBorrower.connect(lender.path(), 1, copies, 1 << 20));
@@ -155,7 +155,7 @@ class SlabGreetingTest {
                             + " lender-connections=0 lender-descriptors-limit=" + Call.descriptorLimit(),
                     refused.getMessage());
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
         serveOne();
     }
@@ -165,7 +165,8 @@ class SlabGreetingTest {
     void borrowerIsToldThatTheLenderHasNoDescriptorForItsConnection() throws Exception {
         serveOne();
         AtomicBoolean once = new AtomicBoolean();
-        Seam.watch((call, _) -> call.equals("accept4") && once.compareAndSet(false, true) ? Errno.EMFILE.number() : 0);
+        SyscallInterceptor.watch(
+                (call, _) -> call.equals("accept4") && once.compareAndSet(false, true) ? Errno.EMFILE.number() : 0);
         try {
             PosixException refused =
                     assertThrows(PosixException.class, () -> SlabBorrower.connect(lender.path(), 1, copies, 1 << 20));
@@ -174,20 +175,20 @@ class SlabGreetingTest {
                     refused.getMessage().endsWith("lender-descriptors-limit=" + Call.descriptorLimit()),
                     refused::getMessage);
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
         serveOne();
     }
 
     @Test
     void systemThatRefusesForWantOfDescriptorsSaysTheirLimit() {
-        Seam.watch((call, _) -> call.equals("socketpair") ? Errno.EMFILE.number() : 0);
+        SyscallInterceptor.watch((call, _) -> call.equals("socketpair") ? Errno.EMFILE.number() : 0);
         try {
             PosixException refused = assertThrows(PosixException.class, PosixSocket::unixPair);
             assertEquals(
                     "socketpair: Too many open files: errno=24 limit=" + Call.descriptorLimit(), refused.getMessage());
         } finally {
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
         }
     }
 }

@@ -24,7 +24,7 @@ import io.bulla.interop.posix.fixtures.MemoryFiles;
 import io.bulla.interop.posix.fixtures.NothingStays;
 import io.bulla.interop.posix.fixtures.SendFixture;
 import io.bulla.interop.posix.internal.calls.Memfd;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.internal.stream.Rights;
 import io.bulla.interop.posix.internal.stream.SocketDoor;
 import io.bulla.interop.posix.socket.PosixSocket;
@@ -388,7 +388,7 @@ class SlabLendingTest {
             var stamped = received.iovec();
             Thread closes = Thread.currentThread();
             List<Boolean> thrown = new ArrayList<>();
-            Seam.watch((call, arguments) -> {
+            SyscallInterceptor.watch((call, arguments) -> {
                 if (call.equals("sendmsg") && Thread.currentThread() == closes) {
                     thrown.add(throwsNow(stamped));
                 }
@@ -397,7 +397,7 @@ class SlabLendingTest {
             try {
                 received.close();
             } finally {
-                Seam.watch(null);
+                SyscallInterceptor.watch(null);
             }
             assertEquals(List.of(true), thrown);
             await(() -> peer.leases() == 0);

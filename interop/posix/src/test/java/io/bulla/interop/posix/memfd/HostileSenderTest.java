@@ -56,7 +56,7 @@ class HostileSenderTest {
 
     @BeforeEach
     void openPair() throws IOException {
-        Guard.ofKernel();
+        MappingProtection.ofKernel();
         pair = PosixSocket.unixPair();
         files = Descriptors.open();
     }
@@ -101,7 +101,7 @@ class HostileSenderTest {
         CompletableFuture<Throwable> received = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> {
             try {
-                SharedSeal.receiveFrom(pair[1], MIB).close();
+                SealedFileHandoff.receiveFrom(pair[1], MIB).close();
                 received.complete(new AssertionError("received"));
             } catch (Throwable failure) {
                 received.complete(failure);
@@ -139,7 +139,7 @@ class HostileSenderTest {
         CompletableFuture<Throwable> received = new CompletableFuture<>();
         Thread receiver = Thread.ofPlatform().start(() -> {
             try {
-                SharedSeal.receiveFrom(pair[1], MIB).close();
+                SealedFileHandoff.receiveFrom(pair[1], MIB).close();
                 received.complete(new AssertionError("received"));
             } catch (Throwable failure) {
                 received.complete(failure);
@@ -161,7 +161,7 @@ class HostileSenderTest {
         return fd;
     }
 
-    private static byte read(SharedSeal seal, long at) {
+    private static byte read(SealedFileHandoff seal, long at) {
         try (SealedBuffer buffer = seal.share()) {
             return buffer.iovec().region(0).get(JAVA_BYTE, at);
         }
@@ -174,13 +174,15 @@ class HostileSenderTest {
         send(SPARSE, 64, fd);
         send(SPARSE, 64, fd);
         Call.current().close(fd);
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], SPARSE, holes)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], SPARSE, holes)) {
             assertEquals(SPARSE, holes.used());
             assertEquals(0, read(received, SPARSE - 1));
             assertEquals(
                     "memory file with holes over the budget: holes=" + (SPARSE - Memfd.PAGE) + " used=" + SPARSE
                             + " limit=" + SPARSE,
-                    assertThrows(SealRefusedException.class, () -> SharedSeal.receiveFrom(pair[1], SPARSE, holes))
+                    assertThrows(
+                                    SealRefusedException.class,
+                                    () -> SealedFileHandoff.receiveFrom(pair[1], SPARSE, holes))
                             .getMessage());
         }
         Descriptors.assertBookedOff(holes);
@@ -189,11 +191,11 @@ class HostileSenderTest {
     @Test
     void fileWithoutHolesBooksNothing() throws IOException {
         MemoryBudget holes = new MemoryBudget(1);
-        try (SharedSeal full = SharedSeal.of(
+        try (SealedFileHandoff full = SealedFileHandoff.of(
                 BufferBuilder.create(source).put(new byte[3 * Memfd.PAGE + 1]).seal(), 0, source)) {
             full.sendTo(pair[0]);
         }
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], MIB, holes)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], MIB, holes)) {
             assertEquals(0, holes.used());
             assertEquals(0, read(received, 3 * Memfd.PAGE));
         }
@@ -206,7 +208,7 @@ class HostileSenderTest {
         int fd = sparse(SPARSE);
         send(100, 64, fd);
         Call.current().close(fd);
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], MIB, holes)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], MIB, holes)) {
             assertEquals(Memfd.PAGE, holes.used());
             assertEquals(0, read(received, 99));
         }
@@ -232,11 +234,11 @@ class HostileSenderTest {
         begun.await();
         long most = 0;
         long mostMapped = 0;
-        try (SharedSeal seal =
-                SharedSeal.of(BufferBuilder.create(source).put(new byte[5]).seal(), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(
+                BufferBuilder.create(source).put(new byte[5]).seal(), 0, source)) {
             for (int i = 0; i < 3 * Unmapper.MANY; i++) {
                 seal.sendTo(pair[0]);
-                SharedSeal.receiveFrom(pair[1], MIB).close();
+                SealedFileHandoff.receiveFrom(pair[1], MIB).close();
                 if (i % 100 == 0) {
                     most = Math.max(most, Descriptors.open());
                     mostMapped = Math.max(mostMapped, Descriptors.mappings("/memfd:" + Memfd.NAME));

@@ -242,9 +242,9 @@ class MemfdSourceTest {
     /// The weaker promise: the file is as safe, the view of this process is not.
     @Test
     void privateGuardLetsNativeCodeChangeItsOwnViewOnly() throws PosixException {
-        assertEquals(Guard.SHARED, source.guard());
-        MemfdSource weaker = MemfdSource.guardedBy(Guard.PRIVATE, budget, handles);
-        assertEquals(Guard.PRIVATE, weaker.guard());
+        assertEquals(MappingProtection.SHARED, source.guard());
+        MemfdSource weaker = MemfdSource.guardedBy(MappingProtection.PRIVATE, budget, handles);
+        assertEquals(MappingProtection.PRIVATE, weaker.guard());
         try (SealedBuffer buffer =
                 BufferBuilder.create(weaker).put(new byte[PAGE]).seal()) {
             MemorySegment memory = buffer.iovec().region(0);

@@ -104,11 +104,11 @@ class ScarcityTest {
     /// The kernel throws the descriptor away and says that it did: the receiver's want, and not the sender's fault.
     @Test
     void noDescriptorForASeal() throws Throwable {
-        try (SharedSeal seal = SharedSeal.of(sealed((byte) 3), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed((byte) 3), 0, source)) {
             seal.sendTo(pair[0]);
             withoutDescriptors(() -> assertEquals(
                     "recvmsg: Too many open files: errno=24 descriptors=0 limit=0",
-                    assertThrows(PosixException.class, () -> SharedSeal.receiveFrom(pair[1], 1))
+                    assertThrows(PosixException.class, () -> SealedFileHandoff.receiveFrom(pair[1], 1))
                             .getMessage()));
             seal.sendTo(pair[0]);
         }
@@ -144,13 +144,13 @@ class ScarcityTest {
 
     @Test
     void noMappingForWhatIsReceived() throws Throwable {
-        try (SharedSeal seal = SharedSeal.of(sealed((byte) 4), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed((byte) 4), 0, source)) {
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);
         }
         withoutMappings(() -> receiveOne((byte) 4), () -> {
-            String message = assertThrows(PosixException.class, () -> SharedSeal.receiveFrom(pair[1], 1))
+            String message = assertThrows(PosixException.class, () -> SealedFileHandoff.receiveFrom(pair[1], 1))
                     .getMessage();
             assertTrue(message.startsWith("mmap: Operation not permitted: errno=1"), message);
         });
@@ -158,7 +158,7 @@ class ScarcityTest {
     }
 
     private void receiveOne(byte expected) throws IOException {
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], 1);
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], 1);
                 SealedBuffer buffer = received.share()) {
             assertArrayEquals(new byte[] {expected}, buffer.iovec().region(0).toArray(JAVA_BYTE));
         }

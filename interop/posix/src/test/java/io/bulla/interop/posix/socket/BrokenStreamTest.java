@@ -15,7 +15,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.fixtures.SendFixture;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.internal.uring.Ring;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
@@ -42,7 +42,7 @@ class BrokenStreamTest {
 
     @AfterEach
     void nothingStays() throws IOException, InterruptedException {
-        Seam.watch(null);
+        SyscallInterceptor.watch(null);
         fixture.close();
     }
 
@@ -50,7 +50,7 @@ class BrokenStreamTest {
     private static void refuseSendmsgFrom(int nth) {
         Thread self = Thread.currentThread();
         int[] count = new int[1];
-        Seam.watch((call, _) ->
+        SyscallInterceptor.watch((call, _) ->
                 call.equals("sendmsg") && Thread.currentThread() == self && ++count[0] >= nth ? ENOBUFS : 0);
     }
 
@@ -91,7 +91,7 @@ class BrokenStreamTest {
             refuseSendmsgFrom(2);
             SocketSend failed = outbox.send(fixture.sender, fixture.buffer(first));
             assertTrue(outbox.finish(SOON));
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
             assertEquals(Errno.ENOBUFS, failed.failure().errno());
             SealedBuffer late = fixture.buffer(random(10));
             assertBroken(assertThrows(PosixException.class, () -> outbox.send(fixture.sender, late)));
@@ -168,7 +168,7 @@ class BrokenStreamTest {
             refuseSendmsgFrom(2);
             SealedBuffer buffer = fixture.buffer(first);
             PosixException failed = assertThrows(PosixException.class, () -> zeroCopy.send(buffer));
-            Seam.watch(null);
+            SyscallInterceptor.watch(null);
             assertEquals(Errno.ENOBUFS, failed.errno());
             assertTrue(zeroCopy.finish(SOON));
             SealedBuffer late = fixture.buffer(random(10));
@@ -184,7 +184,7 @@ class BrokenStreamTest {
         refuseSendmsgFrom(2);
         SealedBuffer buffer = fixture.buffer(first);
         assertThrows(PosixException.class, () -> fixture.sender.send(buffer));
-        Seam.watch(null);
+        SyscallInterceptor.watch(null);
         SealedBuffer late = fixture.buffer(random(10));
         assertBroken(assertThrows(PosixException.class, () -> fixture.sender.send(late)));
         assertPeerReadsABeginOf(first);
@@ -195,7 +195,7 @@ class BrokenStreamTest {
         refuseSendmsgFrom(1);
         SealedBuffer buffer = fixture.buffer(random(10));
         assertThrows(PosixException.class, () -> fixture.sender.send(buffer));
-        Seam.watch(null);
+        SyscallInterceptor.watch(null);
         fixture.sender.send(fixture.buffer(random(20)));
         assertArrayEquals(random(20), receive(fixture.peer, 20));
     }

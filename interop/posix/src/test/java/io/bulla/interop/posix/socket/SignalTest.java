@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.fixtures.NothingStays;
-import io.bulla.interop.posix.internal.calls.Seam;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,7 @@ class SignalTest {
 
     @AfterEach
     void closeTheSeam() {
-        Seam.watch(null);
+        SyscallInterceptor.watch(null);
     }
 
     /// What is asked for after each signal is what is left, and not the whole time again.
@@ -33,7 +33,7 @@ class SignalTest {
     void pollEndsAtItsDeadlineHoweverManySignalsCome() throws IOException {
         Thread self = Thread.currentThread();
         List<Integer> asked = new ArrayList<>();
-        Seam.watch((call, arguments) -> {
+        SyscallInterceptor.watch((call, arguments) -> {
             if (!call.equals("poll") || Thread.currentThread() != self) {
                 return 0;
             }
@@ -64,7 +64,7 @@ class SignalTest {
         Thread self = Thread.currentThread();
         List<Integer> asked = new ArrayList<>();
         PosixSocket[] pair = PosixSocket.unixPair();
-        Seam.watch((call, arguments) -> {
+        SyscallInterceptor.watch((call, arguments) -> {
             if (!call.equals("poll") || Thread.currentThread() != self) {
                 return 0;
             }
@@ -85,9 +85,10 @@ class SignalTest {
         try (PosixSocket server = PosixSocket.listen(0)) {
             Thread self = Thread.currentThread();
             int[] connects = new int[1];
-            Seam.watch((call, _) -> call.equals("connect") && Thread.currentThread() == self && connects[0]++ < 3
-                    ? Errno.EINTR.number()
-                    : 0);
+            SyscallInterceptor.watch(
+                    (call, _) -> call.equals("connect") && Thread.currentThread() == self && connects[0]++ < 3
+                            ? Errno.EINTR.number()
+                            : 0);
             try (PosixSocket client = PosixSocket.connect(server.port());
                     PosixSocket peer = server.accept()) {
                 assertEquals(4, connects[0]);

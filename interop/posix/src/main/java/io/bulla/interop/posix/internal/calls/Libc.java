@@ -82,16 +82,17 @@ public final class Libc {
     private Libc() {}
 
     public static MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return Seam.around(name, downcall(name, result, arguments, ERRNO));
+        return SyscallInterceptor.around(name, downcall(name, result, arguments, ERRNO));
     }
 
     static MethodHandle critical(String name, MemoryLayout result, MemoryLayout... arguments) {
-        return Seam.around(name, downcall(name, result, arguments, ERRNO, Linker.Option.critical(false)));
+        return SyscallInterceptor.around(name, downcall(name, result, arguments, ERRNO, Linker.Option.critical(false)));
     }
 
     /// @param fixed how many arguments come before the variable ones
     public static MethodHandle variadic(String name, int fixed, MemoryLayout result, MemoryLayout... arguments) {
-        return Seam.around(name, downcall(name, result, arguments, ERRNO, Linker.Option.firstVariadicArg(fixed)));
+        return SyscallInterceptor.around(
+                name, downcall(name, result, arguments, ERRNO, Linker.Option.firstVariadicArg(fixed)));
     }
 
     /// A system call that the C library has no function for.
@@ -102,7 +103,8 @@ public final class Libc {
         MemoryLayout[] all = new MemoryLayout[arguments.length + 1];
         all[0] = JAVA_LONG;
         System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return Seam.around(name, downcall("syscall", JAVA_LONG, all, ERRNO, Linker.Option.firstVariadicArg(1)));
+        return SyscallInterceptor.around(
+                name, downcall("syscall", JAVA_LONG, all, ERRNO, Linker.Option.firstVariadicArg(1)));
     }
 
     // restricted: what this module is for; NativeAccess has asked for the permission

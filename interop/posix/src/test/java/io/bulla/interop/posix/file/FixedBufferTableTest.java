@@ -43,8 +43,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /// The kernel as a device: stories 1 c and 4 of docs/registration.md, the old way beside ours.
-@Needs(value = Piece.IO_URING, by = FixedTables.class)
-class FixedTableTest {
+@Needs(value = Piece.IO_URING, by = FixedBufferTables.class)
+class FixedBufferTableTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Peer PEER = new Peer(1, "peer");
@@ -52,14 +52,14 @@ class FixedTableTest {
 
     private final SlabSource memory =
             SlabSource.builder().supplier(new HugePages()).build();
-    private FixedTable table;
+    private FixedBufferTable table;
     private Registrations registrations;
     private PosixSocket here;
     private PosixSocket there;
 
     @BeforeEach
     void open() throws PosixException {
-        table = FixedTable.open(64);
+        table = FixedBufferTable.open(64);
         registrations = Registrations.of(table, new PinBudget(64 << 20));
         PosixSocket[] pair = PosixSocket.unixPair();
         here = pair[0];
@@ -158,7 +158,7 @@ class FixedTableTest {
         Landing landing = registrations.landing(memory, SIZE);
         Grant grant = landing.grant(PEER);
         long address = grant.address();
-        FixedTransfer waiting = table.receive(here, grant.mark(), address, SIZE);
+        FixedBufferOperation waiting = table.receive(here, grant.mark(), address, SIZE);
         // not said to be free before the kernel has said so
         Revocation first = grant.revoke(Duration.ZERO);
         while (!grant.isFenced()) {
@@ -187,7 +187,7 @@ class FixedTableTest {
     void landingIsSealedWithWhatThePeerSent() throws Exception {
         try (Landing landing = registrations.landing(memory, SIZE)) {
             Grant grant = landing.grant(PEER);
-            FixedTransfer waiting = table.receive(here, grant.mark(), grant.address(), SIZE);
+            FixedBufferOperation waiting = table.receive(here, grant.mark(), grant.address(), SIZE);
             peerSends((byte) 'p');
             progressUntil(waiting);
             assertEquals(SIZE, waiting.byteCount());
@@ -253,7 +253,7 @@ class FixedTableTest {
         if (locked > 1L << 30) {
             return "SKIPPED";
         }
-        try (FixedTable limited = FixedTable.open(4);
+        try (FixedBufferTable limited = FixedBufferTable.open(4);
                 SealedBuffer large = buffer((byte) 'l', (int) locked + (1 << 20))) {
             Registrations many = Registrations.of(limited, new PinBudget(Long.MAX_VALUE));
             assertNull(many.use(large, 0));
@@ -275,15 +275,15 @@ class FixedTableTest {
         }
     }
 
-    private FixedTransfer send(Use use, SealedBuffer buffer) throws PosixException {
+    private FixedBufferOperation send(Use use, SealedBuffer buffer) throws PosixException {
         MemorySegment bytes = buffer.iovec().lent().region(0);
-        FixedTransfer sent = table.send(here, use.mark(), bytes.address(), (int) bytes.byteSize());
+        FixedBufferOperation sent = table.send(here, use.mark(), bytes.address(), (int) bytes.byteSize());
         progressUntil(sent);
         assertEquals(bytes.byteSize(), sent.byteCount());
         return sent;
     }
 
-    private void progressUntil(FixedTransfer transfer) throws PosixException {
+    private void progressUntil(FixedBufferOperation transfer) throws PosixException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!transfer.isDone()) {
             assertTrue(System.nanoTime() - end < 0, transfer::toString);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Belongs to the table's thread.
-final class FixedSlots {
+final class FixedBufferSlots {
 
     private static final long REGISTER_BUFFERS2 = 15;
     private static final long REGISTER_BUFFERS_UPDATE = 16;
@@ -44,10 +44,10 @@ final class FixedSlots {
     private final MemorySegment memory = arena.allocate(16, 8);
     private final MemorySegment tag = arena.allocate(8, 8);
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
-    private final Map<Long, FixedSlot> slots = new HashMap<>();
+    private final Map<Long, FixedBufferSlot> slots = new HashMap<>();
     private long next = 1;
 
-    FixedSlots(Ring ring, int most) {
+    FixedBufferSlots(Ring ring, int most) {
         this.ring = ring;
         this.most = most;
         for (int i = 0; i < most; i++) {
@@ -65,12 +65,12 @@ final class FixedSlots {
     /// Has the kernel know memory.
     ///
     /// @throws RegistrationRefusedException if there is no place, or the kernel refuses
-    FixedSlot fill(long address, long length) throws RegistrationRefusedException {
+    FixedBufferSlot fill(long address, long length) throws RegistrationRefusedException {
         Integer place = free.peek();
         if (place == null) {
             throw new RegistrationRefusedException("table is full: slots=" + most);
         }
-        FixedSlot slot = new FixedSlot(this, place, next, address, length);
+        FixedBufferSlot slot = new FixedBufferSlot(this, place, next, address, length);
         slots.put(slot.key, slot);
         long result = update(slot, address, length);
         if (result < 1) {
@@ -84,7 +84,7 @@ final class FixedSlots {
     }
 
     /// Has the kernel forget the memory, once no read or write uses it: the tag says so.
-    void empty(FixedSlot slot) throws PosixException {
+    void empty(FixedBufferSlot slot) throws PosixException {
         check("BUFFERS_UPDATE", update(slot, 0, 0));
     }
 
@@ -99,7 +99,7 @@ final class FixedSlots {
     /// @return whom to tell; `null` if there is none
     @Nullable
     Runnable emptied(long userData) {
-        FixedSlot slot = slots.remove(userData & ~TAG);
+        FixedBufferSlot slot = slots.remove(userData & ~TAG);
         if (slot == null) {
             return null;
         }
@@ -110,15 +110,15 @@ final class FixedSlots {
     /// A mark of this table.
     ///
     /// @throws IllegalArgumentException if it is another device's
-    FixedSlot of(Mark mark) {
-        if (mark instanceof FixedSlot slot && slot.isOf(this)) {
+    FixedBufferSlot of(Mark mark) {
+        if (mark instanceof FixedBufferSlot slot && slot.isOf(this)) {
             return slot;
         }
         throw new IllegalArgumentException("mark of another device: " + mark);
     }
 
     /// Whether reads and writes may still begin.
-    boolean isFilled(FixedSlot slot) {
+    boolean isFilled(FixedBufferSlot slot) {
         return slots.get(slot.key) == slot && slot.memoryIsFree == null;
     }
 
@@ -127,7 +127,7 @@ final class FixedSlots {
         return slots.size();
     }
 
-    List<FixedSlot> all() {
+    List<FixedBufferSlot> all() {
         return List.copyOf(slots.values());
     }
 
@@ -136,7 +136,7 @@ final class FixedSlots {
         arena.close();
     }
 
-    private long update(FixedSlot slot, long address, long length) {
+    private long update(FixedBufferSlot slot, long address, long length) {
         memory.set(JAVA_LONG, 0, address);
         memory.set(JAVA_LONG, 8, length);
         tag.set(JAVA_LONG, 0, length == 0 ? 0 : TAG | slot.key);

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /// The reads and writes of a table that the kernel has not answered, by the user data of their requests: numbers from
 /// 1 on. Each keeps its descriptor until then. Belongs to the table's thread.
-final class FixedTransfers {
+final class FixedBufferOperations {
 
     private final CompletionLoop loop;
-    private final Map<Long, FixedTransfer> transfers = new HashMap<>();
+    private final Map<Long, FixedBufferOperation> transfers = new HashMap<>();
     private long next = 1;
 
-    FixedTransfers(CompletionLoop loop) {
+    FixedBufferOperations(CompletionLoop loop) {
         this.loop = loop;
     }
 
@@ -34,17 +34,17 @@ final class FixedTransfers {
     /// @param slot `null` if the table does not know the memory
     /// @param at where in a file; 0 for a socket
     /// @param ended told once the kernel has answered, and not after an exception; does not throw
-    FixedTransfer begin(
+    FixedBufferOperation begin(
             String call,
             byte opcode,
             Descriptor descriptor,
-            @Nullable FixedSlot slot,
+            @Nullable FixedBufferSlot slot,
             long at,
             long address,
             int length,
             Runnable ended)
             throws PosixException {
-        FixedTransfer transfer = new FixedTransfer(call, slot, descriptor, ended);
+        FixedBufferOperation transfer = new FixedBufferOperation(call, slot, descriptor, ended);
         int fd = descriptor.enter(call);
         long id = next;
         boolean given = false;
@@ -79,7 +79,7 @@ final class FixedTransfers {
     }
 
     /// Asks the kernel to end some; each one is answered all the same.
-    void cancel(Predicate<FixedTransfer> which) throws PosixException {
+    void cancel(Predicate<FixedBufferOperation> which) throws PosixException {
         // their numbers first: completions may be taken up on the way
         List<Long> ids = transfers.entrySet().stream()
                 .filter(each -> which.test(each.getValue()))
@@ -93,7 +93,7 @@ final class FixedTransfers {
 
     /// The kernel's answer to one.
     void answered(long id, int result) {
-        FixedTransfer transfer = transfers.remove(id);
+        FixedBufferOperation transfer = transfers.remove(id);
         if (transfer != null) {
             if (transfer.slot != null) {
                 transfer.slot.transfers--;

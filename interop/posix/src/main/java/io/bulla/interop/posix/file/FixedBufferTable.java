@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Belongs to the platform thread that opened it; only [#retire] is any thread's: what it asks for happens with
 /// the owner's next [#progress].
-public final class FixedTable implements Registrar {
+public final class FixedBufferTable implements Registrar {
 
     private static final int ENTRIES = 64;
     private static final int MOST_SLOTS = 1 << 14;
@@ -49,21 +49,21 @@ public final class FixedTable implements Registrar {
     private static final Runnable NOTHING = () -> {};
     private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
 
-    private record Retirement(FixedSlot slot, Runnable memoryIsFree) {}
+    private record Retirement(FixedBufferSlot slot, Runnable memoryIsFree) {}
 
     private final CompletionLoop loop;
     private final Traits traits;
-    private final FixedSlots slots;
-    private final FixedTransfers transfers;
+    private final FixedBufferSlots slots;
+    private final FixedBufferOperations transfers;
     // from any thread to the owner
     private final Queue<Retirement> retirements = new ConcurrentLinkedQueue<>();
     private int done;
     private boolean closed;
 
-    private FixedTable(Ring ring, int mostSlots) {
+    private FixedBufferTable(Ring ring, int mostSlots) {
         this.loop = new CompletionLoop("table", ring, this::completed);
-        this.slots = new FixedSlots(ring, mostSlots);
-        this.transfers = new FixedTransfers(loop);
+        this.slots = new FixedBufferSlots(ring, mostSlots);
+        this.transfers = new FixedBufferOperations(loop);
         this.traits = new Traits(
                 "io_uring", EnumSet.allOf(Access.class), true, true, mostSlots, MOST_BYTES, Fence.COMPLETION);
     }
@@ -76,7 +76,7 @@ public final class FixedTable implements Registrar {
     /// @throws IllegalArgumentException if there are to be too few slots, or too many
     /// @throws WrongThreadException if the calling thread is virtual
     /// @throws UnsupportedOperationException if native access is not enabled
-    public static FixedTable open(int mostSlots) throws PosixException {
+    public static FixedBufferTable open(int mostSlots) throws PosixException {
         NativeAccess.linker();
         if (mostSlots < 1 || mostSlots > MOST_SLOTS) {
             throw new IllegalArgumentException("slots of a table: wanted=" + mostSlots + " most=" + MOST_SLOTS);
@@ -86,7 +86,7 @@ public final class FixedTable implements Registrar {
             throw new WrongThreadException("a table belongs to a platform thread: caller=" + caller.getName());
         }
         Ring ring = new Ring(ENTRIES);
-        FixedTable table = new FixedTable(ring, mostSlots);
+        FixedBufferTable table = new FixedBufferTable(ring, mostSlots);
         try {
             if (!ring.supports(Ring.OP_READ_FIXED) || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
                 throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=READ_FIXED");
@@ -139,7 +139,7 @@ public final class FixedTable implements Registrar {
     /// @return to be asked whether it is done; the kernel may take less
     /// @throws PosixException if the socket is closed, or the kernel refuses
     /// @throws IllegalArgumentException if the mark has no such bytes
-    public FixedTransfer send(PosixSocket to, Mark from, long address, int length) throws PosixException {
+    public FixedBufferOperation send(PosixSocket to, Mark from, long address, int length) throws PosixException {
         return begin("WRITE_FIXED", Ring.OP_WRITE_FIXED, to, from, address, length);
     }
 
@@ -152,7 +152,7 @@ public final class FixedTable implements Registrar {
     /// @return to be asked whether it is done; it may be less
     /// @throws PosixException if the socket is closed, or the kernel refuses
     /// @throws IllegalArgumentException if the mark has no such bytes
-    public FixedTransfer receive(PosixSocket from, Mark into, long address, int length) throws PosixException {
+    public FixedBufferOperation receive(PosixSocket from, Mark into, long address, int length) throws PosixException {
         return begin("READ_FIXED", Ring.OP_READ_FIXED, from, into, address, length);
     }
 
@@ -198,7 +198,7 @@ public final class FixedTable implements Registrar {
         long end = System.nanoTime() + KERNEL_LETS_GO.toNanos();
         try {
             takeUp();
-            for (FixedSlot each : slots.all()) {
+            for (FixedBufferSlot each : slots.all()) {
                 empty(each);
             }
             transfers.cancel(_ -> true);
@@ -218,7 +218,7 @@ public final class FixedTable implements Registrar {
 
     @Override
     public String toString() {
-        return "FixedTable[slots=" + traits.mostMarks() + " owner="
+        return "FixedBufferTable[slots=" + traits.mostMarks() + " owner="
                 + loop.owner().getName() + "]";
     }
 
@@ -226,18 +226,19 @@ public final class FixedTable implements Registrar {
     ///
     /// @param at where in the file
     /// @param ended told once the kernel has answered, and not after an exception; does not throw
-    FixedTransfer write(Descriptor to, long at, Mark from, long address, int length, Runnable ended)
+    FixedBufferOperation write(Descriptor to, long at, Mark from, long address, int length, Runnable ended)
             throws PosixException {
         return begin("WRITE_FIXED", Ring.OP_WRITE_FIXED, to, marked(from, address, length), at, address, length, ended);
     }
 
     /// Writes bytes to a file that the table does not know.
-    FixedTransfer writePlain(Descriptor to, long at, long address, int length, Runnable ended) throws PosixException {
+    FixedBufferOperation writePlain(Descriptor to, long at, long address, int length, Runnable ended)
+            throws PosixException {
         return begin("WRITE", Ring.OP_WRITE, to, null, at, address, length, ended);
     }
 
     /// Has a file's bytes written to its device: those that were written before this.
-    FixedTransfer sync(Descriptor file) throws PosixException {
+    FixedBufferOperation sync(Descriptor file) throws PosixException {
         return begin("FSYNC", Ring.OP_FSYNC, file, null, 0, 0, 0, NOTHING);
     }
 
@@ -246,15 +247,15 @@ public final class FixedTable implements Registrar {
         transfers.cancel(transfer -> transfer.descriptor == on);
     }
 
-    private FixedTransfer begin(String call, byte opcode, PosixSocket socket, Mark mark, long address, int length)
-            throws PosixException {
-        FixedSlot slot = marked(mark, address, length);
+    private FixedBufferOperation begin(
+            String call, byte opcode, PosixSocket socket, Mark mark, long address, int length) throws PosixException {
+        FixedBufferSlot slot = marked(mark, address, length);
         return begin(call, opcode, SocketDoor.stream(socket).descriptor(), slot, 0, address, length, NOTHING);
     }
 
-    private FixedSlot marked(Mark mark, long address, int length) {
+    private FixedBufferSlot marked(Mark mark, long address, int length) {
         checkOwner();
-        FixedSlot slot = slots.of(mark);
+        FixedBufferSlot slot = slots.of(mark);
         long offset = address - slot.address;
         if (length < 1 || offset < 0 || offset > slot.length - length) {
             throw new IllegalArgumentException(
@@ -266,11 +267,11 @@ public final class FixedTable implements Registrar {
         return slot;
     }
 
-    private FixedTransfer begin(
+    private FixedBufferOperation begin(
             String call,
             byte opcode,
             Descriptor descriptor,
-            @Nullable FixedSlot slot,
+            @Nullable FixedBufferSlot slot,
             long at,
             long address,
             int length,
@@ -298,7 +299,7 @@ public final class FixedTable implements Registrar {
         loop.takeUp();
     }
 
-    private void empty(FixedSlot slot) throws PosixException {
+    private void empty(FixedBufferSlot slot) throws PosixException {
         slots.empty(slot);
         if (slot.transfers > 0) {
             transfers.cancel(transfer -> transfer.slot == slot);
@@ -307,7 +308,7 @@ public final class FixedTable implements Registrar {
 
     private void completed(long userData, int result, int flags) {
         done++;
-        if (FixedSlots.isTag(userData)) {
+        if (FixedBufferSlots.isTag(userData)) {
             Runnable told = slots.emptied(userData);
             if (told != null) {
                 told.run();

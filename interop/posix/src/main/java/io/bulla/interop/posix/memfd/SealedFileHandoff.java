@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///  0 magic "BSEA"  4 has digest, 0 or 1  8 format  16 offset in the file  24 length  32 SHA-256, or zeros
 /// ```
-public final class SharedSeal implements AutoCloseable {
+public final class SealedFileHandoff implements AutoCloseable {
 
     private static final int MAGIC = 0x42534541;
     private static final long HEADER = 64;
@@ -71,7 +71,8 @@ public final class SharedSeal implements AutoCloseable {
     // null if there is none
     private final byte @Nullable [] digest;
 
-    private SharedSeal(SealedBuffer buffer, SealedFile file, long offset, long format, byte @Nullable [] digest) {
+    private SealedFileHandoff(
+            SealedBuffer buffer, SealedFile file, long offset, long format, byte @Nullable [] digest) {
         this.buffer = buffer;
         this.file = file;
         this.offset = offset;
@@ -90,18 +91,18 @@ public final class SharedSeal implements AutoCloseable {
     /// @return to be closed once the last hand-over has returned; receivers have handles of their own
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     /// @throws io.bulla.buffer.MemoryLimitException if there is no memory for a copy
-    public static SharedSeal of(SealedBuffer handle, long format, MemfdSource copies) {
+    public static SealedFileHandoff of(SealedBuffer handle, long format, MemfdSource copies) {
         try (handle) {
             MemorySegment whole = flat(handle.iovec());
             SealedFile file = whole == null ? null : SealedFile.of(whole);
             if (whole != null && file != null) {
-                return new SharedSeal(handle.move(), file, file.offsetOf(whole), format, null);
+                return new SealedFileHandoff(handle.move(), file, file.offsetOf(whole), format, null);
             }
             if (handle.byteSize() == 0) {
                 return empty(format, copies);
             }
             SealedBuffer copy = handle.copy(copies);
-            return new SharedSeal(copy, sealedFile(copy.iovec().region(0)), 0, format, null);
+            return new SealedFileHandoff(copy, sealedFile(copy.iovec().region(0)), 0, format, null);
         }
     }
 
@@ -110,10 +111,10 @@ public final class SharedSeal implements AutoCloseable {
     ///
     /// @return in place of this one, which is closed
     /// @throws io.bulla.buffer.ReleasedBufferException if this is closed
-    public SharedSeal withDigest() {
+    public SealedFileHandoff withDigest() {
         try (this) {
             byte[] computed = sha256();
-            return new SharedSeal(buffer.move(), file, offset, format, computed);
+            return new SealedFileHandoff(buffer.move(), file, offset, format, computed);
         }
     }
 
@@ -164,7 +165,7 @@ public final class SharedSeal implements AutoCloseable {
     ///     the message was read whole, so that the next one can be received
     /// @throws EOFException if the peer closes, before a hand-over or in the middle of it
     /// @throws IOException if the system refuses; nothing stays open
-    public static SharedSeal receiveFrom(PosixSocket from, long limit) throws IOException {
+    public static SealedFileHandoff receiveFrom(PosixSocket from, long limit) throws IOException {
         return receiveFrom(from, limit, MemoryBudget.ofProcess());
     }
 
@@ -179,7 +180,7 @@ public final class SharedSeal implements AutoCloseable {
     ///     the message was read whole, so that the next one can be received
     /// @throws EOFException if the peer closes, before a hand-over or in the middle of it
     /// @throws IOException if the system refuses; nothing stays open
-    public static SharedSeal receiveFrom(PosixSocket from, long limit, MemoryBudget budget) throws IOException {
+    public static SealedFileHandoff receiveFrom(PosixSocket from, long limit, MemoryBudget budget) throws IOException {
         // before there is one more: a process has few of both
         Unmapper.MAPPINGS.keepUp();
         Discard.checkNotStuck(PATIENCE_NANOS);
@@ -238,10 +239,10 @@ public final class SharedSeal implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "SharedSeal[" + buffer + " format=" + format + " offset=" + offset + "]";
+        return "SealedFileHandoff[" + buffer + " format=" + format + " offset=" + offset + "]";
     }
 
-    private static SharedSeal accept(MemorySegment header, Rights rights, long limit, MemoryBudget budget)
+    private static SealedFileHandoff accept(MemorySegment header, Rights rights, long limit, MemoryBudget budget)
             throws IOException {
         if (header.get(INT, 0) != MAGIC || header.get(INT, 4) >>> 1 != 0) {
             throw new SealRefusedException("not a hand-over of a seal: magic=0x"
@@ -268,11 +269,12 @@ public final class SharedSeal implements AutoCloseable {
         return adopt(file, offset, length, header.get(LONG, 8), digest);
     }
 
-    private static SharedSeal adopt(SealedFile file, long offset, long length, long format, byte @Nullable [] digest) {
+    private static SealedFileHandoff adopt(
+            SealedFile file, long offset, long length, long format, byte @Nullable [] digest) {
         SealedBuffer buffer = ReceivedFile.buffer(file, offset, length);
-        SharedSeal seal = null;
+        SealedFileHandoff seal = null;
         try {
-            seal = new SharedSeal(buffer, file, offset, format, digest);
+            seal = new SealedFileHandoff(buffer, file, offset, format, digest);
             return seal;
         } finally {
             if (seal == null) {
@@ -282,7 +284,7 @@ public final class SharedSeal implements AutoCloseable {
     }
 
     /// A builder without a byte has no region; this file has no byte.
-    private static SharedSeal empty(long format, MemfdSource source) {
+    private static SealedFileHandoff empty(long format, MemfdSource source) {
         Region region = source.allocate(1);
         MemorySegment none;
         try {
@@ -291,7 +293,7 @@ public final class SharedSeal implements AutoCloseable {
             region.release();
             throw failure;
         }
-        return new SharedSeal(SealedBuffer.adopt(none, region::release), sealedFile(none), 0, format, null);
+        return new SealedFileHandoff(SealedBuffer.adopt(none, region::release), sealedFile(none), 0, format, null);
     }
 
     /// The file behind memory of a [MemfdSource].

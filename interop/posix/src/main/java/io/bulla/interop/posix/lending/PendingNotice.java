@@ -5,11 +5,11 @@ import io.bulla.interop.posix.internal.calls.Unmapper;
 import org.jspecify.annotations.Nullable;
 
 /// Something said to the lender: now, by any thread, or by the thread that frees, until the socket has room.
-abstract class Saying extends Unmapper.Freeable {
+abstract class PendingNotice extends Unmapper.Freeable {
 
     /// Of those that wait for the end of a mapping.
     @Nullable
-    Saying next;
+    PendingNotice next;
 
     /// @return false if the socket has no room now
     abstract boolean say();

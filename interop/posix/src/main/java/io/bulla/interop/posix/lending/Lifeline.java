@@ -10,12 +10,12 @@ import io.bulla.refcount.RefCount;
 
 /// Keeps the string, and the socket on which leases go back, as long as this process may have a mapping.
 /// Its holders are the borrower and every mapping. Any thread may call.
-final class Tether extends RefCount {
+final class Lifeline extends RefCount {
 
     private final StreamSocket socket;
     private final Descriptor string;
 
-    Tether(StreamSocket socket, Descriptor string) {
+    Lifeline(StreamSocket socket, Descriptor string) {
         super(null);
         this.socket = socket;
         this.string = string;

@@ -6,19 +6,19 @@ import io.bulla.interop.posix.internal.calls.CallFailure;
 import io.bulla.interop.posix.internal.calls.Descriptor;
 import org.jspecify.annotations.Nullable;
 
-/// One read or write of a [FixedTable], until the kernel has answered. Belongs to the table's thread.
-public final class FixedTransfer {
+/// One read or write of a [FixedBufferTable], until the kernel has answered. Belongs to the table's thread.
+public final class FixedBufferOperation {
 
     private final String call;
     // none if it names no registered memory
-    final @Nullable FixedSlot slot;
+    final @Nullable FixedBufferSlot slot;
     final Descriptor descriptor;
     private final Runnable ended;
     private boolean done;
     private int result;
 
     /// @param ended told once the kernel has answered; does not throw
-    FixedTransfer(String call, @Nullable FixedSlot slot, Descriptor descriptor, Runnable ended) {
+    FixedBufferOperation(String call, @Nullable FixedBufferSlot slot, Descriptor descriptor, Runnable ended) {
         this.call = call;
         this.slot = slot;
         this.descriptor = descriptor;

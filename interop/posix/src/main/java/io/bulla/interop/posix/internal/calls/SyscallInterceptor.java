@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// It is there only in a JVM that was started with `-Dbulla.posix.seam=true`, as the tests of this module are.
 /// In any other one [Libc] hands out the linker's own handles, and nothing is asked.
-public final class Seam {
+public final class SyscallInterceptor {
 
     /// A test's answer to each call.
     public interface Watcher {
@@ -32,7 +32,7 @@ public final class Seam {
     // volatile: seen by the next call of any thread
     private static volatile @Nullable Watcher watcher;
 
-    private Seam() {}
+    private SyscallInterceptor() {}
 
     static boolean isOpen() {
         return OPEN;
@@ -53,9 +53,10 @@ public final class Seam {
         }
         try {
             MethodHandles.Lookup here = MethodHandles.lookup();
-            MethodHandle watched = here.findStatic(Seam.class, "watched", MethodType.methodType(boolean.class));
+            MethodHandle watched =
+                    here.findStatic(SyscallInterceptor.class, "watched", MethodType.methodType(boolean.class));
             MethodHandle asked = here.findStatic(
-                    Seam.class,
+                    SyscallInterceptor.class,
                     "asked",
                     MethodType.methodType(Object.class, String.class, MethodHandle.class, Object[].class));
             MethodHandle each = MethodHandles.insertArguments(asked, 0, name, call)

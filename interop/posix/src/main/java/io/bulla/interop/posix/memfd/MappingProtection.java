@@ -7,7 +7,7 @@ import io.bulla.interop.posix.internal.calls.SharedMappings;
 
 /// How a sealed file is seen by the process that reads it. The file itself is the same in both: no process, this
 /// one included, can change its bytes.
-public enum Guard {
+public enum MappingProtection {
     /// A shared read-only mapping. The kernel refuses to make it writable ever again, so what is read is what was
     /// sealed.
     SHARED,
@@ -21,7 +21,7 @@ public enum Guard {
     /// @return the stronger one, if it can
     /// @throws UnsupportedOperationException if it has no memory files, or native access is not enabled
     /// @throws IllegalStateException if the system refuses the trial for now, for want of memory or descriptors
-    public static Guard ofKernel() {
+    public static MappingProtection ofKernel() {
         try {
             return SharedMappings.areThere() ? SHARED : PRIVATE;
         } catch (PosixException refused) {

@@ -5,7 +5,7 @@ import io.bulla.pool.device.Mark;
 import org.jspecify.annotations.Nullable;
 
 /// One life of a place in a table of registered memory. Belongs to the table's thread.
-final class FixedSlot implements Mark {
+final class FixedBufferSlot implements Mark {
 
     final int index;
     final long key;
@@ -19,7 +19,7 @@ final class FixedSlot implements Mark {
     @Nullable
     Runnable memoryIsFree;
 
-    FixedSlot(Object table, int index, long key, long address, long length) {
+    FixedBufferSlot(Object table, int index, long key, long address, long length) {
         this.table = table;
         this.index = index;
         this.key = key;

@@ -6,11 +6,11 @@ import io.bulla.testkit.needs.Probe;
 import org.jspecify.annotations.Nullable;
 
 /// Tries an io_uring with a table of registered memory.
-final class FixedTables implements Probe {
+final class FixedBufferTables implements Probe {
 
     @Override
     public @Nullable String missing() throws PosixException {
-        try (FixedTable table = FixedTable.open(1)) {
+        try (FixedBufferTable table = FixedBufferTable.open(1)) {
             return table.filled() == 0 ? null : "filled=" + table.filled();
         }
     }

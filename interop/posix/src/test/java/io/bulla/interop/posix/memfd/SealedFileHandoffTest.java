@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
-class SharedSealTest {
+class SealedFileHandoffTest {
 
     private static final int MAGIC = 0x42534541;
     private static final long LIMIT = 64 << 20;
@@ -71,7 +71,7 @@ class SharedSealTest {
 
     @BeforeEach
     void openPair() throws IOException {
-        Guard.ofKernel();
+        MappingProtection.ofKernel();
         pair = PosixSocket.unixPair();
         files = Descriptors.open();
         adopted = MemoryBudget.adopted();
@@ -121,12 +121,12 @@ class SharedSealTest {
     /// What comes next is refused so, and the socket is good for another one after it.
     private void assertRefused(String message) throws IOException {
         SealRefusedException refused =
-                assertThrows(SealRefusedException.class, () -> SharedSeal.receiveFrom(pair[1], LIMIT));
+                assertThrows(SealRefusedException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT));
         assertEquals(message, refused.getMessage());
-        try (SharedSeal good = SharedSeal.of(sealed(guarded, (byte) 7), 3, guarded)) {
+        try (SealedFileHandoff good = SealedFileHandoff.of(sealed(guarded, (byte) 7), 3, guarded)) {
             good.sendTo(pair[0]);
         }
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             assertArrayEquals(new byte[] {7}, bytesOf(received.share()));
         }
     }
@@ -136,12 +136,12 @@ class SharedSealTest {
         byte[] bytes = random(3 << 20);
         SealedBuffer buffer = sealed(guarded, bytes);
         CopyTally before = CopyTally.snapshot();
-        try (SharedSeal seal = SharedSeal.of(buffer, -5, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(buffer, -5, guarded)) {
             assertFalse(buffer.isOpen());
             seal.sendTo(pair[0]);
         }
         assertEquals(0, handles.open());
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             assertEquals(0, CopyTally.snapshot().since(before).copies());
             assertEquals(-5, received.format());
             assertEquals(Optional.empty(), received.digest());
@@ -155,9 +155,9 @@ class SharedSealTest {
     void handleOutlivesTheHandOverThatItCameWith() throws IOException {
         byte[] bytes = random(100);
         SealedBuffer kept;
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, bytes), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, bytes), 0, guarded)) {
             seal.sendTo(pair[0]);
-            try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                 kept = received.share();
             }
         }
@@ -166,9 +166,9 @@ class SharedSealTest {
 
     @Test
     void receivedBytesCannotBeWrittenByAnybody() throws IOException {
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, random(PAGE)), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(PAGE)), 0, guarded)) {
             seal.sendTo(pair[0]);
-            try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT);
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT);
                     SealedBuffer buffer = received.share()) {
                 assertEquals(-14, Attack.readInto(buffer.iovec().region(0)));
                 assertEquals(-13, Attack.makeWritable(buffer.iovec().region(0)));
@@ -181,18 +181,19 @@ class SharedSealTest {
     void whatWasReceivedIsHandedOnWithoutACopy() throws IOException {
         byte[] bytes = random(5000);
         CopyTally before = CopyTally.snapshot();
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, bytes), 1, guarded).withDigest()) {
+        try (SealedFileHandoff seal =
+                SealedFileHandoff.of(sealed(guarded, bytes), 1, guarded).withDigest()) {
             seal.sendTo(pair[0]);
         }
-        try (SharedSeal first = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff first = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             first.sendTo(pair[1]);
         }
-        try (SharedSeal second = SharedSeal.receiveFrom(pair[0], LIMIT);
-                SharedSeal third = SharedSeal.of(second.share(), 2, guarded)) {
+        try (SealedFileHandoff second = SealedFileHandoff.receiveFrom(pair[0], LIMIT);
+                SealedFileHandoff third = SealedFileHandoff.of(second.share(), 2, guarded)) {
             second.verify();
             third.sendTo(pair[0]);
         }
-        try (SharedSeal last = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff last = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             assertEquals(0, CopyTally.snapshot().since(before).copies());
             assertArrayEquals(bytes, bytesOf(last.share()));
         }
@@ -204,12 +205,12 @@ class SharedSealTest {
         try (SealedBuffer whole = sealed(guarded, bytes)) {
             for (int[] range : new int[][] {{0, 1}, {1, 10}, {PAGE - 1, 2}, {PAGE, PAGE}, {3 * PAGE - 1, 1}}) {
                 CopyTally before = CopyTally.snapshot();
-                try (SharedSeal seal = SharedSeal.of(whole.slice(range[0], range[1]), 0, guarded)
+                try (SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(range[0], range[1]), 0, guarded)
                         .withDigest()) {
                     assertEquals(0, CopyTally.snapshot().since(before).copies());
                     seal.sendTo(pair[0]);
                 }
-                try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+                try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                     received.verify();
                     assertArrayEquals(
                             Arrays.copyOfRange(bytes, range[0], range[0] + range[1]), bytesOf(received.share()));
@@ -222,9 +223,9 @@ class SharedSealTest {
     @Test
     void wholeFileIsVisibleThroughASlice() throws IOException {
         try (SealedBuffer whole = sealed(guarded, random(2 * PAGE));
-                SharedSeal seal = SharedSeal.of(whole.slice(5, 6), 0, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(5, 6), 0, guarded)) {
             seal.sendTo(pair[0]);
-            try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT);
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT);
                     SealedBuffer slice = received.share()) {
                 assertEquals(6, slice.byteSize());
                 assertEquals(2 * PAGE, Memfd.size(Attack.fd(slice)));
@@ -249,7 +250,7 @@ class SharedSealTest {
 
     private void assertCopiedOnce(byte[] expected, SealedBuffer handle) throws IOException {
         CopyTally before = CopyTally.snapshot();
-        try (SharedSeal seal = SharedSeal.of(handle, 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(handle, 0, guarded)) {
             CopyTally copied = CopyTally.snapshot().since(before);
             assertEquals(new CopyTally(1, expected.length), copied);
             for (int i = 0; i < 3; i++) {
@@ -259,7 +260,7 @@ class SharedSealTest {
         }
         assertFalse(handle.isOpen());
         for (int i = 0; i < 3; i++) {
-            try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                 assertArrayEquals(expected, bytesOf(received.share()));
             }
         }
@@ -268,38 +269,40 @@ class SharedSealTest {
     @Test
     void bufferOfNothingIsHandedOver() throws IOException {
         for (MemorySource source : new MemorySource[] {guarded, arenas}) {
-            try (SharedSeal seal = SharedSeal.of(BufferBuilder.create(source).seal(), 9, guarded)
+            try (SealedFileHandoff seal = SealedFileHandoff.of(
+                            BufferBuilder.create(source).seal(), 9, guarded)
                     .withDigest()) {
                 seal.sendTo(pair[0]);
             }
-            try (SharedSeal received = SharedSeal.receiveFrom(pair[1], 0)) {
+            try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], 0)) {
                 received.verify();
                 assertEquals(0, bytesOf(received.share()).length);
             }
         }
         try (SealedBuffer whole = sealed(guarded, random(10));
-                SharedSeal seal = SharedSeal.of(whole.slice(10, 0), 9, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(10, 0), 9, guarded)) {
             seal.sendTo(pair[0]);
-            SharedSeal.receiveFrom(pair[1], 0).close();
+            SealedFileHandoff.receiveFrom(pair[1], 0).close();
         }
     }
 
     @Test
     void digestTravelsAndIsVerified() throws Exception {
         byte[] bytes = random(100_000);
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, bytes), 0, guarded).withDigest()) {
+        try (SealedFileHandoff seal =
+                SealedFileHandoff.of(sealed(guarded, bytes), 0, guarded).withDigest()) {
             seal.sendTo(pair[0]);
         }
         String expected =
                 HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             assertEquals(Optional.of(expected), received.digest());
             received.verify();
         }
         try (SealedBuffer other = sealed(guarded, new byte[5])) {
             sendRaw(MAGIC, 1, 0, 5, Attack.fd(other));
         }
-        try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+        try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             assertEquals(
                     "digest of other bytes: wanted=" + "0".repeat(64) + " computed="
                             + HexFormat.of()
@@ -307,7 +310,7 @@ class SharedSealTest {
                                             MessageDigest.getInstance("SHA-256").digest(new byte[5])),
                     assertThrows(SealRefusedException.class, received::verify).getMessage());
         }
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, new byte[5]), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, new byte[5]), 0, guarded)) {
             assertEquals(
                     "no digest to verify: byteSize=5",
                     assertThrows(IllegalStateException.class, seal::verify).getMessage());
@@ -361,7 +364,7 @@ class SharedSealTest {
             }
             sendRaw(MAGIC, 0, 0, 1, regular);
             SealRefusedException refused =
-                    assertThrows(SealRefusedException.class, () -> SharedSeal.receiveFrom(pair[1], LIMIT));
+                    assertThrows(SealRefusedException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT));
             // on a tmpfs every file has seals: that there can be no more
             assertTrue(
                     refused.getMessage().equals("not a memory file: errno=22")
@@ -428,13 +431,13 @@ class SharedSealTest {
         files--;
         assertEquals(
                 "connection ended: wanted=64 read=22",
-                assertThrows(EOFException.class, () -> SharedSeal.receiveFrom(pair[1], LIMIT))
+                assertThrows(EOFException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT))
                         .getMessage());
         assertEquals(
                 "connection ended: wanted=64 read=0",
-                assertThrows(EOFException.class, () -> SharedSeal.receiveFrom(pair[1], LIMIT))
+                assertThrows(EOFException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT))
                         .getMessage());
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, (byte) 1), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, (byte) 1), 0, guarded)) {
             assertThrows(PosixException.PeerClosed.class, () -> seal.sendTo(pair[1]));
         }
     }
@@ -444,7 +447,7 @@ class SharedSealTest {
         byte[] before = "before ".repeat(30).getBytes(StandardCharsets.UTF_8);
         byte[] after = "after".getBytes(StandardCharsets.UTF_8);
         pair[0].send(sealed(guarded, before));
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, random(100)), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(100)), 0, guarded)) {
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);
         }
@@ -453,7 +456,7 @@ class SharedSealTest {
             MemorySegment target = arena.allocate(before.length);
             assertEquals(before.length, pair[1].receive(target));
             for (int i = 0; i < 2; i++) {
-                try (SharedSeal received = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+                try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                     assertArrayEquals(random(100), bytesOf(received.share()));
                 }
             }
@@ -466,7 +469,7 @@ class SharedSealTest {
         pair[0].setBlocking(false);
         pair[1].setBlocking(false);
         CompletableFuture<byte[]> received = CompletableFuture.supplyAsync(() -> {
-            try (SharedSeal seal = SharedSeal.receiveFrom(pair[1], LIMIT)) {
+            try (SealedFileHandoff seal = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                 return bytesOf(seal.share());
             } catch (IOException e) {
                 throw new IllegalStateException(e);
@@ -474,7 +477,7 @@ class SharedSealTest {
         });
         Thread.sleep(30);
         assertFalse(received.isDone());
-        try (SharedSeal seal = SharedSeal.of(sealed(guarded, random(77)), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(77)), 0, guarded)) {
             seal.sendTo(pair[0]);
         }
         assertArrayEquals(random(77), received.join());
@@ -484,17 +487,17 @@ class SharedSealTest {
     void refusesByName() throws IOException {
         SealedBuffer closed = sealed(guarded, (byte) 1);
         closed.close();
-        assertThrows(ReleasedBufferException.class, () -> SharedSeal.of(closed, 0, guarded));
+        assertThrows(ReleasedBufferException.class, () -> SealedFileHandoff.of(closed, 0, guarded));
         try (PosixSocket server = PosixSocket.listen(0);
                 PosixSocket client = PosixSocket.connect(server.port());
-                SharedSeal seal = SharedSeal.of(sealed(guarded, (byte) 1), 0, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, (byte) 1), 0, guarded)) {
             assertEquals(
                     "descriptors travel over unix sockets only: " + client,
                     assertThrows(IllegalArgumentException.class, () -> seal.sendTo(client))
                             .getMessage());
         }
-        SharedSeal done = SharedSeal.of(sealed(guarded, (byte) 1), 4, guarded);
-        assertEquals("SharedSeal[SealedBuffer[byteSize=1 open] format=4 offset=0]", done.toString());
+        SealedFileHandoff done = SealedFileHandoff.of(sealed(guarded, (byte) 1), 4, guarded);
+        assertEquals("SealedFileHandoff[SealedBuffer[byteSize=1 open] format=4 offset=0]", done.toString());
         done.close();
         done.close();
         assertThrows(ReleasedBufferException.class, () -> done.sendTo(pair[0]));
