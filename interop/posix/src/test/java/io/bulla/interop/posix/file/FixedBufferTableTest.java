@@ -16,6 +16,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.posix.Errno;
 import io.bulla.interop.posix.PosixException;
 import io.bulla.interop.posix.fixtures.Capabilities;
+import io.bulla.interop.posix.internal.calls.SyscallInterceptor;
 import io.bulla.interop.posix.memfd.HugePages;
 import io.bulla.interop.posix.socket.PosixSocket;
 import io.bulla.pool.Slab;
@@ -38,6 +39,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,24 @@ class FixedBufferTableTest {
             var elsewhere = CompletableFuture.supplyAsync(() -> registrations.use(buffer, 0));
             assertNull(elsewhere.get(30, TimeUnit.SECONDS));
             assertTrue(Objects.requireNonNull(registrations.lastRefusal()).contains("belongs to another thread"));
+        }
+    }
+
+    @Test
+    void kernelThatWantsCompletionsReadFirstIsAskedAgain() throws Exception {
+        // one for the send itself, one for the owner's next look
+        AtomicInteger refusals = new AtomicInteger(2);
+        try (SealedBuffer buffer = buffer((byte) 'b');
+                Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+            SyscallInterceptor.watch((call, _) ->
+                    call.equals("io_uring_enter") && refusals.getAndDecrement() > 0 ? Errno.EBUSY.number() : 0);
+            try {
+                assertEquals(SIZE, send(use, buffer).byteCount());
+            } finally {
+                SyscallInterceptor.watch(null);
+            }
+            assertTrue(refusals.get() < 0, () -> "refusals left: " + refusals);
+            assertArrayEquals(buffer.toByteArray(), received(SIZE));
         }
     }
 
