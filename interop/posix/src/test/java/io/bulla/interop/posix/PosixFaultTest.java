@@ -34,12 +34,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class PosixFaultTest {
 
-    private static final Path MAIN = Path.of("src", "main", "java", "io", "bulla", "interop", "posix");
+    private static final Path MAIN = Path.of("src", "main", "java");
     private static final Pattern DOWNCALL =
             Pattern.compile("\\b(?:function|critical|variadic|numbered)\\(\\s*\"(\\w+)\"");
     private static final Pattern METHOD = Pattern.compile("\\s+public .*?(\\w+)\\((.*)\\).*");
     private static final Pattern TYPE =
-            Pattern.compile("public .*?(?:class|interface|enum|record) io\\.bulla\\.interop\\.posix\\.(\\w+).*");
+            Pattern.compile("public .*?(?:class|interface|enum|record) [a-z.]+\\.([A-Z]\\w*).*");
     private static final int MOST_CALLS = 500;
 
     @TempDir
@@ -164,8 +164,8 @@ class PosixFaultTest {
     void everySystemCallOfTheCodeIsInTheList() throws IOException {
         Set<String> inTheCode = new TreeSet<>();
         int linkers = 0;
-        try (Stream<Path> files = Files.list(MAIN)) {
-            for (Path file : files.toList()) {
+        try (Stream<Path> files = Files.walk(MAIN)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
                 String source = Files.readString(file);
                 Matcher found = DOWNCALL.matcher(source);
                 while (found.find()) {
