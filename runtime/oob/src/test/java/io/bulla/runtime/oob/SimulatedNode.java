@@ -4,7 +4,10 @@ package io.bulla.runtime.oob;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.Confirmation;
+import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.machine.Environment;
+import io.bulla.runtime.oob.internal.node.CutGate;
+import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.SendList;
@@ -86,7 +89,7 @@ public final class SimulatedNode {
 
     /// Whether a cut of a node that goes on is taken, and not over. On the loop.
     public static boolean isHeld(OobNode node) {
-        Hold hold = node.loop().hold();
+        CutGate hold = node.loop().hold();
         return hold != null && hold.isTaken();
     }
 
