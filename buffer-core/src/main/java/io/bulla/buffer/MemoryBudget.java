@@ -195,6 +195,6 @@ public final class MemoryBudget {
 
     private static final class OfProcess {
 
-        private static final MemoryBudget BUDGET = new MemoryBudget(Machine.memory() / 4);
+        private static final MemoryBudget BUDGET = new MemoryBudget(JvmDiagnostics.memory() / 4);
     }
 }

@@ -108,7 +108,7 @@ public final class SealedBuffer extends Lease {
         SealedBuffer buffer;
         try {
             Objects.requireNonNull(memory, "memory");
-            if (!memory.isAccessibleBy(Given.ANY_THREAD)) {
+            if (!memory.isAccessibleBy(SourceContract.ANY_THREAD)) {
                 throw new IllegalArgumentException("memory is confined to one thread: byteSize=" + memory.byteSize());
             }
             if (!memory.scope().isAlive()) {

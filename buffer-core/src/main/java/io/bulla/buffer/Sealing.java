@@ -45,8 +45,8 @@ final class Sealing {
     }
 
     private static MemorySegment seal(MemorySource source, Region region, MemorySegment written, long used) {
-        Given.unchanged(source, region, written);
-        return Given.sealed(source, source.seal(region, used), used);
+        SourceContract.unchanged(source, region, written);
+        return SourceContract.sealed(source, source.seal(region, used), used);
     }
 
     /// @param storage a [Storage]

@@ -95,7 +95,7 @@ sealed interface Storage {
     }
 
     /// The handles that a concatenation holds, and what they pin in all.
-    final class Joined extends Nested implements Storage {
+    final class Joined extends NestedRelease implements Storage {
 
         private final SealedBuffer[] parts;
         private final long pinned;
@@ -122,7 +122,7 @@ sealed interface Storage {
     }
 
     /// Memory that was adopted.
-    final class Foreign extends Nested implements Storage {
+    final class Foreign extends NestedRelease implements Storage {
 
         private final long byteSize;
         private final Runnable onRelease;

@@ -39,7 +39,7 @@ final class Trimmer {
     void trim() {
         wanted.set(false);
         closedSince.set(0);
-        if (Machine.trim()) {
+        if (JvmDiagnostics.trim()) {
             trims.incrementAndGet();
         }
     }

@@ -45,7 +45,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         Failures.load();
         Part.load();
         Part.count(null);
-        Objects.requireNonNull(Given.ANY_THREAD);
+        Objects.requireNonNull(SourceContract.ANY_THREAD);
     }
 
     private enum State {
@@ -337,7 +337,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private MemorySegment memoryOf(Region asked, long wanted) {
         MemorySegment opened;
         try {
-            opened = Given.memory(source, asked, wanted);
+            opened = SourceContract.memory(source, asked, wanted);
         } catch (IllegalStateException wrong) {
             // memory that a seal has cut is as it should be
             checkWriting();
@@ -375,20 +375,20 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private MemorySegment opened(@Nullable Region fresh, int bytes, @Nullable Part behind) {
         if (fresh == null) {
-            throw Given.wrong(source, "no region", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "no region", "wanted=" + bytes);
         }
         if (Part.holds(behind, fresh)) {
-            throw Given.wrong(source, "a region twice", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "a region twice", "wanted=" + bytes);
         }
         MemorySegment opened;
         try {
-            opened = Given.memory(source, fresh, bytes);
+            opened = SourceContract.memory(source, fresh, bytes);
         } catch (Throwable failure) {
             Part.release(fresh, failure);
             throw failure;
         }
         if (Part.overlaps(behind, opened)) {
-            throw Given.wrong(source, "memory twice", "wanted=" + bytes);
+            throw SourceContract.wrong(source, "memory twice", "wanted=" + bytes);
         }
         return opened;
     }

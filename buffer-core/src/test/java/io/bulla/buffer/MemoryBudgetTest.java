@@ -165,7 +165,7 @@ class MemoryBudgetTest {
     @Test
     void defaultIsAQuarterOfTheMachine() {
         assertSame(MemoryBudget.ofProcess(), MemoryBudget.ofProcess());
-        assertEquals(Machine.memory() / 4, MemoryBudget.ofProcess().limit());
+        assertEquals(JvmDiagnostics.memory() / 4, MemoryBudget.ofProcess().limit());
         // the heap is a quarter of the machine by default; these tests have at least 64 MiB
         assertTrue(MemoryBudget.ofProcess().limit() > 16 * MIB);
         assertEquals(Long.MAX_VALUE, MemoryBudget.unlimited().limit());

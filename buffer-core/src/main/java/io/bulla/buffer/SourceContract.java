@@ -8,12 +8,12 @@ import java.lang.foreign.MemorySegment;
 /// Checks what another's source gives, before a byte is written to it or a buffer made of it. What is
 /// wrong
 /// ends in an exception that names the source.
-final class Given {
+final class SourceContract {
 
     /// Stands for any thread but the caller's.
     static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {});
 
-    private Given() {}
+    private SourceContract() {}
 
     /// The memory of a region, once it was found to be fit.
     ///

@@ -7,9 +7,9 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /// What the JDK's management knows, where it is present; a runtime image may lack it.
-final class Machine {
+final class JvmDiagnostics {
 
-    private Machine() {}
+    private JvmDiagnostics() {}
 
     /// Memory of the machine or of the container, in bytes.
     static long memory() {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// So the stack does not grow with the depth, and what is given back at a usual depth is given back before `close()`
 /// returns. The list runs through the resources themselves: keeping one cannot fail.
-abstract class Nested extends RefCount {
+abstract class NestedRelease extends RefCount {
 
     private static final int ON_THE_STACK = 64;
     private static final ThreadLocal<Ending> ENDING = new ThreadLocal<>();
@@ -24,10 +24,10 @@ abstract class Nested extends RefCount {
     /// What one thread is about to end.
     private static final class Ending {
         private int depth;
-        private @Nullable Nested first;
-        private @Nullable Nested last;
+        private @Nullable NestedRelease first;
+        private @Nullable NestedRelease last;
 
-        void later(Nested one) {
+        void later(NestedRelease one) {
             if (last == null) {
                 first = one;
             } else {
@@ -37,8 +37,8 @@ abstract class Nested extends RefCount {
         }
 
         @Nullable
-        Nested poll() {
-            Nested one = first;
+        NestedRelease poll() {
+            NestedRelease one = first;
             if (one != null) {
                 first = one.next;
                 last = first == null ? null : last;
@@ -49,9 +49,9 @@ abstract class Nested extends RefCount {
     }
 
     // the thread's that ends it
-    private @Nullable Nested next;
+    private @Nullable NestedRelease next;
 
-    Nested(@Nullable LeaseTrace trace) {
+    NestedRelease(@Nullable LeaseTrace trace) {
         super(trace);
     }
 
@@ -82,7 +82,7 @@ abstract class Nested extends RefCount {
             return;
         }
         Throwable failure = null;
-        for (Nested one = this; one != null; one = ending.poll()) {
+        for (NestedRelease one = this; one != null; one = ending.poll()) {
             try {
                 one.giveBack();
             } catch (Throwable e) {
