@@ -19,7 +19,8 @@ final class AloneRegion implements Region {
     private final @Nullable Generation generation;
     private boolean released;
     // of those in quarantine
-    private @Nullable AloneRegion next;
+    @Nullable
+    AloneRegion next;
 
     /// Takes over the only holder of `chunk`.
     AloneRegion(Chunk chunk, ArenaCloser closer, MemorySegment segment, boolean checked) {
@@ -37,15 +38,6 @@ final class AloneRegion implements Region {
     @Override
     public @Nullable Generation generation() {
         return generation;
-    }
-
-    @Nullable
-    AloneRegion next() {
-        return next;
-    }
-
-    void next(@Nullable AloneRegion region) {
-        next = region;
     }
 
     /// Again is an error: the chunk has one holder.

@@ -30,10 +30,12 @@ final class ArenaCloser {
     private static final long IDLE_NANOS = 500_000_000;
 
     // put once per chunk, by its last holder
-    private final IntrusiveStack<Chunk> closing = new IntrusiveStack<>(Chunk::next, Chunk::next);
+    private final IntrusiveStack<Chunk> closing =
+            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
     // those that could not be closed at once; taken by the thread alone
-    private final IntrusiveStack<Chunk> inUse = new IntrusiveStack<>(Chunk::next, Chunk::next);
-    private final IntrusiveStack<AloneRegion> poisoned = new IntrusiveStack<>(AloneRegion::next, AloneRegion::next);
+    private final IntrusiveStack<Chunk> inUse = new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
+    private final IntrusiveStack<AloneRegion> poisoned =
+            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
     // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
     // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted
@@ -241,7 +243,7 @@ final class ArenaCloser {
     private boolean takePoisoned() {
         AloneRegion newest = poisoned.takeAll();
         long bytes = 0;
-        for (AloneRegion one = newest; one != null; one = one.next()) {
+        for (AloneRegion one = newest; one != null; one = one.next) {
             bytes += one.byteSize();
         }
         if (newest != null) {
@@ -257,8 +259,8 @@ final class ArenaCloser {
     /// From time to time, those that a system call held, or that failed.
     private void retryInUse() {
         for (Chunk one = inUse.takeAll(); one != null; ) {
-            Chunk next = one.next();
-            one.next(retrying);
+            Chunk next = one.next;
+            one.next = retrying;
             retrying = one;
             one = next;
         }
@@ -267,7 +269,7 @@ final class ArenaCloser {
             Chunk chunk = retrying;
             retrying = null;
             while (chunk != null) {
-                Chunk next = chunk.next();
+                Chunk next = chunk.next;
                 tryClose(chunk);
                 chunk = next;
             }

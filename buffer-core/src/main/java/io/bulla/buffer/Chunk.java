@@ -20,7 +20,8 @@ final class Chunk extends RefCount {
     // under the source's lock; the closer's thread comes after the last holder
     private long byteSize;
     // of those that wait to be closed
-    private @Nullable Chunk next;
+    @Nullable
+    Chunk next;
 
     /// An arena without memory, whose one holder is the caller.
     Chunk(ArenaCloser closer) {
@@ -72,15 +73,6 @@ final class Chunk extends RefCount {
             }
             throw failure;
         }
-    }
-
-    @Nullable
-    Chunk next() {
-        return next;
-    }
-
-    void next(@Nullable Chunk chunk) {
-        next = chunk;
     }
 
     @Override

@@ -34,8 +34,8 @@ final class Quarantine {
         AloneRegion oldest = null;
         AloneRegion tail = newest;
         for (AloneRegion one = newest; one != null; ) {
-            AloneRegion before = one.next();
-            one.next(oldest);
+            AloneRegion before = one.next;
+            one.next = oldest;
             oldest = one;
             bytes += one.segment().byteSize();
             one = before;
@@ -43,7 +43,7 @@ final class Quarantine {
         if (first == null || last == null) {
             first = oldest;
         } else {
-            last.next(oldest);
+            last.next = oldest;
         }
         last = tail;
         shrinkTo(limit);
@@ -57,8 +57,8 @@ final class Quarantine {
     private void shrinkTo(long most) {
         while (first != null && bytes > most) {
             AloneRegion one = first;
-            first = one.next();
-            one.next(null);
+            first = one.next;
+            one.next = null;
             bytes -= one.segment().byteSize();
             free(one);
         }

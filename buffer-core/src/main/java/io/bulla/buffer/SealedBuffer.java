@@ -154,27 +154,9 @@ public final class SealedBuffer extends Lease {
             whole.announce(null);
             return whole;
         } catch (Throwable failure) {
-            closeAll(held, failure);
+            Storage.closeAll(held, failure);
             throw failure;
         }
-    }
-
-    /// Closes every handle, whatever the others throw.
-    ///
-    /// @param handles some of them may be null
-    /// @return the first failure, with the others behind it
-    static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
-        @Nullable Throwable failure = before;
-        for (SealedBuffer each : handles) {
-            try {
-                if (each != null) {
-                    each.close();
-                }
-            } catch (Throwable e) {
-                failure = Failures.join(failure, e);
-            }
-        }
-        return failure;
     }
 
     /// One more handle on the same bytes, for another holder.

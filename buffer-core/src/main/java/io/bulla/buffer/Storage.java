@@ -112,7 +112,7 @@ sealed interface Storage {
 
         @Override
         void giveBack() {
-            Failures.rethrow(SealedBuffer.closeAll(parts, null));
+            Failures.rethrow(Storage.closeAll(parts, null));
         }
 
         @Override
@@ -146,5 +146,23 @@ sealed interface Storage {
         public long size() {
             return byteSize;
         }
+    }
+
+    /// Closes every handle, whatever the others throw.
+    ///
+    /// @param handles some of them may be null
+    /// @return the first failure, with the others behind it
+    static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
+        @Nullable Throwable failure = before;
+        for (SealedBuffer each : handles) {
+            try {
+                if (each != null) {
+                    each.close();
+                }
+            } catch (Throwable e) {
+                failure = Failures.join(failure, e);
+            }
+        }
+        return failure;
     }
 }
