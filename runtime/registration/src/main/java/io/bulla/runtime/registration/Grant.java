@@ -9,6 +9,7 @@ import io.bulla.pool.device.Peer;
 import io.bulla.runtime.registration.Revocation.Clean;
 import io.bulla.runtime.registration.Revocation.Quarantined;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -95,6 +96,15 @@ public final class Grant extends Marked {
     /// @return clean, or what is left. An interrupt ends the waiting, and stays set
     public Revocation revoke(Duration patience) {
         return end(Ending.REVOKED, patience);
+    }
+
+    /// Revokes all: no new access first, for all of them.
+    static List<Revocation> revokeAll(List<Grant> grants, Duration patience) {
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
+        grants.forEach(grant -> grant.revoke(Duration.ZERO));
+        return grants.stream()
+                .map(grant -> grant.revoke(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
+                .toList();
     }
 
     /// Whether the memory is the program's again.

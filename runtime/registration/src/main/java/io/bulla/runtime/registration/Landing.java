@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// Memory that peers write to, until all of them have ended and it is sealed.
@@ -153,15 +152,12 @@ public final class Landing implements AutoCloseable {
     ///     when the device has stopped; the exception carries other memory
     /// @throws IllegalStateException if the landing is over
     public void reclaim(Duration patience) throws BufferUnusableException {
-        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         List<Grant> left;
         synchronized (this) {
             checkOpen();
             left = List.copyOf(unfenced);
         }
-        // no new access first, for all of them
-        left.forEach(grant -> grant.revoke(Duration.ZERO));
-        left.forEach(grant -> grant.revoke(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))));
+        Grant.revokeAll(left, patience);
         Grant unsafe;
         synchronized (this) {
             unsafe = unfenced.isEmpty() ? null : unfenced.getFirst();
@@ -206,12 +202,10 @@ public final class Landing implements AutoCloseable {
 
     /// The device has stopped for a grant.
     private void fenced(Grant grant) {
-        Region free;
         synchronized (this) {
             unfenced.remove(grant);
-            free = takeIfOver();
         }
-        release(free);
+        giveBackIfOver();
     }
 
     private void add(Grant grant) {
@@ -248,22 +242,12 @@ public final class Landing implements AutoCloseable {
     private void giveBackIfOver() {
         Region free;
         synchronized (this) {
-            free = takeIfOver();
+            if (state == State.OPEN || !unfenced.isEmpty()) {
+                return;
+            }
+            free = region;
+            region = null;
         }
-        release(free);
-    }
-
-    /// Under this monitor.
-    private @Nullable Region takeIfOver() {
-        if (state == State.OPEN || !unfenced.isEmpty()) {
-            return null;
-        }
-        Region free = region;
-        region = null;
-        return free;
-    }
-
-    private static void release(@Nullable Region free) {
         if (free != null) {
             free.release();
         }

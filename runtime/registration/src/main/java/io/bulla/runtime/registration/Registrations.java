@@ -14,7 +14,6 @@ import io.bulla.refcount.internal.Failures;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -115,16 +114,12 @@ public final class Registrations implements AutoCloseable {
     /// @param patience how long to wait until the device has stopped, for all grants together
     /// @return what became of each grant that was not fenced yet
     public List<Revocation> revoke(Peer peer, Duration patience) {
-        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
         List<Grant> grants = marks.all().stream()
                 .filter(Grant.class::isInstance)
                 .map(Grant.class::cast)
                 .filter(grant -> grant.peer().equals(peer))
                 .toList();
-        grants.forEach(grant -> grant.revoke(Duration.ZERO));
-        return grants.stream()
-                .map(grant -> grant.revoke(Duration.ofNanos(Math.max(0, deadline - System.nanoTime()))))
-                .toList();
+        return Grant.revokeAll(grants, patience);
     }
 
     /// Why there is no registration where one was wanted: the last such reason.
