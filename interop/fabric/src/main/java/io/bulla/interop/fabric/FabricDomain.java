@@ -231,7 +231,7 @@ public final class FabricDomain implements Registrar {
             return 0;
         }
         of.beginWaiting(endpoint, thrown);
-        if (endpoint.isClosed()) {
+        if (endpoint.closed) {
             return 0;
         }
         long read = FabricCalls.read(of.queue(), into, COMPLETIONS);
@@ -260,7 +260,7 @@ public final class FabricDomain implements Registrar {
     private void landed(PeerDomain of, long key) {
         FabricEndpoint by = expected.get(key);
         if (by != null && by.of() == of) {
-            by.landed().add(key);
+            by.landed.add(key);
             expected.remove(key);
         }
     }
@@ -276,7 +276,7 @@ public final class FabricDomain implements Registrar {
 
     /// @return the key of a write that has landed, in their order; `null` if there is none
     synchronized @Nullable Long nextLanded(FabricEndpoint by) {
-        return by.landed().poll();
+        return by.landed.poll();
     }
 
     /// Whether writes can say themselves that they have landed.
@@ -333,7 +333,7 @@ public final class FabricDomain implements Registrar {
         try {
             checkOpen(from);
             for (int i = 0; i < pieces; i++) {
-                from.waiting().add(new Piece(operation, i));
+                from.waiting.add(new Piece(operation, i));
             }
             taken = true;
         } finally {
@@ -348,7 +348,7 @@ public final class FabricDomain implements Registrar {
     }
 
     synchronized void close(FabricEndpoint endpoint) {
-        if (endpoint.isClosed()) {
+        if (endpoint.closed) {
             return;
         }
         Thrown thrown = new Thrown();
@@ -440,7 +440,7 @@ public final class FabricDomain implements Registrar {
 
     private void checkOpen(FabricEndpoint from) throws FabricException {
         checkOpen();
-        if (from.isClosed()) {
+        if (from.closed) {
             throw new FabricException("fi_write", 0, "endpoint is closed");
         }
     }

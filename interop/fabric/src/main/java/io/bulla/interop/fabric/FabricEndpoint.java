@@ -13,8 +13,8 @@ public final class FabricEndpoint extends FabricOperation.Origin implements Auto
     private final FabricDomain domain;
     private final PeerDomain of;
     private final byte[] name;
-    // under the domain's monitor
-    private final Queue<Long> landed = new ArrayDeque<>();
+    // keys of the peer's writes that have landed, in order; under the domain's monitor
+    final Queue<Long> landed = new ArrayDeque<>();
 
     FabricEndpoint(FabricDomain domain, PeerDomain of, long address, byte... name) {
         super(address);
@@ -115,11 +115,6 @@ public final class FabricEndpoint extends FabricOperation.Origin implements Auto
     /// What its peer has.
     PeerDomain of() {
         return of;
-    }
-
-    /// Keys of the peer's writes that have landed, in order.
-    Queue<Long> landed() {
-        return landed;
     }
 
     /// Ends it, and all that is under way on it: when this returns no byte of the peer arrives any more. Again

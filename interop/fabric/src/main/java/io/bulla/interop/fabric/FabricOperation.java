@@ -20,9 +20,9 @@ public abstract class FabricOperation {
     abstract static class Origin {
 
         final long address;
-        // under the domain's monitor, as all below
-        private final Queue<Piece> waiting = new ArrayDeque<>();
-        private boolean closed;
+        // what the fabric does not take yet, in order; under the domain's monitor, as below
+        final Queue<Piece> waiting = new ArrayDeque<>();
+        boolean closed;
 
         Origin(long address) {
             this.address = address;
@@ -33,19 +33,6 @@ public abstract class FabricOperation {
 
         /// Lets the fabric work.
         abstract void progress() throws FabricException;
-
-        /// What the fabric does not take yet, in order.
-        final Queue<Piece> waiting() {
-            return waiting;
-        }
-
-        final boolean isClosed() {
-            return closed;
-        }
-
-        final void closed() {
-            closed = true;
-        }
     }
 
     private final Origin from;

@@ -129,30 +129,17 @@ final class LinkArrivals {
     /// The first that are whole, in the order of their requests. Those behind one with which the listener throws wait
     /// for nothing.
     private void deliver() {
-        try {
-            deliverFirst();
-        } catch (Throwable thrown) {
-            try {
-                deliver();
-            } catch (Throwable again) {
-                if (again != thrown) {
-                    thrown.addSuppressed(again);
-                }
-            }
-            throw thrown;
-        }
-    }
-
-    private void deliverFirst() {
+        Thrown thrown = new Thrown();
         while (!arriving.isEmpty()) {
             Map.Entry<Long, Arriving> first = arriving.entrySet().iterator().next();
             SealedBuffer whole = first.getValue().whole;
             if (whole == null) {
-                return;
+                break;
             }
             arriving.remove(first.getKey());
-            link.listener.received(whole);
+            thrown.after(() -> link.listener.received(whole));
         }
+        thrown.rethrow();
     }
 
     boolean isLate() {

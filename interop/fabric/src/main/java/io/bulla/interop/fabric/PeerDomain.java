@@ -165,13 +165,13 @@ final class PeerDomain {
     /// @return what got no answer, and gets none any more
     /// @throws IllegalStateException if the fabric refuses; nothing has changed then
     List<Piece> closeEndpoint(Origin old) {
-        List<Piece> left = new ArrayList<>(old.waiting().size() + underWay.size());
+        List<Piece> left = new ArrayList<>(old.waiting.size() + underWay.size());
         closeObject("fi_close(endpoint)", old.address);
         endpoint = null;
         closeBehindEndpoint();
-        old.closed();
-        left.addAll(old.waiting());
-        old.waiting().clear();
+        old.closed = true;
+        left.addAll(old.waiting);
+        old.waiting.clear();
         left.addAll(underWay.values());
         underWay.clear();
         return left;
@@ -192,7 +192,7 @@ final class PeerDomain {
 
     /// Those that the fabric did not take, in order: a connection is being made, or its queue is full.
     void beginWaiting(Origin from, Thrown thrown) {
-        Queue<Piece> waiting = from.waiting();
+        Queue<Piece> waiting = from.waiting;
         for (Piece next = waiting.peek(); next != null; next = waiting.peek()) {
             int refused = begin(next);
             if (refused == Libfabric.EAGAIN) {
