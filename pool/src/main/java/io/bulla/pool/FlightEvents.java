@@ -70,19 +70,11 @@ final class FlightEvents {
         return null;
     }
 
-    @Name("bulla.SlabTaken")
-    @Label("Slab Taken")
-    @Description("A pool took memory from the machine")
-    @Category("Bulla")
-    @StackTrace(false)
-    static final class Taken extends Event {
+    /// What is told of a slab that is taken, or given back.
+    abstract static class OfSlab extends Event {
         @Label("Bytes")
         @DataAmount
         long bytes;
-
-        @Label("Again")
-        @Description("The addresses were the pool's before, without pages")
-        boolean again;
 
         @Label("Booked")
         @Description("What the pool has from the machine then")
@@ -90,24 +82,26 @@ final class FlightEvents {
         long booked;
     }
 
+    @Name("bulla.SlabTaken")
+    @Label("Slab Taken")
+    @Description("A pool took memory from the machine")
+    @Category("Bulla")
+    @StackTrace(false)
+    static final class Taken extends OfSlab {
+        @Label("Again")
+        @Description("The addresses were the pool's before, without pages")
+        boolean again;
+    }
+
     @Name("bulla.SlabGivenBack")
     @Label("Slab Given Back")
     @Description("A pool gave the pages of an empty slab back to the machine")
     @Category("Bulla")
     @StackTrace(false)
-    static final class GivenBack extends Event {
-        @Label("Bytes")
-        @DataAmount
-        long bytes;
-
+    static final class GivenBack extends OfSlab {
         @Label("Escaped")
         @Description("A raw view of it was given out: its addresses are not used again")
         boolean escaped;
-
-        @Label("Booked")
-        @Description("What the pool has from the machine then")
-        @DataAmount
-        long booked;
     }
 
     @Name("bulla.PoolTrim")
