@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
-import io.bulla.pool.Slab.Slot;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.jspecify.annotations.Nullable;

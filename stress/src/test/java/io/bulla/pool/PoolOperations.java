@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
-import io.bulla.pool.Slab.Slot;
 import io.bulla.pool.Depot.Chain;
+import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jetbrains.lincheck.LincheckAssertionError;
