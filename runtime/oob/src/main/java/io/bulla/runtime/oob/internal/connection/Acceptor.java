@@ -86,7 +86,7 @@ public final class Acceptor implements Door {
             install(fresh, null, settings.helloNanos());
         } catch (IOException refused) {
             // Netty would print its stack
-            onStranger(fresh.remoteAddress(), refused);
+            onUnknownPeer(fresh.remoteAddress(), refused);
             fresh.close();
         }
     }
@@ -148,7 +148,7 @@ public final class Acceptor implements Door {
         String other = peer.otherCheckpoint(hello, from);
         if (other != null) {
             if (dialed != null) {
-                onStranger(connection.channel().remoteAddress(), new IOException(other));
+                onUnknownPeer(connection.channel().remoteAddress(), new IOException(other));
             }
             connection.refuse(Refusal.OTHER_CHECKPOINT, other);
         } else if (dialed != null) {
@@ -186,7 +186,7 @@ public final class Acceptor implements Door {
     }
 
     @Override
-    public void onStranger(SocketAddress remote, Throwable cause) {
+    public void onUnknownPeer(SocketAddress remote, Throwable cause) {
         if (!context.isClosed() && !context.isSuspended()) {
             refusals.refused(remote, cause.getMessage());
         }

@@ -441,7 +441,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
             // it did nothing wrong: it probed the port, or has found another connection meanwhile
             context.debug("connection closed without a word: remote=" + channel.remoteAddress());
         } else if (!quiet) {
-            door.onStranger(channel.remoteAddress(), cause);
+            door.onUnknownPeer(channel.remoteAddress(), cause);
         }
     }
 }

@@ -21,5 +21,5 @@ interface Door {
     boolean isProven(Channel channel);
 
     /// A connection ended that never belonged to a peer.
-    void onStranger(SocketAddress remote, Throwable cause);
+    void onUnknownPeer(SocketAddress remote, Throwable cause);
 }

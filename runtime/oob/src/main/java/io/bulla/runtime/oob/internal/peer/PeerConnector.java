@@ -236,7 +236,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
                 startSession(incarnations.whyOver(incarnation));
             }
             case CLOSING -> giveUp("it is closing");
-            case OTHER_CHECKPOINT -> acceptor.onStranger(fresh.channel().remoteAddress(), new IOException(text));
+            case OTHER_CHECKPOINT -> acceptor.onUnknownPeer(fresh.channel().remoteAddress(), new IOException(text));
             default -> context.debug("refused: peer=" + core.rank + " reason=" + reason + " " + text);
         }
     }
