@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.checks.mutants.generated;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.checks.mutants.generated.Change.Outcome;
+import io.bulla.checks.mutants.generated.Change.Place;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/// The definitions of `./check mutants-generated` against the sources. Whether a change lives is for that check.
+class RowsTest {
+
+    private static final Path ROOT = root();
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void classesAndTestsAreThere() throws IOException {
+        for (Target target : Target.all(ROOT)) {
+            assertFalse(target.changed(ROOT).isEmpty(), target::module);
+            assertFalse(target.looking(ROOT).isEmpty(), target::module);
+        }
+    }
+
+    @Test
+    void everyRowIsOfALineOfAClassThatIsChanged() throws IOException {
+        var wrong = new ArrayList<String>();
+        for (Target target : Target.all(ROOT)) {
+            List<String> types = target.changed(ROOT);
+            for (Place place : Rows.read(target.rows(ROOT)).places()) {
+                String simple = place.type().replaceFirst("\\$.*", "");
+                String type = types.stream()
+                        .filter(each -> each.endsWith("." + simple))
+                        .findFirst()
+                        .orElse("");
+                Path source = ROOT.resolve(target.module())
+                        .resolve("src/main/java")
+                        .resolve(type.replace('.', '/') + ".java");
+                if (type.isEmpty()
+                        || Files.readAllLines(source).stream()
+                                .noneMatch(line -> line.strip().equals(place.line()))) {
+                    wrong.add(target.module() + ": " + place);
+                }
+            }
+        }
+        assertEquals(List.of(), wrong);
+    }
+
+    private static Change change(String line, Outcome outcome) {
+        return new Change(new Place("Thing", "go", "Math", line), "a.Thing", "a.Thing", "go", outcome, "said");
+    }
+
+    @Test
+    void rowNeedsAChangeThatLives() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("rows.tsv"),
+                "# head\nThing\tgo\tMath\tx++;\tno reader\nThing\tgo\tMath\ty++;\tby chance: a race\n");
+        Rows rows = Rows.read(file);
+        assertTrue(rows.isArgued(change("x++;", Outcome.SURVIVED)));
+        assertFalse(rows.isArgued(change("z++;", Outcome.SURVIVED)));
+        var living = List.of(change("x++;", Outcome.SURVIVED), change("y++;", Outcome.KILLED));
+        assertEquals(List.of(), rows.stale(living, null));
+        var killed = List.of(change("x++;", Outcome.KILLED), change("y++;", Outcome.SURVIVED));
+        assertEquals(List.of("killed: Thing\tgo\tMath\tx++;"), rows.stale(killed, Set.of("Thing")));
+        assertEquals(List.of(), rows.stale(killed, Set.of("Other")));
+        assertEquals(2, rows.stale(List.of(), null).size());
+    }
+
+    @Test
+    void rowHasAReasonAndStandsOnce() throws IOException {
+        Path without = Files.writeString(folder.resolve("without.tsv"), "Thing\tgo\tMath\tx++;\t\n");
+        assertThrows(IllegalStateException.class, () -> Rows.read(without));
+        Path twice =
+                Files.writeString(folder.resolve("twice.tsv"), "Thing\tgo\tMath\tx++;\ta\nThing\tgo\tMath\tx++;\tb\n");
+        assertThrows(IllegalStateException.class, () -> Rows.read(twice));
+    }
+
+    @Test
+    void onlyWhatATestSawIsKilledAtTheFirstLook() {
+        for (Outcome each : Outcome.values()) {
+            boolean late = each == Outcome.TIMED_OUT || each == Outcome.MEMORY_ERROR || each == Outcome.RUN_ERROR;
+            assertFalse(late && each.isKilled(), each::toString);
+            assertEquals(late, each.isDoubtful() && each.hasRun(), each::toString);
+        }
+    }
+
+    private static Path root() {
+        Path here = Path.of("").toAbsolutePath();
+        while (here != null && !Files.exists(here.resolve("docs/memory-model.md"))) {
+            here = here.getParent();
+        }
+        assertTrue(here != null, "no docs/memory-model.md above the working directory");
+        return here;
+    }
+}
