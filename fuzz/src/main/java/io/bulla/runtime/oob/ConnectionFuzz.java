@@ -111,8 +111,7 @@ public final class ConnectionFuzz implements FuzzTarget {
             nodeLoop = new NodeLoop(settings, channel.eventLoop(), new NodeFailures());
             // what arrives is dropped at once, on this thread
             nodeLoop.handlerExecutor().close();
-            Connection connection =
-                    new Connection(nodeLoop.context(), nodeLoop.acceptor(), channel, null, HOUR_NANOS);
+            Connection connection = new Connection(nodeLoop.context(), nodeLoop.acceptor(), channel, null, HOUR_NANOS);
             FrameReader.install(channel, memory, new FrameDispatch(nodeLoop.context(), connection));
             channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
                 @Override
