@@ -16,5 +16,5 @@ module io.bulla.buffer {
             io.bulla.pack,
             io.bulla.pool,
             io.bulla.interop.agrona,
-            io.bulla.runtime.registration;
+            io.bulla.registration;
 }

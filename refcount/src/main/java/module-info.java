@@ -9,6 +9,6 @@ module io.bulla.refcount {
     exports io.bulla.refcount.internal to
             io.bulla.buffer,
             io.bulla.pool,
-            io.bulla.interop.fabric,
-            io.bulla.runtime.registration;
+            io.bulla.fabric,
+            io.bulla.registration;
 }

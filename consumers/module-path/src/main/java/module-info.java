@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 module com.example.modules {
     requires io.bulla.interop.netty;
-    requires io.bulla.interop.posix;
+    requires io.bulla.posix;
     requires io.bulla.pack;
 }

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// A thread that does a source's work, step by step, and belongs to no caller ([OwnThread]). It ignores interrupts, and
-/// goes on after whatever a step throws.
+/// A thread that does a source's work, step by step, and belongs to no caller ([OwnThread]). It ignores interrupts,
+/// and goes on after whatever a step throws.
 ///
 /// ```
 /// idle --start()--> runs --the work says that it is done, or the thread is gone--> idle

@@ -5,7 +5,7 @@ package io.bulla.buffer;
 /// the misuse table in `docs/misuse.md` says what each promises.
 ///
 /// A third level, GUARDED, is no constant here, for it needs the kernel: a source of its own, `MemfdSource` of
-/// `interop/posix`. It does what [#FAST] does, and no native code and no other process can write what was sealed.
+/// `native/posix`. It does what [#FAST] does, and no native code and no other process can write what was sealed.
 public enum Safety {
     /// The handle's own flag, and the arena beneath: a stale view throws once its chunk is closed, and reads the
     /// sealed bytes until then; never another buffer's.

@@ -5,9 +5,8 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.internal.TrustedRegion;
 import java.lang.foreign.MemorySegment;
 
-/// Checks what another's source gives, before a byte is written to it or a buffer made of it. What is
-/// wrong
-/// ends in an exception that names the source.
+/// Checks what another's source gives, before a byte is written to it or a buffer made of it. What is wrong ends in
+/// an exception that names the source.
 final class SourceContract {
 
     /// Stands for any thread but the caller's.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
-import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricProvider;
+import io.bulla.fabric.FabricException;
+import io.bulla.fabric.FabricProvider;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;

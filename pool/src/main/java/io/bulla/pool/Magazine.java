@@ -9,8 +9,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /// Slots that one platform thread keeps at hand, or that virtual threads share: a [SlotStack] per class, from which a
-/// list
-/// goes to the depot in one step when it is full.
+/// list goes to the depot in one step when it is full.
 ///
 /// Bytes are bounded by what stacks may hold, not by what they hold: a stack asks only when it has used up its
 /// room, and what the others do not use is taken from them then.

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /// Free slots of one class in a magazine: the one that was given last is taken first. Its magazine's user has it.
 ///
-/// A place keeps its slot when it is taken, until another one is given there. So a slot that comes and goes at the same
-/// place is no write of a reference, which costs a collector's barrier.
+/// A place keeps its slot when it is taken, until another one is given there. So a slot that comes and goes at the
+/// same place is no write of a reference, which costs a collector's barrier.
 final class SlotStack {
 
     private static final Slot[] NONE = {};

@@ -92,8 +92,9 @@ public final class FaultCatalogue {
         return add(signature, operation -> scene -> call.apply(scene).action(operation, scene));
     }
 
-    /// A way of its own, one of perhaps several: it makes what the operation needs and looks at what came of it, within
-    /// the step. The operation is called through the member only, so that what runs is what the signature names.
+    /// A way of its own, one of perhaps several: it makes what the operation needs and looks at what came of it,
+    /// within the step. The operation is called through the member only, so that what runs is what the signature
+    /// names.
     ///
     /// @param signature as `SealedBuffer.share(Object)`
     /// @param way fails where it passes without a call of the member

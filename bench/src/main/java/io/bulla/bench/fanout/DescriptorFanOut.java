@@ -5,10 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.Mappings;
-import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SealedFileHandoff;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.Mappings;
+import io.bulla.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.SealedFileHandoff;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 

@@ -2,7 +2,7 @@
 package io.bulla.bench.fanout;
 
 import com.google.protobuf.ByteString;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.fanout;
 
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;

@@ -2,8 +2,8 @@
 package io.bulla.bench.goals;
 
 import io.bulla.bench.programs.ColdReceive;
-import io.bulla.interop.posix.SendBenchmark;
-import io.bulla.interop.posix.UnixFanOutBenchmark;
+import io.bulla.posix.SendBenchmark;
+import io.bulla.posix.UnixFanOutBenchmark;
 import io.bulla.iovec.CursorBenchmark;
 import java.util.ArrayList;
 import java.util.List;

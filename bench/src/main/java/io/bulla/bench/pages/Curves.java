@@ -10,7 +10,7 @@ import io.bulla.bench.pages.Curve.Shape;
 import io.bulla.bench.programs.Burst;
 import io.bulla.bench.programs.MemoryOverTime;
 import io.bulla.buffer.FanOutBenchmark;
-import io.bulla.interop.posix.UnixFanOutBenchmark;
+import io.bulla.posix.UnixFanOutBenchmark;
 import io.bulla.pack.IntsBenchmark;
 import io.bulla.refcount.CountBenchmark;
 import java.util.Arrays;

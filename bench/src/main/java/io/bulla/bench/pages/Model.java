@@ -4,7 +4,7 @@ package io.bulla.bench.pages;
 import io.bulla.bench.goals.Case;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.numbers.Units;
-import io.bulla.interop.posix.UnixFanOutBenchmark;
+import io.bulla.posix.UnixFanOutBenchmark;
 import io.bulla.refcount.CountBenchmark;
 import java.util.Locale;
 

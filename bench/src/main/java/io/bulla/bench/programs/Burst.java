@@ -6,7 +6,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.memfd.HugePages;
+import io.bulla.posix.memfd.HugePages;
 import io.bulla.pool.SlabSource;
 import io.netty.buffer.AdaptiveByteBufAllocator;
 import io.netty.buffer.ByteBuf;

@@ -2,9 +2,9 @@
 package io.bulla.bench.programs;
 
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.interop.posix.memfd.MemfdSource;
-import io.bulla.interop.posix.memfd.SealedFileHandoff;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.SealedFileHandoff;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.util.Arrays;
 

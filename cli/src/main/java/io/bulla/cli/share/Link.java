@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -2,7 +2,7 @@
 package io.bulla.cli.share;
 
 import io.bulla.cli.shell.Children;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,7 +2,7 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.buffer.MemorySource;
-import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.iovec.Generation;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.runtime.oob.LocalMemory;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
-import io.bulla.interop.posix.lending.SlabLenderFigures;
+import io.bulla.posix.lending.SlabLenderFigures;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.PeerStats;
 import java.io.PrintWriter;

@@ -4,7 +4,7 @@ package com.example.modules;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.netty.SealedWrite;
-import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;

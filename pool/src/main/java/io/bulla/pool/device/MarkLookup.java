@@ -5,7 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import org.jspecify.annotations.Nullable;
 
 /// Finds what a device knows memory by, for an operation of this process: `registrations::use` of
-/// `runtime/registration`.
+/// `native/registration`.
 @FunctionalInterface
 public interface MarkLookup {
 

@@ -10,7 +10,7 @@
 ///   [MarkUse][io.bulla.pool.device.MarkUse] keeps it for one of them.
 ///
 /// Two events end a device's access: *no new access*, and *the memory is yours*. Only the second one ends the
-/// hold on the slab. What keeps the marks, and decides when to retire them, is `runtime/registration`.
+/// hold on the slab. What keeps the marks, and decides when to retire them, is `native/registration`.
 @NullMarked
 package io.bulla.pool.device;
 

@@ -8,8 +8,8 @@ public final class Failures {
 
     private Failures() {}
 
-    /// Loads this class: where it is needed first, there may be no heap left to load it with, and what was to be given
-    /// back would be lost.
+    /// Loads this class: where it is needed first, there may be no heap left to load it with, and what was to be
+    /// given back would be lost.
     public static void load() {
         // being called is enough
     }

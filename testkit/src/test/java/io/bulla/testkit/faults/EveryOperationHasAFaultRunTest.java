@@ -30,10 +30,10 @@ class EveryOperationHasAFaultRunTest {
     private static final Map<String, String> NOT_YET = Map.ofEntries(
             Map.entry(
                     "testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
-            Map.entry("interop/posix", "PosixFaultTest fails each system call of chosen operations, not of all"),
-            Map.entry("interop/fabric", "needs libfabric: nothing of it runs where the library cannot be loaded"),
+            Map.entry("native/posix", "PosixFaultTest fails each system call of chosen operations, not of all"),
+            Map.entry("native/fabric", "needs libfabric: nothing of it runs where the library cannot be loaded"),
             Map.entry("runtime/oob", "OobFaultTest runs what a node calls, without call backs"),
-            Map.entry("runtime/oob-fabric", "needs libfabric, as interop/fabric"));
+            Map.entry("runtime/oob-fabric", "needs libfabric, as native/fabric"));
 
     /// The test of a module that has its catalogue in its own tests.
     private static final String OF_ITS_OWN = "EveryOperationFaultTest.java";

@@ -52,8 +52,8 @@ final class Ledger {
         return modules;
     }
 
-    /// The claims that a litmus file belongs to, each with the methods that its code is: the file has the name that the
-    /// claim's row has, or, a twin, a longer one.
+    /// The claims that a litmus file belongs to, each with the methods that its code is: the file has the name that
+    /// the claim's row has, or, a twin, a longer one.
     Map<String, Set<String>> claimsOf(String litmus) {
         var claims = new LinkedHashMap<String, Set<String>>();
         for (List<String> row : table("## Claims")) {

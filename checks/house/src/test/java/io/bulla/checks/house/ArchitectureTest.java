@@ -3,6 +3,7 @@ package io.bulla.checks.house;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaCall;
@@ -15,11 +16,16 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /// The house: arrows point down only. This module sees all the others.
 class ArchitectureTest {
+
+    private static final Set<String> LIBRARIES = Set.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -38,8 +44,7 @@ class ArchitectureTest {
     }
 
     /// Each package is a room. The root of `runtime/oob` is two, since its names are the API: the values, which every
-    /// floor
-    /// of it knows, and the façade, which knows every floor.
+    /// floor of it knows, and the façade, which knows every floor.
     private static final class Rooms implements SliceAssignment {
 
         private static final String OOB = "io.bulla.runtime.oob";
@@ -88,6 +93,30 @@ class ArchitectureTest {
         }
     }
 
+    /// Each folder of modules needs those before it alone.
+    @Test
+    void foldersAreFloors() throws IOException {
+        List<String> floors = List.of("", "native", "interop", "runtime", "cli");
+        Map<String, Integer> floorOf = new TreeMap<>();
+        for (House.Module module : House.of(Path.of("../..")).modules()) {
+            int floor = floors.indexOf(LIBRARIES.contains(module.folder()) ? "" : module.folder().replaceFirst("/.*", ""));
+            if (floor >= 0) {
+                module.packages().keySet().forEach(room -> floorOf.put(room, floor));
+            }
+        }
+        assertEquals(Set.of(0, 1, 2, 3, 4), Set.copyOf(floorOf.values()));
+        floorOf.forEach((room, floor) -> noClasses()
+                .that()
+                .resideInAPackage(room)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(floorOf.keySet().stream()
+                        .filter(other -> floorOf.get(other) > floor)
+                        .toArray(String[]::new))
+                .allowEmptyShould(true)
+                .check(CLASSES));
+    }
+
     @Test
     void countAndRegionsDoNotKnowEachOther() {
         noClasses()
@@ -117,7 +146,7 @@ class ArchitectureTest {
                         "io.bulla.pack.text",
                         "io.bulla.pool",
                         "io.bulla.interop.agrona",
-                        "io.bulla.runtime.registration")
+                        "io.bulla.registration")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.buffer.internal")
@@ -128,7 +157,7 @@ class ArchitectureTest {
     void whatDevicesMayDoIsKnownAboveThePoolAlone() {
         noClasses()
                 .that()
-                .resideInAPackage("io.bulla.runtime.registration")
+                .resideInAPackage("io.bulla.registration")
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
@@ -139,7 +168,7 @@ class ArchitectureTest {
                         "io.bulla.iovec",
                         "io.bulla.buffer..",
                         "io.bulla.pool..",
-                        "io.bulla.runtime.registration")
+                        "io.bulla.registration")
                 .check(CLASSES);
     }
 
@@ -182,7 +211,8 @@ class ArchitectureTest {
                         "io.bulla.interop.netty..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.bulla.pool..", "io.bulla.runtime..", "io.bulla.interop.fabric")
+                .resideInAnyPackage(
+                        "io.bulla.pool..", "io.bulla.runtime..", "io.bulla.registration", "io.bulla.fabric")
                 .check(CLASSES);
     }
 
@@ -197,8 +227,8 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(
-                        "io.bulla.interop.fabric",
-                        "io.bulla.runtime.registration",
+                        "io.bulla.fabric",
+                        "io.bulla.registration",
                         "io.bulla.runtime.oob.fabric",
                         "io.bulla.pool..")
                 .check(CLASSES);
@@ -209,7 +239,7 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideInAnyPackage(
-                        "io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.interop.posix..")
+                        "io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.posix..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.local")
@@ -219,7 +249,7 @@ class ArchitectureTest {
                 .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("io.bulla.interop.posix..")
+                .resideInAPackage("io.bulla.posix..")
                 .check(CLASSES);
     }
 
@@ -253,7 +283,7 @@ class ArchitectureTest {
     void restrictedMethodsAreCalledInTwoRooms() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.posix.internal.calls", "io.bulla.interop.fabric")
+                .resideOutsideOfPackages("io.bulla.posix.internal.calls", "io.bulla.fabric")
                 .should()
                 .callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("reinterpret")
                         .or(HasName.Predicates.name("downcallHandle"))
@@ -266,10 +296,10 @@ class ArchitectureTest {
     void systemCallsAreKnownToTheirModuleAlone() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage("io.bulla.interop.posix..")
+                .resideOutsideOfPackage("io.bulla.posix..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage("io.bulla.interop.posix.internal..")
+                .resideInAPackage("io.bulla.posix.internal..")
                 .check(CLASSES);
     }
 
@@ -298,14 +328,14 @@ class ArchitectureTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.micrometer")
+                .resideOutsideOfPackages("io.bulla.runtime.micrometer")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("io.micrometer..")
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.bulla.interop.image")
+                .resideOutsideOfPackages("io.bulla.runtime.image")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("org.crac..")

@@ -42,7 +42,7 @@ class DocsTest {
             }
         }
         for (String library :
-                List.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "interop", "runtime")) {
+                List.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "native", "interop", "runtime")) {
             try (Stream<Path> sources = Files.walk(ROOT.resolve(library))) {
                 for (Path source :
                         sources.filter(DocsTest::isPublished).sorted().toList()) {

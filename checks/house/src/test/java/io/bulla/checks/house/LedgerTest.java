@@ -9,13 +9,13 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.cli.Bulla;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
-import io.bulla.interop.fabric.FabricDomain;
+import io.bulla.fabric.FabricDomain;
 import io.bulla.interop.flight.FlightFeed;
 import io.bulla.interop.grpc.SealedMarshaller;
-import io.bulla.interop.image.Standstill;
-import io.bulla.interop.micrometer.OobMetrics;
+import io.bulla.runtime.image.Standstill;
+import io.bulla.runtime.micrometer.OobMetrics;
 import io.bulla.interop.netty.FrameReader;
-import io.bulla.interop.posix.socket.PosixSocket;
+import io.bulla.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pool.SlabSource;
@@ -26,7 +26,7 @@ import io.bulla.runtime.oob.fabric.FabricBulk;
 import io.bulla.runtime.oob.local.SlabMemory;
 import io.bulla.runtime.oob.pmix.PmixNodes;
 import io.bulla.runtime.pmix.PmixClient;
-import io.bulla.runtime.registration.Registrations;
+import io.bulla.registration.Registrations;
 import io.bulla.testkit.StingySource;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -55,16 +55,16 @@ class LedgerTest {
             Map.entry("buffer-core", BufferBuilder.class),
             Map.entry("pack-unpack", Packer.class),
             Map.entry("pool", SlabSource.class),
-            Map.entry("interop/posix", PosixSocket.class),
-            Map.entry("interop/fabric", FabricDomain.class),
+            Map.entry("native/posix", PosixSocket.class),
+            Map.entry("native/fabric", FabricDomain.class),
             Map.entry("interop/netty", FrameReader.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
             Map.entry("interop/grpc", SealedMarshaller.class),
             Map.entry("interop/flight", FlightFeed.class),
-            Map.entry("interop/micrometer", OobMetrics.class),
-            Map.entry("interop/image", Standstill.class),
-            Map.entry("runtime/registration", Registrations.class),
+            Map.entry("runtime/micrometer", OobMetrics.class),
+            Map.entry("runtime/image", Standstill.class),
+            Map.entry("native/registration", Registrations.class),
             Map.entry("runtime/oob", OobNode.class),
             Map.entry("runtime/checkpoint", CheckpointArchive.class),
             Map.entry("runtime/pmix", PmixClient.class),

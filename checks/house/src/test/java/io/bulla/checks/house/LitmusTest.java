@@ -25,7 +25,7 @@ class LitmusTest {
 
     private static final Pattern LINE = Pattern.compile("(?m)^ (P\\d): (\\w+)\\.(\\w+): (.+) = ([^=\"]+?)\"?$");
     private static final List<String> MODULES =
-            List.of("refcount", "iovec", "buffer-core", "pool", "interop/posix", "runtime/oob");
+            List.of("refcount", "iovec", "buffer-core", "pool", "native/posix", "runtime/oob");
 
     @Test
     void everyLineOfJavaIsInItsSource() throws IOException {

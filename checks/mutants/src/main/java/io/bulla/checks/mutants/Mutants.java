@@ -18,8 +18,8 @@ import java.util.Map;
 
 /// Applies one mutant after the other, and tells which of them its tests did not see. What a mutant leaves behind,
 /// threads that never end or a heap that is full, must not judge the next one: exit status 75 asks for a new process,
-/// which goes on after the results that are there. There a mutant of which a test came to no end is tried again, behind
-/// that test without it: only no end twice is a kill.
+/// which goes on after the results that are there. There a mutant of which a test came to no end is tried again,
+/// behind that test without it: only no end twice is a kill.
 ///
 /// `Mutants run|tell ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is
 /// named; ROOT/stress/mutants holds them. Several processes may run on the same results: each mutant is one

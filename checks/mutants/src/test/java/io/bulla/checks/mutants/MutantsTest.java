@@ -91,8 +91,8 @@ class MutantsTest {
                                 "iovec",
                                 "buffer-core",
                                 "pool",
-                                "interop/posix",
-                                "runtime/registration",
+                                "native/posix",
+                                "native/registration",
                                 "runtime/oob")
                         .map(module -> module + "/src/test/java");
         for (String folder : folders.toList()) {

@@ -3,10 +3,10 @@ package io.bulla.checks.registration;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricEndpoint;
-import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricWrite;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricEndpoint;
+import io.bulla.fabric.FabricException;
+import io.bulla.fabric.FabricWrite;
 import io.bulla.pool.device.Peer;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -5,19 +5,19 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.bulla.buffer.MemorySource.Region;
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricException;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricException;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Mark;
 import io.bulla.pool.device.Peer;
-import io.bulla.runtime.registration.Grant;
-import io.bulla.runtime.registration.Landing;
-import io.bulla.runtime.registration.PinBudget;
-import io.bulla.runtime.registration.Registrations;
-import io.bulla.runtime.registration.Revocation;
+import io.bulla.registration.Grant;
+import io.bulla.registration.Landing;
+import io.bulla.registration.PinBudget;
+import io.bulla.registration.Registrations;
+import io.bulla.registration.Revocation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -103,8 +103,8 @@ public final class Kills {
         return dead;
     }
 
-    /// Kills processes in the middle of a write to a grant, revokes it, and uses the memory again once that is clean. A
-    /// third process writes all the time.
+    /// Kills processes in the middle of a write to a grant, revokes it, and uses the memory again once that is clean.
+    /// A third process writes all the time.
     ///
     /// @param kills how many
     /// @return bytes of dead processes in memory that is used again

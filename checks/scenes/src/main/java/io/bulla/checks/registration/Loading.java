@@ -6,8 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricProvider;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricProvider;
 import io.bulla.pool.device.Peer;
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.registration;
 
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricException;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.registration;
 
-import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricProvider;
-import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.file.FixedBufferTable;
+import io.bulla.fabric.FabricException;
+import io.bulla.fabric.FabricProvider;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
-import io.bulla.runtime.registration.Landing;
-import io.bulla.runtime.registration.PinBudget;
-import io.bulla.runtime.registration.Registrations;
+import io.bulla.registration.Landing;
+import io.bulla.registration.PinBudget;
+import io.bulla.registration.Registrations;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package io.bulla.checks.shared;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.lending.SlabBorrower;
+import io.bulla.posix.lending.SlabBorrower;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.shared;
 
-import io.bulla.interop.posix.lending.SlabPeer;
+import io.bulla.posix.lending.SlabPeer;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;

@@ -30,8 +30,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /// How the operations of `interop/grpc` are called: with observers, calls, channels, codecs, streams and memory that
-/// may
-/// fail or call back.
+/// may fail or call back.
 final class GrpcCalls {
 
     private static final String MARSHALLER = "SealedMarshaller.";

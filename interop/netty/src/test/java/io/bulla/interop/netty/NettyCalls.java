@@ -38,8 +38,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/// How the operations of `interop/netty` are called: with handlers, listeners, formats, allocators and memory that may
-/// fail or call back.
+/// How the operations of `interop/netty` are called: with handlers, listeners, formats, allocators and memory that
+/// may fail or call back.
 final class NettyCalls {
 
     static final int HEADER = 4;

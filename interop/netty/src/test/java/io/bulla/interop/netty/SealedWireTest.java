@@ -9,7 +9,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.iovec.CopyTally;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.testkit.needs.Piece;

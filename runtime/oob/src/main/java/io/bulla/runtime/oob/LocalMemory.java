@@ -6,8 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletionStage;
 
-/// Memory that nodes of one host lend each other: a message that is in it goes to a peer as a few bytes
-/// that say
+/// Memory that nodes of one host lend each other: a message that is in it goes to a peer as a few bytes that say
 /// where, whatever its size.
 ///
 /// ```
@@ -17,13 +16,10 @@ import java.util.concurrent.CompletionStage;
 /// lend ------------------place------------------> open: a buffer; its close ends the lease
 /// ```
 ///
-/// Both ways are separate. An invitation is a hint; the proof, which comes over the connection that the
-/// peer was
-/// authenticated on, says that the one who maps the memory is that peer. What begins with a connection
-/// ends with it:
-/// the borrower is closed, buffers that are open stay good, and the next connection has another
-/// invitation. So a place
-/// that was lost with its connection is no lease for ever: it ends with the borrower.
+/// Both ways are separate. An invitation is a hint; the proof, which comes over the connection that the peer was
+/// authenticated on, says that the one who maps the memory is that peer. What begins with a connection ends with it:
+/// the borrower is closed, buffers that are open stay good, and the next connection has another invitation. So a
+/// place that was lost with its connection is no lease for ever: it ends with the borrower.
 ///
 /// `io.bulla.runtime.oob.local` has one of shared slabs. No call waits, for most are on a node's event
 /// loop.
@@ -57,9 +53,8 @@ public interface LocalMemory {
     ///
     /// @param peer its rank
     /// @param invitation what the peer's [Lender#invitation] was
-    /// @return completes, on any thread, with what is closed by the node; or fails, if the peer is of
-    ///     another host, or
-    ///     this cannot be for another reason: then it sends bytes
+    /// @return completes, on any thread, with what is closed by the node; or fails, if the peer is of another host,
+    ///     or this cannot be for another reason: then it sends bytes
     CompletionStage<Borrower> borrow(int peer, byte[] invitation);
 
     /// This node's side of what one peer borrows. One event loop's.

@@ -19,8 +19,8 @@ import java.util.concurrent.Future;
 /// ```
 ///
 /// It is also a [Future], for a thread that waits. What depends on it without an executor of its own runs on the
-/// node's event loop, and must not block. Completing its `toCompletableFuture()` from outside is a cancel. A node makes
-/// it; a program has no use for one of its own.
+/// node's event loop, and must not block. Completing its `toCompletableFuture()` from outside is a cancel. A node
+/// makes it; a program has no use for one of its own.
 public interface Send extends CompletionStage<Delivery>, Future<Delivery> {
 
     /// Ends the send if it is not complete. What was not begun is not sent.

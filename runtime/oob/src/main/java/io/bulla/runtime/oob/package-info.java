@@ -15,11 +15,9 @@
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
 /// Inside, by floors that know each other downwards only: `internal.core` (settings, the loop's context), `session`
-/// (lanes,
-/// numbers), `handlers` (the thread of user code), `bypass` (ways beside a connection), `connection` (channels),
-/// `peer`,
-/// `broadcast`, `node` (assembly and lifetime), `cut`. All is on the one event loop of a node but for what says
-/// otherwise.
+/// (lanes, numbers), `handlers` (the thread of user code), `bypass` (ways beside a connection), `connection`
+/// (channels), `peer`, `broadcast`, `node` (assembly and lifetime), `cut`. All is on the one event loop of a node but
+/// for what says otherwise.
 @NullMarked
 package io.bulla.runtime.oob;
 

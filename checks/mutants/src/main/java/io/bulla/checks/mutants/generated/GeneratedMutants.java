@@ -13,8 +13,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /// Changes the logic of the modules of `stress/mutants/alive/modules`, as PIT does it, and fails for a change that
-/// lives
-/// and has no row there, and for a row whose change does not live.
+/// lives and has no row there, and for a row whose change does not live.
 ///
 /// `GeneratedMutants ROOT WORK PARTS PART [MODULE|CLASS...]`: the part of all classes, by their sizes, so that a part
 /// has classes of few modules; only those of these modules, or these classes, if any is named.

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/// Why no test kills a change: a table of `stress/mutants/alive`, one line for each change that lives. Its columns are
-/// class, method, mutator, line and reason.
+/// Why no test kills a change: a table of `stress/mutants/alive`, one line for each change that lives. Its columns
+/// are class, method, mutator, line and reason.
 ///
 /// A reason that begins with `by chance:` is one of a race: such a change may be killed or not.
 final class Rows {

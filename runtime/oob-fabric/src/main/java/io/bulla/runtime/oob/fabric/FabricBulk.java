@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.fabric;
 
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricException;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricException;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
-import io.bulla.runtime.registration.PinBudget;
-import io.bulla.runtime.registration.Registrations;
+import io.bulla.registration.PinBudget;
+import io.bulla.registration.Registrations;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;

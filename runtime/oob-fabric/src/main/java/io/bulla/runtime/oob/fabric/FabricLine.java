@@ -3,9 +3,9 @@ package io.bulla.runtime.oob.fabric;
 
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.fabric.FabricEndpoint;
-import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricWrite;
+import io.bulla.fabric.FabricEndpoint;
+import io.bulla.fabric.FabricException;
+import io.bulla.fabric.FabricWrite;
 import io.bulla.iovec.IoVec;
 import io.bulla.pool.device.Peer;
 import io.bulla.runtime.oob.bulk.BulkLanding;

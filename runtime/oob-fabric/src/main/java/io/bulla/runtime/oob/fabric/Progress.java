@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.fabric;
 
-import io.bulla.interop.fabric.FabricDomain;
-import io.bulla.interop.fabric.FabricException;
-import io.bulla.interop.fabric.FabricWrite;
+import io.bulla.fabric.FabricDomain;
+import io.bulla.fabric.FabricException;
+import io.bulla.fabric.FabricWrite;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

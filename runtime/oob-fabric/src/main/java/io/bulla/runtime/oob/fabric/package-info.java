@@ -3,7 +3,7 @@
 ///
 /// [FabricBulk][io.bulla.runtime.oob.fabric.FabricBulk] is a provider of libfabric as the bulk transport
 /// of a node: each connection has an endpoint of its own, whose end is the fence. What arrives lands in a
-/// pool's slabs, by grants of `runtime/registration`.
+/// pool's slabs, by grants of `native/registration`.
 @NullMarked
 package io.bulla.runtime.oob.fabric;
 

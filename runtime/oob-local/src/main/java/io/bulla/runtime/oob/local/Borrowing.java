@@ -3,7 +3,7 @@ package io.bulla.runtime.oob.local;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.lending.SlabBorrower;
+import io.bulla.posix.lending.SlabBorrower;
 import io.bulla.runtime.oob.LocalMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,8 +2,8 @@
 package io.bulla.runtime.oob.local;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.PosixException;
-import io.bulla.interop.posix.lending.SlabPeer;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.lending.SlabPeer;
 import io.bulla.runtime.oob.LocalMemory;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;

@@ -3,11 +3,11 @@ package io.bulla.runtime.oob.local;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.posix.lending.SharedSlabSource;
-import io.bulla.interop.posix.lending.SlabLender;
-import io.bulla.interop.posix.lending.SlabLenderFigures;
-import io.bulla.interop.posix.lending.SlabPeer;
-import io.bulla.interop.posix.lending.SlabQuota;
+import io.bulla.posix.lending.SharedSlabSource;
+import io.bulla.posix.lending.SlabLender;
+import io.bulla.posix.lending.SlabLenderFigures;
+import io.bulla.posix.lending.SlabPeer;
+import io.bulla.posix.lending.SlabQuota;
 import io.bulla.runtime.oob.LocalMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;

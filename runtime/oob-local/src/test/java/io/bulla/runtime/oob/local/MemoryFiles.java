@@ -2,7 +2,7 @@
 package io.bulla.runtime.oob.local;
 
 import io.bulla.buffer.BufferBuilder;
-import io.bulla.interop.posix.memfd.MemfdSource;
+import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.testkit.needs.Probe;
 import org.jspecify.annotations.Nullable;
 

@@ -28,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
-/// How the operations of `runtime/oob-pmix` are called: with a server, a listener, memory and protection of a node that
-/// may fail or call back.
+/// How the operations of `runtime/oob-pmix` are called: with a server, a listener, memory and protection of a node
+/// that may fail or call back.
 final class JobCalls {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -15,9 +15,10 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// Signatures by the keys of nodes' certificates. The certificates are sent along and trusted as those of a connection
-/// are: of the job's authority, valid now, for TLS, and naming the origin's rank. A chain that was found good is
-/// known again by its bytes until its first certificate ends, and as long as the same authorities are trusted.
+/// Signatures by the keys of nodes' certificates. The certificates are sent along and trusted as those of a
+/// connection are: of the job's authority, valid now, for TLS, and naming the origin's rank. A chain that was found
+/// good is known again by its bytes until its first certificate ends, and as long as the same authorities are
+/// trusted.
 final class CertificateSignatures implements OriginSignatures {
 
     private static final int KNOWN = 1024;

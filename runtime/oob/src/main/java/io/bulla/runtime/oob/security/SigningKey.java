@@ -10,8 +10,8 @@ import java.security.spec.MGF1ParameterSpec;
 import java.security.spec.PSSParameterSpec;
 import java.util.Locale;
 
-/// Signs with a certificate's key. The key says by which algorithm, so that the one who signs does not choose it: ECDSA
-/// with SHA-256, RSA-PSS with SHA-256 and 32 bytes of salt, or the key's only one, such as Ed25519.
+/// Signs with a certificate's key. The key says by which algorithm, so that the one who signs does not choose it:
+/// ECDSA with SHA-256, RSA-PSS with SHA-256 and 32 bytes of salt, or the key's only one, such as Ed25519.
 record SigningKey(PrivateKey key) {
 
     private static final int SALT_BYTES = 32;

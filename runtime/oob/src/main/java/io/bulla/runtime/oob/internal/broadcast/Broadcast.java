@@ -118,8 +118,7 @@ public final class Broadcast {
     }
 
     /// Loop time from which on it may be given up, if it does not become whole: while a parent that has finished
-    /// waits,
-    /// no other wins time by a byte now and then.
+    /// waits, no other wins time by a byte now and then.
     long waitsSince() {
         return differing.isEmpty() ? landedAt : Math.min(landedAt, differsSince);
     }

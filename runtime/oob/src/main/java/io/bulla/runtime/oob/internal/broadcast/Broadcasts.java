@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 
 /// The broadcasts that pass through a node, its own and those of others.
 ///
-/// A node hands a broadcast on to its children in the origin's tree ([Relay]), fragment by fragment while it lands, and
-/// keeps it until each has confirmed that all below it have it; then it confirms to its own parents ([Confirmations]).
-/// A
-/// child that fails before is replaced by its own children: the nearest living ancestor sends to them directly. What
-/// arrives again is dropped by origin, session and number, and its sender still hears the confirmation.
+/// A node hands a broadcast on to its children in the origin's tree ([Relay]), fragment by fragment while it lands,
+/// and keeps it until each has confirmed that all below it have it; then it confirms to its own parents
+/// ([Confirmations]). A child that fails before is replaced by its own children: the nearest living ancestor sends to
+/// them directly. What arrives again is dropped by origin, session and number, and its sender still hears the
+/// confirmation.
 ///
 /// What is kept is charged to the peer that sent it ([BroadcastCharge]), so a relay holds no more than it grants.
 /// One event loop's, but for the counter and the names.

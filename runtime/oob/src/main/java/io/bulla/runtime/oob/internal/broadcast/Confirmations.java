@@ -13,9 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What is said up the trees: that all below this node have a broadcast, or who has not. A parent has one confirmation
-/// of
-/// a broadcast on its way, and the newest waits for that one. One event loop's.
+/// What is said up the trees: that all below this node have a broadcast, or who has not. A parent has one
+/// confirmation of a broadcast on its way, and the newest waits for that one. One event loop's.
 final class Confirmations implements Confirmation.Events {
 
     /// `reached` of a confirmation that says: not taken, send it from byte 0.

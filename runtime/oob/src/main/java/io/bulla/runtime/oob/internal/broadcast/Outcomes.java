@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/// What came of the last broadcasts that a node has handed on, for those that arrive again. Broadcasts fail at the same
-/// ranks as a rule, and all those have one list of them. One event loop's.
+/// What came of the last broadcasts that a node has handed on, for those that arrive again. Broadcasts fail at the
+/// same ranks as a rule, and all those have one list of them. One event loop's.
 final class Outcomes {
 
     private static final int MOST = 4096;

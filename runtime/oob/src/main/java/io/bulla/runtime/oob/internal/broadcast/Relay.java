@@ -20,8 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /// Hands broadcasts down the trees: each child gets one send, and is waited for until it confirms or fails; then its
-/// own
-/// children are this node's. One event loop's, but for the counter.
+/// own children are this node's. One event loop's, but for the counter.
 final class Relay implements ChildSend.Events {
 
     /// What hears of a broadcast's children. On the loop.

@@ -4,8 +4,8 @@ package io.bulla.runtime.oob.internal.broadcast;
 import java.util.Map;
 import java.util.TreeMap;
 
-/// A set of numbers that come mostly in order, as ranges: as large as there are holes, up to a bound. Beyond it what is
-/// lowest is forgotten: it counts as here, since nobody knows whether it was.
+/// A set of numbers that come mostly in order, as ranges: as large as there are holes, up to a bound. Beyond it what
+/// is lowest is forgotten: it counts as here, since nobody knows whether it was.
 public final class SeenNumbers {
 
     /// The most ranges; of more, the lowest is forgotten.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Certificates that are written here, no part of the API: the message layer makes one for itself where a secret is
-/// what nodes know each other by; the command, the benchmarks and tests issue them for a trial. A job that matters has
-/// an authority of its own.
+/// what nodes know each other by; the command, the benchmarks and tests issue them for a trial. A job that matters
+/// has an authority of its own.
 ///
 /// - [CertificateAuthority][io.bulla.runtime.oob.internal.certificates.CertificateAuthority] lives as long as a trial
 ///   and issues a certificate and a key for each node.

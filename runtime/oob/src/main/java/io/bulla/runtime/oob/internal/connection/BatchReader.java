@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/// Takes a batch apart into its messages: each is a slice of it, or has memory of its own where it would pin too much.
-/// One event loop's.
+/// Takes a batch apart into its messages: each is a slice of it, or has memory of its own where it would pin too
+/// much. One event loop's.
 public final class BatchReader {
 
     private final LoopContext context;
@@ -27,8 +27,8 @@ public final class BatchReader {
         this.isOpen = isOpen;
     }
 
-    /// All are cut before the first one is handed on: from then on another thread closes them, and the two would fight
-    /// for the batch's count.
+    /// All are cut before the first one is handed on: from then on another thread closes them, and the two would
+    /// fight for the batch's count.
     ///
     /// @return false if one was not taken: it comes again, and what is behind it
     boolean read(SealedBuffer batch, FrameSink to) throws IOException {

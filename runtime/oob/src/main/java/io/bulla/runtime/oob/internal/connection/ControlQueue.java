@@ -5,9 +5,9 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What one connection owes the peer beside the lanes: one frame of a kind at most, written when the channel takes it.
-/// A newer answer replaces the one before it, so a peer that asks again and again, and reads nothing, makes this node
-/// keep no more than what stands here. One event loop's.
+/// What one connection owes the peer beside the lanes: one frame of a kind at most, written when the channel takes
+/// it. A newer answer replaces the one before it, so a peer that asks again and again, and reads nothing, makes this
+/// node keep no more than what stands here. One event loop's.
 public final class ControlQueue {
 
     /// What writes.

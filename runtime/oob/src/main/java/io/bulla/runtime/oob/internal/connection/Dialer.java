@@ -20,7 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// Tries to connect to one peer, again and again with growing pauses, until told to stop. A round asks the directory,
-/// and takes each of the peer's addresses in turn, beginning with the one that worked last; pauses are between rounds.
+/// and takes each of the peer's addresses in turn, beginning with the one that worked last; pauses are between
+/// rounds.
 ///
 /// ```
 /// RESTING --start--> PAUSING --> ASKING --addresses--> CONNECTING --connected--> GREETING --hello--> RESTING

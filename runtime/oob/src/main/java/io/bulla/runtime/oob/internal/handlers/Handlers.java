@@ -193,8 +193,8 @@ public final class Handlers {
         return ((CompletableFuture<Message>) once).complete(incoming.message);
     }
 
-    /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it is
-    /// kept; or this, which has kept it.
+    /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it
+    /// is kept; or this, which has kept it.
     private synchronized Object receiver(Incoming incoming) {
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
@@ -241,8 +241,8 @@ public final class Handlers {
         return kept;
     }
 
-    /// Nothing is known of a tag for which nobody asks and of which nothing is kept: peers choose tags, too. Under the
-    /// lock.
+    /// Nothing is known of a tag for which nobody asks and of which nothing is kept: peers choose tags, too. Under
+    /// the lock.
     private void forget(int tag, Tag of) {
         if (of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
             tags.remove(tag);

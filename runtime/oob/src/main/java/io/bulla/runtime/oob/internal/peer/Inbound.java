@@ -18,8 +18,8 @@ import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// What comes from one peer: it is checked before memory is taken for it, put together by the session, and handed on to
-/// the handlers or the broadcasts, with the credit that it holds.
+/// What comes from one peer: it is checked before memory is taken for it, put together by the session, and handed on
+/// to the handlers or the broadcasts, with the credit that it holds.
 ///
 /// One event loop's, but for what is consumed.
 final class Inbound implements Incoming.Sender, BroadcastSink.Sender {

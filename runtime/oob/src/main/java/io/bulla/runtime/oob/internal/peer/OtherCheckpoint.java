@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /// this: not restored       refused                 restarted                 is no matter of checkpoints
 /// ```
 ///
-/// *Waits*: the peer was not heard since the restore. A peer of an earlier version, which says nothing of checkpoints,
-/// is taken as it was then.
+/// *Waits*: the peer was not heard since the restore. A peer of an earlier version, which says nothing of
+/// checkpoints, is taken as it was then.
 final class OtherCheckpoint {
 
     private final int self;

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 /// Finds one peer, greets it, and says when it is gone.
 ///
 /// The verdict: for the peer timeout, counted while this node's loop turned, nothing was heard of the peer, and an
-/// attempt to connect has failed since. A hint from outside that the peer is gone spares the wait: for the peer timeout
-/// from then on, one round of attempts that fails is the verdict.
+/// attempt to connect has failed since. A hint from outside that the peer is gone spares the wait: for the peer
+/// timeout from then on, one round of attempts that fails is the verdict.
 ///
 /// A connection that the peer opened is as good as one of this node's. If both connect at once, the one from the
 /// lower rank stays. One event loop's.

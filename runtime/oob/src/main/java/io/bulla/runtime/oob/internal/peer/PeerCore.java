@@ -9,7 +9,8 @@ import io.bulla.runtime.oob.internal.session.Session;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// What the parts of one peer share: the session with it, the state, and the carrier, which is there in one state only.
+/// What the parts of one peer share: the session with it, the state, and the carrier, which is there in one state
+/// only.
 ///
 /// One event loop's, but for the quota and [#tellSoon].
 final class PeerCore {

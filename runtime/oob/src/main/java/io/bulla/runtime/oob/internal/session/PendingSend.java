@@ -22,7 +22,8 @@ public class PendingSend extends CompletableFuture<Delivery> implements Send {
 
     public static final byte NO_LANE = -1;
 
-    /// The peer that a send goes to, as the send needs it. On the loop, but for what says that any thread may call it.
+    /// The peer that a send goes to, as the send needs it. On the loop, but for what says that any thread may call
+    /// it.
     public interface Owner {
 
         /// Any thread.

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.posix.lending;
+
+import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.SealRefusedException;
+import io.bulla.posix.internal.calls.Descriptor;
+import io.bulla.posix.internal.calls.NativeAccess;
+import io.bulla.posix.internal.memory.ReceivedFile;
+import io.bulla.posix.internal.stream.Rights;
+import io.bulla.posix.internal.stream.StreamSocket;
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/// Borrows buffers from a [SlabLender] of another process of this host.
+///
+/// ```java
+/// try (SlabBorrower borrower = SlabBorrower.connect(path, 7, memory, 64 << 20);
+///         SealedBuffer message = borrower.receive()) {
+///     BufferReader.of(message).getInt();
+/// }
+/// ```
+///
+/// What is received is an ordinary [SealedBuffer]: read-only memory of the lender's, mapped here once for
+/// each slab, and good until its last handle is closed, also if this is closed before, the lender closes, or
+/// its process is killed. The last close gives the lease back with 16 bytes on the socket; it does not wait.
+///
+/// **The lender promises that the bytes do not change; the kernel does not.** A receiver that does not trust
+/// the lender copies before it checks: [SealedBuffer#copy]. Through Bulla's own types a read after the last
+/// close is an exception, as for a pool's memory: the stamp ends first. A raw view that was given out
+/// ([io.bulla.iovec.IoVec#region] and what is made of it) costs more here: its lease goes back only after the
+/// slab was unmapped, so that the view throws, and the slab is mapped again for what comes next. Reads and
+/// sends that end use [io.bulla.iovec.IoVec#lent()].
+///
+/// One thread at a time receives; any thread may close.
+///
+/// What the lender has in a sealed file comes as that file. The kernel promises its bytes, and the close of
+/// its buffer gives nothing back.
+public final class SlabBorrower implements AutoCloseable {
+
+    private final StreamSocket socket;
+    private final Path path;
+    private final MemorySource copies;
+    private final long limit;
+    private final BorrowedSlabs slabs;
+    private final ReentrantLock receiving = new ReentrantLock();
+    // under the lock of receiving
+    private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
+
+    private SlabBorrower(StreamSocket socket, Lifeline lifeline, Path path, MemorySource copies, long limit) {
+        this.socket = socket;
+        this.slabs = new BorrowedSlabs(lifeline);
+        this.path = path;
+        this.copies = copies;
+        this.limit = limit;
+    }
+
+    /// Connects to a lender.
+    ///
+    /// @param lender its socket
+    /// @param token what this one calls itself, for the lender to know who it is
+    /// @param copies where the memory for what comes as bytes is taken from; it outlives the borrower
+    /// @param limit the most bytes of a message to accept
+    /// @return to be closed
+    /// @throws SealRefusedException if it is no lender
+    /// @throws EOFException if the lender refuses, because this process is another user's, or it was closed
+    /// @throws PosixException if the lender says why it refuses: with [Errno#EMFILE] it has no descriptors
+    ///     left, with [Errno#EBUSY] too many others say nothing, with [Errno#ETIMEDOUT] this took too long
+    /// @throws IOException if there is no lender, or the system refuses; nothing stays open
+    /// @throws UnsupportedOperationException if native access is not enabled
+    public static SlabBorrower connect(Path lender, long token, MemorySource copies, long limit) throws IOException {
+        NativeAccess.linker();
+        Objects.requireNonNull(copies, "copies");
+        StreamSocket socket = StreamSocket.connect(lender);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
+            SlabRecord.giveBack(record, SlabRecord.HELLO, SlabRecord.VERSION, token);
+            greet(lender, socket, record);
+            try (Rights rights = Rights.receive(socket, record)) {
+                SlabRecord said = SlabRecord.lent(record);
+                checkNotRefused(lender, said);
+                if (said.slab() != SlabRecord.MAGIC
+                        || said.slot() != SlabRecord.HELLO
+                        || said.generation() != SlabRecord.VERSION) {
+                    throw new SealRefusedException("not a lender of slabs: magic=0x" + Long.toHexString(said.slab())
+                            + " version=" + said.generation());
+                }
+                Lifeline lifeline = new Lifeline(socket, new Descriptor(BorrowedSlabs.one(rights), "string"));
+                SlabBorrower borrower = new SlabBorrower(socket, lifeline, lender, copies, limit);
+                rights.handedOn();
+                return borrower;
+            }
+        } catch (Throwable failure) {
+            socket.close();
+            throw failure;
+        }
+    }
+
+    private static void greet(Path lender, StreamSocket socket, MemorySegment record) throws PosixException {
+        try {
+            Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
+        } catch (PosixException.PeerClosed closed) {
+            // what it said before it closed is there
+            try (Rights rights = Rights.tryReceive(socket, record)) {
+                if (rights.bytes() == record.byteSize()) {
+                    checkNotRefused(lender, SlabRecord.lent(record));
+                }
+            }
+            throw closed;
+        }
+    }
+
+    private static void checkNotRefused(Path lender, SlabRecord said) throws PosixException {
+        if (said.slab() == SlabRecord.MAGIC && said.slot() == SlabRecord.REFUSED) {
+            throw new PosixException(
+                    "refused by the lender",
+                    said.generation(),
+                    "lender=" + lender + " lender-connections=" + said.offset() + " lender-descriptors-limit="
+                            + said.length());
+        }
+    }
+
+    /// Waits for the next message.
+    ///
+    /// @return to be closed; if it was lent, that gives the lease back
+    /// @throws EOFException at the end: the lender was closed or has died, or this is closed
+    /// @throws SealRefusedException if what came is not what a lender says, or too long; the connection is
+    ///     over then, and what was received before stays good
+    /// @throws io.bulla.buffer.MemoryLimitException if there is no memory for bytes; the connection is over
+    ///     then
+    /// @throws IOException if the system refuses. What could not be mapped is given back; else the connection
+    ///     is over
+    public SealedBuffer receive() throws IOException {
+        receiving.lock();
+        try {
+            while (true) {
+                SealedBuffer message = receiveOne();
+                if (message != null) {
+                    return message;
+                }
+            }
+        } catch (EOFException ended) {
+            if (!slabs.isClosed()) {
+                LenderFolder.removeIfOrphan(path);
+            }
+            throw ended;
+        } catch (PosixException failure) {
+            // a close may come before the call, and end the descriptor
+            throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /// Makes the buffer of a record that [SlabPeer#lend(SealedBuffer, ByteBuffer)] has made, and that another
+    /// connection has carried here. Does not wait. Each record is opened once, also if the message is not
+    /// wanted: the close of the buffer gives its lease back.
+    ///
+    /// @param carried [SlabPeer#RECORD_BYTES] bytes; its position stays
+    /// @return to be closed
+    /// @throws BufferUnderflowException if there are fewer bytes
+    /// @throws SealRefusedException if it is not what the lender has lent, or too long
+    /// @throws EOFException if the lender was closed or has died before it said which slab it is, or this is
+    ///     closed
+    /// @throws IOException if the system refuses; the lease is given back then
+    public SealedBuffer open(ByteBuffer carried) throws IOException {
+        if (carried.remaining() < SlabPeer.RECORD_BYTES) {
+            throw new BufferUnderflowException();
+        }
+        SlabRecord said = SlabRecord.carried(carried);
+        if (said.slot() == SlabRecord.FILE) {
+            return opened(said);
+        }
+        if (said.slot() < 0) {
+            throw said.refused("a record of no lease");
+        }
+        if (!slabs.knows(said.slab())) {
+            // it was sent before the record was: it is there
+            listen();
+        }
+        return lent(said);
+    }
+
+    /// The buffer of a file that has come, or comes now: it was sent before its record.
+    private SealedBuffer opened(SlabRecord said) throws IOException {
+        Descriptor file = slabs.kept(said.slab());
+        if (file == null) {
+            listen();
+            file = slabs.kept(said.slab());
+        }
+        if (file == null) {
+            throw said.refused("no such file");
+        }
+        return mapped(said, file);
+    }
+
+    /// @param file the buffer's, or closed if this fails
+    private SealedBuffer mapped(SlabRecord said, Descriptor file) throws IOException {
+        if (said.length() < 0 || said.length() > limit) {
+            file.close();
+            throw said.refused("a message over the limit of " + limit);
+        }
+        return ReceivedFile.map(file, said.offset(), said.length());
+    }
+
+    /// Takes in what the lender has said of its slabs until now: that there is one, or that one is to be
+    /// unmapped. Does not wait. For borrowers that [#open] records and do not [#receive]; to be called now
+    /// and then, so that the lender can give idle slabs back.
+    ///
+    /// @throws EOFException at the end: the lender was closed or has died, or this is closed
+    /// @throws SealRefusedException if what came is not what a lender says; the connection is over then
+    /// @throws IOException if the system refuses
+    public void listen() throws IOException {
+        if (!receiving.tryLock()) {
+            // a thread that receives takes it in
+            return;
+        }
+        try {
+            while (slabs.hasRoom() && listenOnce()) {}
+        } catch (PosixException failure) {
+            throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    private boolean listenOnce() throws IOException {
+        try (Rights rights = Rights.tryReceive(socket, record)) {
+            if (rights.bytes() < 0) {
+                return false;
+            }
+            if (rights.bytes() == 0) {
+                throw new EOFException("connection ended");
+            }
+            SlabRecord said = SlabRecord.lent(record);
+            boolean ofSlabs =
+                    said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP || said.slot() == SlabRecord.FILE;
+            if (rights.bytes() < SlabRecord.TO_BORROWER || !ofSlabs) {
+                throw said.refused("nothing of slabs, bytes=" + rights.bytes());
+            }
+            takeIn(said, rights);
+            return true;
+        } catch (SealRefusedException | RuntimeException | Error failure) {
+            socket.breakStream(failure);
+            throw failure;
+        }
+    }
+
+    private void takeIn(SlabRecord said, Rights rights) throws IOException {
+        if (said.slot() == SlabRecord.SLAB) {
+            learnOrEnd(said, rights);
+        } else if (said.slot() == SlabRecord.FILE) {
+            slabs.keep(said, rights);
+        } else {
+            checkNone(said, rights);
+            slabs.remove(said).forget();
+        }
+    }
+
+    private static EOFException closedMeanwhile(PosixException failure) {
+        EOFException ended = new EOFException("borrower was closed");
+        ended.initCause(failure);
+        return ended;
+    }
+
+    /// Ends the borrowing: a `receive` that waits ends, nothing more comes. Buffers that are open stay good,
+    /// and give themselves back as before; with the last of them the string goes. Again is harmless.
+    @Override
+    public void close() {
+        slabs.close(socket::stopReceiving);
+    }
+
+    @Override
+    public String toString() {
+        return "SlabBorrower[" + socket + " " + slabs + "]";
+    }
+
+    private @Nullable SealedBuffer receiveOne() throws IOException {
+        try (Rights rights = Rights.receive(socket, record)) {
+            SlabRecord said = SlabRecord.lent(record);
+            if (said.slot() >= 0) {
+                checkNone(said, rights);
+                return lent(said);
+            }
+            switch (said.slot()) {
+                case SlabRecord.SLAB, SlabRecord.UNMAP, SlabRecord.FILE -> takeIn(said, rights);
+                case SlabRecord.SEALED -> {
+                    return sealed(said, rights);
+                }
+                case SlabRecord.BYTES -> {
+                    return bytes(said, rights);
+                }
+                default -> throw said.refused("a record of no kind");
+            }
+            return null;
+        } catch (SealRefusedException | RuntimeException | Error failure) {
+            socket.breakStream(failure);
+            throw failure;
+        }
+    }
+
+    private SealedBuffer sealed(SlabRecord said, Rights rights) throws IOException {
+        Descriptor file = new Descriptor(BorrowedSlabs.one(rights), "memfd");
+        rights.handedOn();
+        return mapped(said, file);
+    }
+
+    private static void checkNone(SlabRecord said, Rights rights) throws SealRefusedException {
+        if (rights.count() != 0) {
+            throw said.refused("descriptors=" + rights.count());
+        }
+    }
+
+    private SealedBuffer lent(SlabRecord said) throws IOException {
+        if (said.length() > limit) {
+            throw said.refused("a message over the limit of " + limit);
+        }
+        BorrowedSlab slab = slabs.known(said);
+        if (said.offset() < 0 || said.length() < 0 || said.length() > slab.byteSize() - said.offset()) {
+            throw said.refused("a message past the slab's end, byteSize=" + slab.byteSize());
+        }
+        return slab.lent(said);
+    }
+
+    /// What comes on a slab that is not known could not be understood.
+    private void learnOrEnd(SlabRecord said, Rights rights) throws IOException {
+        try {
+            slabs.learn(said, rights);
+        } catch (IOException failure) {
+            socket.breakStream(failure);
+            throw failure;
+        }
+    }
+
+    private SealedBuffer bytes(SlabRecord said, Rights rights) throws IOException {
+        if (rights.count() != 0 || said.length() < 0 || said.length() > limit) {
+            throw said.refused("bytes over the limit of " + limit + ", descriptors=" + rights.count());
+        }
+        Region region = copies.allocate(Math.max(1, said.length()));
+        boolean whole = false;
+        try {
+            MemorySegment target = region.segment();
+            for (long done = 0; done < said.length(); ) {
+                long read = socket.receive(target.asSlice(done, said.length() - done));
+                if (read < 0) {
+                    throw new EOFException("connection ended: wanted=" + said.length() + " read=" + done);
+                }
+                done += read;
+            }
+            MemorySegment sealed = copies.seal(region, said.length());
+            whole = true;
+            return SealedBuffer.adopt(sealed, region::release);
+        } finally {
+            if (!whole) {
+                region.release();
+            }
+        }
+    }
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.posix.file;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.posix.Errno;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.fixtures.Capabilities;
+import io.bulla.posix.internal.calls.SyscallInterceptor;
+import io.bulla.posix.memfd.HugePages;
+import io.bulla.posix.socket.PosixSocket;
+import io.bulla.pool.Slab;
+import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import io.bulla.registration.Grant;
+import io.bulla.registration.Landing;
+import io.bulla.registration.PinBudget;
+import io.bulla.registration.Registrations;
+import io.bulla.registration.Revocation;
+import io.bulla.registration.Use;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/// The kernel as a device: stories 1 c and 4 of docs/registration.md, the old way beside ours.
+@Needs(value = Piece.IO_URING, by = FixedBufferTables.class)
+class FixedBufferTableTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Peer PEER = new Peer(1, "peer");
+    private static final int SIZE = 4096;
+
+    private final SlabSource memory =
+            SlabSource.builder().supplier(new HugePages()).build();
+    private FixedBufferTable table;
+    private Registrations registrations;
+    private PosixSocket here;
+    private PosixSocket there;
+
+    @BeforeEach
+    void open() throws PosixException {
+        table = FixedBufferTable.open(64);
+        registrations = Registrations.of(table, new PinBudget(64 << 20));
+        PosixSocket[] pair = PosixSocket.unixPair();
+        here = pair[0];
+        there = pair[1];
+    }
+
+    @AfterEach
+    void allIsGivenBack() throws InterruptedException {
+        if (registrations != null) {
+            registrations.close();
+            here.close();
+            there.close();
+        }
+        memory.close(PATIENCE);
+    }
+
+    @Test
+    void registeredBytesArrive() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            try (SealedBuffer buffer = buffer((byte) ('a' + i));
+                    Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                assertEquals(SIZE, send(use, buffer).byteCount());
+                assertArrayEquals(buffer.toByteArray(), received(SIZE));
+            }
+        }
+        assertEquals(1, registrations.figures().registered());
+        assertEquals(1, table.filled());
+    }
+
+    @Test
+    void slotIsEmptiedWithItsTag() throws Exception {
+        try (SealedBuffer buffer = buffer((byte) 'a')) {
+            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                send(use, buffer);
+            }
+            Mark mark;
+            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                mark = use.mark();
+            }
+            registrations.quiesce(PATIENCE);
+            assertEquals(0, table.filled());
+            long address = buffer.iovec().lent().region(0).address();
+            assertThrows(IllegalStateException.class, () -> table.send(here, mark, address, SIZE));
+            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                assertNotEquals(mark.key(), use.mark().key());
+                assertThrows(IllegalArgumentException.class, () -> table.send(here, use.mark(), use.address() - 1, 2));
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> table.send(here, use.mark(), use.address() + SlabSource.SLAB, 1));
+            }
+        }
+    }
+
+    @Test
+    void retirementOfAnotherThreadIsTheOwners() throws Exception {
+        try (SealedBuffer buffer = buffer((byte) 'a')) {
+            Objects.requireNonNull(registrations.use(buffer, 0)).close();
+            CompletableFuture.runAsync(() -> {
+                        registrations.trim();
+                        registrations.trim();
+                    })
+                    .get(30, TimeUnit.SECONDS);
+            assertEquals(1, registrations.figures().evicted());
+            assertEquals(1, registrations.figures().marks());
+            assertEquals(1, table.progress(0));
+            assertEquals(0, registrations.figures().marks());
+            var elsewhere = CompletableFuture.supplyAsync(() -> registrations.use(buffer, 0));
+            assertNull(elsewhere.get(30, TimeUnit.SECONDS));
+            assertTrue(Objects.requireNonNull(registrations.lastRefusal()).contains("belongs to another thread"));
+        }
+    }
+
+    @Test
+    void kernelThatWantsCompletionsReadFirstIsAskedAgain() throws Exception {
+        // one for the send itself, one for the owner's next look
+        AtomicInteger refusals = new AtomicInteger(2);
+        try (SealedBuffer buffer = buffer((byte) 'b');
+                Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+            SyscallInterceptor.watch((call, _) ->
+                    call.equals("io_uring_enter") && refusals.getAndDecrement() > 0 ? Errno.EBUSY.number() : 0);
+            try {
+                assertEquals(SIZE, send(use, buffer).byteCount());
+            } finally {
+                SyscallInterceptor.watch(null);
+            }
+            assertTrue(refusals.get() < 0, () -> "refusals left: " + refusals);
+            assertArrayEquals(buffer.toByteArray(), received(SIZE));
+        }
+    }
+
+    /// The old way: the registration is closed and says so, the memory has another owner, and the kernel writes.
+    @Test
+    void waitingReadWritesIntoTheNextOwnersMemoryTheOldWay() throws Exception {
+        Region region = memory.allocate(SIZE);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        long address = region.segment().address();
+        try (OldTable old = new OldTable()) {
+            old.register(address, SIZE);
+            old.read(here, address, SIZE);
+            assertEquals(1, old.unregister());
+            region.release();
+            try (SealedBuffer next = buffer((byte) 'n')) {
+                assertEquals(address, next.iovec().lent().region(0).address());
+                peerSends((byte) 'd');
+                assertEquals(SIZE, old.result());
+                assertEquals((byte) 'd', next.iovec().getByte(100), "bytes of another in a sealed buffer");
+            }
+        }
+        assertTrue(slab.id() > 0);
+    }
+
+    @Test
+    void waitingReadIsOverBeforeTheMemoryHasAnotherOwner() throws Exception {
+        Landing landing = registrations.landing(memory, SIZE);
+        Grant grant = landing.grant(PEER);
+        long address = grant.address();
+        FixedBufferOperation waiting = table.receive(here, grant.mark(), address, SIZE);
+        // not said to be free before the kernel has said so
+        Revocation first = grant.revoke(Duration.ZERO);
+        while (!grant.isFenced()) {
+            table.progress(10);
+        }
+        assertTrue(first instanceof Revocation.Clean || first instanceof Revocation.Quarantined);
+        assertInstanceOf(Revocation.Clean.class, grant.revoke(PATIENCE));
+        landing.close();
+        try (SealedBuffer next = buffer((byte) 'n')) {
+            assertEquals(address, next.iovec().lent().region(0).address());
+            byte[] before = next.toByteArray();
+            peerSends((byte) 'd');
+            table.progress(0);
+            assertArrayEquals(before, next.toByteArray());
+            assertEquals(
+                    Errno.ECANCELED,
+                    assertThrows(PosixException.class, waiting::byteCount).errno());
+        }
+        // what the peer sent waits in the socket
+        try (Arena arena = Arena.ofConfined()) {
+            assertEquals(SIZE, here.receive(arena.allocate(SIZE)));
+        }
+    }
+
+    @Test
+    void landingIsSealedWithWhatThePeerSent() throws Exception {
+        try (Landing landing = registrations.landing(memory, SIZE)) {
+            Grant grant = landing.grant(PEER);
+            FixedBufferOperation waiting = table.receive(here, grant.mark(), grant.address(), SIZE);
+            peerSends((byte) 'p');
+            progressUntil(waiting);
+            assertEquals(SIZE, waiting.byteCount());
+            assertInstanceOf(Revocation.Clean.class, grant.complete(PATIENCE));
+            byte[] expected = new byte[SIZE];
+            Arrays.fill(expected, (byte) 'p');
+            try (SealedBuffer message = landing.seal()) {
+                assertArrayEquals(expected, message.toByteArray());
+            }
+        }
+    }
+
+    /// The old way: registered by address, unmapped, mapped again.
+    @Test
+    void staleRegistrationSendsOldBytesTheOldWay() throws Exception {
+        try (OldTable old = new OldTable()) {
+            assertEquals('o', old.sendAfterRemap(here, there, (byte) 'o', (byte) 'n'));
+        }
+    }
+
+    @Test
+    void randomLivesAlwaysSendTheirOwnBytes() throws Exception {
+        Random random = new Random(4);
+        int[] sizes = {512, SIZE, 64 << 10};
+        long stale = 0;
+        for (int i = 0; i < 5_000; i++) {
+            int size = sizes[random.nextInt(sizes.length)];
+            byte value = (byte) i;
+            try (SealedBuffer buffer = buffer(value, size);
+                    Use use = registrations.use(buffer, 0)) {
+                assertTrue(use != null, registrations::lastRefusal);
+                send(use, buffer);
+                for (byte each : received(size)) {
+                    stale += each == value ? 0 : 1;
+                }
+            }
+            if (random.nextInt(50) == 0) {
+                memory.trim();
+            }
+        }
+        assertEquals(0, stale);
+        assertTrue(registrations.figures().registered() > 10, () -> registrations.toString());
+    }
+
+    @Test
+    void limitOfTheKernelIsARefusalWithItsNumber() throws Exception {
+        assertTrue(CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return Capabilities.dropIpcLock() ? refusalBelow() : "SKIPPED";
+                            } catch (Throwable failure) {
+                                throw new AssertionError(failure);
+                            }
+                        },
+                        task -> new Thread(task).start())
+                .thenApply(line -> line.equals("SKIPPED")
+                        || line.contains("errno=12") && line.contains("rlimit=") && line.contains("pinned="))
+                .get(60, TimeUnit.SECONDS));
+    }
+
+    private String refusalBelow() throws Exception {
+        long locked = Capabilities.lockedBytes();
+        if (locked > 1L << 30) {
+            return "SKIPPED";
+        }
+        try (FixedBufferTable limited = FixedBufferTable.open(4);
+                SealedBuffer large = buffer((byte) 'l', (int) locked + (1 << 20))) {
+            Registrations many = Registrations.of(limited, new PinBudget(Long.MAX_VALUE));
+            assertNull(many.use(large, 0));
+            String line = Objects.requireNonNull(many.lastRefusal());
+            many.close();
+            return line;
+        }
+    }
+
+    private SealedBuffer buffer(byte value) {
+        return buffer(value, SIZE);
+    }
+
+    private SealedBuffer buffer(byte value, int size) {
+        byte[] bytes = new byte[size];
+        Arrays.fill(bytes, value);
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, size)) {
+            return builder.put(bytes).seal();
+        }
+    }
+
+    private FixedBufferOperation send(Use use, SealedBuffer buffer) throws PosixException {
+        MemorySegment bytes = buffer.iovec().lent().region(0);
+        FixedBufferOperation sent = table.send(here, use.mark(), bytes.address(), (int) bytes.byteSize());
+        progressUntil(sent);
+        assertEquals(bytes.byteSize(), sent.byteCount());
+        return sent;
+    }
+
+    private void progressUntil(FixedBufferOperation transfer) throws PosixException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (!transfer.isDone()) {
+            assertTrue(System.nanoTime() - end < 0, transfer::toString);
+            table.progress(100);
+        }
+    }
+
+    private byte[] received(int size) throws PosixException {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment into = arena.allocate(size);
+            for (long at = 0; at < size; ) {
+                at += there.receive(into.asSlice(at));
+            }
+            return into.toArray(JAVA_BYTE);
+        }
+    }
+
+    private void peerSends(byte value) throws PosixException {
+        try (SealedBuffer bytes = buffer(value)) {
+            there.send(bytes);
+        }
+    }
+}

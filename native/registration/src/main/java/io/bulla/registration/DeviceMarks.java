@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.registration;
+
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.Registrar;
+import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.pool.device.Traits;
+import io.bulla.refcount.LeaseTrace;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/// The marks of one device, booked and counted under one lock; no device is called under it.
+final class DeviceMarks extends Marked.Owner {
+
+    private static final long SHORTEST_PAUSE = 1_000_000;
+    private static final long LONGEST_PAUSE = 1_000_000_000;
+
+    private final Registrar registrar;
+    private final Traits traits;
+    private final PinBudget budget;
+    private final LongSupplier clock;
+    private final @Nullable LeaseTrace trace;
+    // under the lock, as all below; no device is called under it
+    private final Object lock = new Object();
+    private final Marks all = new Marks();
+    // of a device that makes them up; those of this process are given out once
+    private final KeysInUse keys = new KeysInUse();
+    private int waiting;
+    private long bytes;
+    private long registered;
+    private long granted;
+    private long evicted;
+    private long refused;
+    private long surprises;
+    private @Nullable String refusal;
+    private long pause = SHORTEST_PAUSE;
+    private long pausesUntil;
+    private boolean closed;
+    private boolean ended;
+    private long trimmedAt;
+    // plain for its readers: a round that is stale makes the order of eviction a little worse
+    private long tick;
+
+    DeviceMarks(Registrar registrar, PinBudget budget, LongSupplier clock, @Nullable LeaseTrace trace) {
+        this.trace = trace;
+        this.registrar = Objects.requireNonNull(registrar, "registrar");
+        this.traits = registrar.traits();
+        this.budget = Objects.requireNonNull(budget, "budget");
+        this.clock = clock;
+        this.pausesUntil = clock.getAsLong();
+    }
+
+    /// Who has what, the oldest first.
+    List<Held> held() {
+        synchronized (lock) {
+            long now = now();
+            return all.copy().stream()
+                    .map(each -> new Held(
+                            traits.device(),
+                            each.slab().id(),
+                            each.length(),
+                            each.access(),
+                            each.peerName(),
+                            Duration.ofNanos(now - each.since()),
+                            each.phase()))
+                    .toList();
+        }
+    }
+
+    RegistrationFigures figures() {
+        synchronized (lock) {
+            long quarantined = 0;
+            long quarantinedBytes = 0;
+            for (Marked each : all.copy()) {
+                if (each.isQuarantined()) {
+                    quarantined++;
+                    quarantinedBytes += each.length();
+                }
+            }
+            return new RegistrationFigures(
+                    registered, granted, evicted, refused, surprises, all.size(), bytes, quarantined, quarantinedBytes);
+        }
+    }
+
+    @Nullable
+    String lastRefusal() {
+        synchronized (lock) {
+            return refusal;
+        }
+    }
+
+    @Override
+    Traits traits() {
+        return traits;
+    }
+
+    /// Begins a round of the cache.
+    ///
+    /// @return when the one before began
+    long nextRound() {
+        synchronized (lock) {
+            long before = trimmedAt;
+            trimmedAt = ++tick;
+            return before;
+        }
+    }
+
+    /// No mark is made from now on.
+    ///
+    /// @return false if the device was ended
+    boolean beginEnd() {
+        synchronized (lock) {
+            closed = true;
+            return !ended;
+        }
+    }
+
+    /// Ends the device; what is left then is gone.
+    void endDevice() {
+        registrar.close();
+        synchronized (lock) {
+            ended = true;
+        }
+    }
+
+    /// Makes a mark, and books it. After an exception nothing of it stays, unless the device may know the memory:
+    /// then it counts as marked until the device says otherwise, or ends.
+    void enter(Marked fresh, Access access) throws RegistrationRefusedException {
+        boolean held = false;
+        boolean whole = false;
+        try {
+            admit(fresh, access);
+            held = fresh.slab().hold(fresh);
+            if (!held) {
+                throw refuse("slab has come to its end, or another thread registers it", fresh, null, false);
+            }
+            if (trace != null) {
+                fresh.pin(Pin.open(
+                        trace, traits.device(), fresh.slab().id(), fresh.length(), fresh.access(), fresh.peerName()));
+            }
+            ask(fresh, access);
+            whole = true;
+        } finally {
+            if (!whole && fresh.mayBeMarked()) {
+                surprised();
+                fresh.abandon();
+            } else if (!whole) {
+                unpin(fresh);
+                remove(fresh, fresh.length());
+                letGo(fresh, held);
+            }
+        }
+    }
+
+    private static void letGo(Marked fresh, boolean held) {
+        try {
+            if (held) {
+                fresh.slab().letGo(fresh);
+            }
+        } finally {
+            fresh.refused();
+        }
+    }
+
+    /// What can fail of ours comes before the device is asked.
+    private void ask(Marked fresh, Access access) throws RegistrationRefusedException {
+        long wanted = Keys.next();
+        FlightEvents.Registered event = FlightEvents.registering();
+        synchronized (lock) {
+            keys.reserve();
+        }
+        long key;
+        fresh.asked(true);
+        try {
+            fresh.mark(registrar.register(fresh.slab(), fresh.offset(), fresh.length(), access, fresh.peer(), wanted));
+            key = fresh.made().key();
+        } catch (RegistrationRefusedException said) {
+            fresh.asked(false);
+            throw refuse("device refused", fresh, said, true);
+        } catch (RuntimeException thrown) {
+            throw refuse("device threw, and may know the memory", fresh, thrown, true);
+        }
+        if (!taken(fresh, key, wanted, access)) {
+            // its memory may be the other mark's
+            throw refuse("device gave a key that is in use", fresh, null, true);
+        }
+        FlightEvents.registered(event, traits.device(), fresh);
+    }
+
+    private boolean taken(Marked fresh, long key, long wanted, Access access) {
+        synchronized (lock) {
+            if (traits.choosesKeys() ? !keys.add(fresh, key) : key != wanted) {
+                return false;
+            }
+            fresh.named(key);
+            granted += access == Access.REMOTE_WRITE ? 1 : 0;
+            registered += access == Access.LOCAL ? 1 : 0;
+            pause = SHORTEST_PAUSE;
+            return true;
+        }
+    }
+
+    /// Makes room for one more, by taking back idle ones; books it.
+    private void admit(Marked fresh, Access access) throws RegistrationRefusedException {
+        long length = fresh.length();
+        if (!traits.accesses().contains(access) || length > traits.mostBytes()) {
+            throw refuse(
+                    "device cannot do that: access=" + access + " mostBytes=" + traits.mostBytes(), fresh, null, false);
+        }
+        long onItsWay = 0;
+        while (true) {
+            synchronized (lock) {
+                if (closed) {
+                    throw refuse("registrations are closed", fresh, null, false);
+                }
+                if (access == Access.LOCAL && pausesUntil - now() > 0) {
+                    // as the last time, and not asked again so soon
+                    refused++;
+                    throw new RegistrationRefusedException(Objects.requireNonNullElse(refusal, "refused a moment ago"));
+                }
+                if (all.size() < traits.mostMarks() && (!traits.pins() || budget.tryTake(length))) {
+                    all.add(fresh);
+                    bytes += length;
+                    tick++;
+                    return;
+                }
+            }
+            Registration oldest = idle().stream()
+                    .min(Comparator.comparingLong(Registration::lastUsed))
+                    .orElse(null);
+            if (oldest == null || onItsWay >= length) {
+                // what is used stays; what was taken back may still be with the device
+                throw refuse(
+                        "no room: marks=" + figures().marks() + " mostMarks=" + traits.mostMarks(), fresh, null, true);
+            }
+            if (oldest.evict()) {
+                onItsWay += oldest.length();
+                countEvicted(true);
+            }
+        }
+    }
+
+    private RegistrationRefusedException refuse(String what, Marked fresh, @Nullable Exception cause, boolean goesOn) {
+        String said = cause == null ? "" : ": " + cause.getMessage();
+        String line = what + said + ": device=" + traits.device() + " bytes=" + fresh.length() + " " + budget
+                + " held by " + holders();
+        synchronized (lock) {
+            refused++;
+            refusal = line;
+            if (goesOn) {
+                pausesUntil = now() + pause;
+                pause = Math.min(2 * pause, LONGEST_PAUSE);
+            }
+        }
+        FlightEvents.refused(traits.device(), fresh.length(), line);
+        return cause == null ? new RegistrationRefusedException(line) : new RegistrationRefusedException(line, cause);
+    }
+
+    /// Tells the device to stop, once for a mark.
+    @Override
+    void retire(Marked old, Ending ending) {
+        if (!old.isMarked()) {
+            // lost: there is nothing to name it by, and the end of the device ends it
+            return;
+        }
+        try {
+            registrar.retire(old.made(), ending, old::memoryIsFree);
+        } catch (Throwable failure) {
+            // whether it has stopped is not known: as if it had not
+            surprised();
+        }
+    }
+
+    /// For one that was on its way to the device when that was closed: a closed device says nothing of it.
+    @Override
+    void freeIfEnded(Marked late) {
+        boolean over;
+        synchronized (lock) {
+            over = ended;
+        }
+        if (over) {
+            late.deviceEnded();
+        }
+    }
+
+    /// The device has let go.
+    @Override
+    void gone(Marked old) {
+        synchronized (lock) {
+            if (traits.choosesKeys() && old.ownsKey()) {
+                keys.remove(old);
+            }
+            remove(old, old.length());
+        }
+        unpin(old);
+        FlightEvents.free(traits.device(), old, now() - old.since());
+        old.slab().letGo(old);
+    }
+
+    /// A user's trace may throw, which keeps no memory.
+    private void unpin(Marked old) {
+        try {
+            old.unpin();
+        } catch (RuntimeException | Error failure) {
+            surprised();
+        }
+    }
+
+    @Override
+    void surprised() {
+        synchronized (lock) {
+            surprises++;
+        }
+    }
+
+    @Override
+    long now() {
+        return clock.getAsLong();
+    }
+
+    @Override
+    long tick() {
+        return tick;
+    }
+
+    private void remove(Marked old, long length) {
+        synchronized (lock) {
+            if (!all.remove(old)) {
+                return;
+            }
+            bytes -= length;
+            if (traits.pins()) {
+                budget.give(length);
+            }
+            if (waiting > 0) {
+                lock.notifyAll();
+            }
+        }
+    }
+
+    void countEvicted(boolean mine) {
+        synchronized (lock) {
+            evicted += mine ? 1 : 0;
+        }
+    }
+
+    List<Registration> idle() {
+        return registrations().stream().filter(Registration::isIdle).toList();
+    }
+
+    List<Registration> registrations() {
+        return all().stream()
+                .filter(Registration.class::isInstance)
+                .map(Registration.class::cast)
+                .toList();
+    }
+
+    List<Marked> all() {
+        synchronized (lock) {
+            return all.copy();
+        }
+    }
+
+    boolean awaitNone(Duration patience) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.NANOSECONDS.convert(patience);
+        synchronized (lock) {
+            while (all.size() > 0) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                waiting++;
+                try {
+                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                } finally {
+                    waiting--;
+                }
+            }
+            return true;
+        }
+    }
+
+    String holders() {
+        List<Held> held = held();
+        String first = held.stream().limit(4).map(Held::toString).collect(Collectors.joining("; "));
+        return "[" + first + (held.size() > 4 ? "; and " + (held.size() - 4) + " more" : "") + "]";
+    }
+
+    void checkOpen() {
+        synchronized (lock) {
+            if (closed) {
+                throw new IllegalStateException("registrations are closed: device=" + traits.device());
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return traits.device() + " " + figures() + " " + budget;
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.registration;
+
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MarkUse;
+
+/// One operation's claim on a registration: from before the device is told of the operation until it has said
+/// that it is over. The caller holds a handle on the buffer as long. Belongs to one thread at a time.
+public final class Use implements MarkUse {
+
+    private final Registration registration;
+    private boolean ended;
+
+    Use(Registration registration) {
+        this.registration = registration;
+    }
+
+    /// What the device knows the slab by.
+    ///
+    /// @return the mark of the whole slab
+    @Override
+    public Mark mark() {
+        return registration.made();
+    }
+
+    /// What an operation names the memory by: the key of [#mark()].
+    ///
+    /// @return the same each time
+    public long key() {
+        return registration.markKey();
+    }
+
+    /// Where the marked memory begins.
+    ///
+    /// @return address of the slab's first byte
+    public long address() {
+        return registration.slab().address();
+    }
+
+    /// The operation is over. Again does nothing.
+    @Override
+    public void close() {
+        if (!ended) {
+            ended = true;
+            registration.useEnded();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Use[" + registration + (ended ? " ended" : "") + "]";
+    }
+}

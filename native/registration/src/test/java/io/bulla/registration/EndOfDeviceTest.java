@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.registration;
+
+import static io.bulla.registration.Scene.ALICE;
+import static io.bulla.registration.Scene.BOB;
+import static io.bulla.registration.Scene.PATIENCE;
+import static io.bulla.registration.Scene.SLAB;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.pool.Slab;
+import io.bulla.pool.device.Access;
+import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.Fence;
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.Registrar;
+import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.pool.device.Traits;
+import io.bulla.registration.Revocation.Clean;
+import io.bulla.testkit.HostileRegistrar;
+import io.bulla.testkit.HostileRegistrar.Freeing;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/// What the device is told, and in which order, and what a report says of it.
+class EndOfDeviceTest {
+
+    /// A device that writes down what it is told.
+    private static final class Told implements Registrar {
+
+        private final HostileRegistrar device;
+        private final Traits traits;
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+        private int freeAfter = Integer.MAX_VALUE;
+
+        Told(HostileRegistrar device, long mostBytes, Set<Access> accesses) {
+            this.device = device;
+            this.traits = new Traits("told", accesses, true, false, 100, mostBytes, Fence.COMPLETION);
+        }
+
+        @Override
+        public Traits traits() {
+            return traits;
+        }
+
+        @Override
+        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+                throws RegistrationRefusedException {
+            return device.register(slab, offset, length, access, peer, wantedKey);
+        }
+
+        @Override
+        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+            device.retire(mark, ending, memoryIsFree);
+            calls.add(ending.toString());
+            if (calls.size() == freeAfter) {
+                device.freeLate();
+            }
+        }
+
+        @Override
+        public void close() {
+            calls.add("close");
+            device.close();
+        }
+    }
+
+    private static Told told(HostileRegistrar device) {
+        return new Told(device, Long.MAX_VALUE, EnumSet.allOf(Access.class));
+    }
+
+    private static HostileRegistrar device() {
+        return new HostileRegistrar(100, false, Fence.COMPLETION);
+    }
+
+    @Test
+    void marksAreRetiredBeforeTheDeviceIsClosedOnce() throws Exception {
+        Told told = told(device());
+        try (Scene scene = new Scene()) {
+            Registrations registrations = Registrations.of(told, scene.pins);
+            try (SealedBuffer buffer = scene.buffer(1, 1000);
+                    Landing landing = registrations.landing(scene.memory, 1000)) {
+                Objects.requireNonNull(registrations.use(buffer, 0)).close();
+                landing.grant(ALICE);
+                registrations.close();
+                assertEquals(List.of("IDLE", "REVOKED", "close"), told.calls);
+                registrations.close();
+                assertEquals(3, told.calls.size());
+                assertEquals(0, scene.pins.used());
+            }
+        }
+    }
+
+    @Test
+    void closedRegistrationsTakeNoMemory() throws Exception {
+        try (Scene scene = new Scene()) {
+            scene.registrations.close();
+            IllegalStateException over =
+                    assertThrows(IllegalStateException.class, () -> scene.registrations.landing(scene.memory, 1000));
+            assertEquals("registrations are closed: device=hostile", over.getMessage());
+            assertEquals(0, scene.memory.figures().liveBytes());
+        }
+    }
+
+    /// No peer goes on writing while another one's grant is waited for.
+    @Test
+    void deviceIsToldOfEveryGrantBeforeAnyIsWaitedFor() throws Exception {
+        HostileRegistrar late = device().freeing(Freeing.LATE);
+        Told told = told(late);
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(told, scene.pins);
+                Landing one = registrations.landing(scene.memory, 1000);
+                Landing other = registrations.landing(scene.memory, 1000)) {
+            one.grant(ALICE);
+            other.grant(ALICE);
+            // the device stops when it knows of both
+            told.freeAfter = 2;
+            assertEquals(List.of(new Clean(), new Clean()), registrations.revoke(ALICE, PATIENCE));
+            one.grant(ALICE, 0, 500);
+            one.grant(BOB, 500, 500);
+            told.freeAfter = 4;
+            one.reclaim(PATIENCE);
+            assertEquals(List.of(), one.unfenced());
+        }
+    }
+
+    private static Thread stopsAfter(Told told, int calls) {
+        return Thread.ofPlatform().start(() -> {
+            while (told.calls.size() < calls) {
+                Thread.onSpinWait();
+            }
+            told.device.freeLate();
+        });
+    }
+
+    @Test
+    void revocationWaitsForTheDevice() throws Exception {
+        HostileRegistrar late = device().freeing(Freeing.LATE);
+        Told told = told(late);
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(told, scene.pins);
+                Landing landing = registrations.landing(scene.memory, 1000)) {
+            landing.grant(ALICE);
+            Thread stopping = stopsAfter(told, 1);
+            assertEquals(List.of(new Clean()), registrations.revoke(ALICE, PATIENCE));
+            stopping.join();
+            landing.grant(BOB);
+            Thread again = stopsAfter(told, 2);
+            landing.reclaim(PATIENCE);
+            again.join();
+            assertEquals(List.of(), landing.unfenced());
+        }
+    }
+
+    @Test
+    void quiesceWaitsForTheDevice() throws Exception {
+        try (Scene scene = new Scene();
+                SealedBuffer buffer = scene.buffer(1, 1000)) {
+            scene.device.freeing(Freeing.LATE);
+            Objects.requireNonNull(scene.registrations.use(buffer, 0)).close();
+            Thread stopping = Thread.ofPlatform().start(() -> {
+                while (scene.device.open() > 0) {
+                    Thread.onSpinWait();
+                }
+                scene.device.freeLate();
+            });
+            scene.registrations.quiesce(PATIENCE);
+            stopping.join();
+            assertEquals(0, scene.registrations.figures().marks());
+        }
+    }
+
+    @Test
+    void limitOfOneMarkIsThatOfTheDevice() throws Exception {
+        Told told = new Told(device(), SLAB, EnumSet.of(Access.LOCAL));
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(told, scene.pins);
+                SealedBuffer fits = scene.buffer(1, SLAB);
+                SealedBuffer larger = scene.buffer(2, SLAB + 1);
+                Landing landing = registrations.landing(scene.memory, 1000)) {
+            Use use = registrations.use(fits, 0);
+            assertNotNull(use);
+            use.close();
+            assertNull(registrations.use(larger, 0));
+            assertTrue(
+                    Objects.requireNonNull(registrations.lastRefusal()).contains("mostBytes=" + SLAB),
+                    registrations::lastRefusal);
+            RegistrationRefusedException cannot =
+                    assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
+            assertTrue(cannot.getMessage().contains("access=REMOTE_WRITE"), cannot::getMessage);
+            assertNull(cannot.getCause());
+        }
+    }
+
+    @Test
+    void refusalOfADeviceIsTheCauseOfTheRefusal() throws Exception {
+        try (Scene scene = new Scene();
+                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+            scene.device.refuse(1);
+            RegistrationRefusedException refused =
+                    assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
+            assertEquals(
+                    "refused by the test: call=1",
+                    Objects.requireNonNull(refused.getCause()).getMessage());
+            assertTrue(refused.getMessage().contains("refused by the test: call=1"), refused::getMessage);
+        }
+    }
+
+    @Test
+    void refusalNamesFourHoldersAndCountsTheOthers() throws Exception {
+        for (int marks = 4; marks <= 5; marks++) {
+            try (Scene scene = new Scene(marks, 64 * SLAB)) {
+                List<SealedBuffer> all = new ArrayList<>();
+                List<Use> uses = new ArrayList<>();
+                for (int i = 0; i <= marks; i++) {
+                    all.add(scene.buffer(i, SLAB));
+                    Use use = scene.registrations.use(all.getLast(), 0);
+                    assertEquals(i == marks, use == null);
+                    if (use != null) {
+                        uses.add(use);
+                    }
+                }
+                String reason = Objects.requireNonNull(scene.registrations.lastRefusal());
+                assertEquals(5, reason.split("hostile slab=", -1).length, reason);
+                assertEquals(marks == 5, reason.endsWith("; and 1 more]"), reason);
+                assertEquals(marks == 5, reason.contains("more"), reason);
+                uses.forEach(Use::close);
+                all.forEach(SealedBuffer::close);
+            }
+        }
+    }
+
+    @Test
+    void reportsSayWhoHoldsWhatSinceWhen() throws Exception {
+        AtomicLong clock = new AtomicLong(7);
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(device(), scene.pins, clock::get);
+                SealedBuffer buffer = scene.buffer(1, 1000);
+                Landing landing = registrations.landing(scene.memory, 1000)) {
+            Use use = Objects.requireNonNull(registrations.use(buffer, 0));
+            clock.addAndGet(500);
+            Grant grant = landing.grant(ALICE);
+            clock.addAndGet(1000);
+            long slab = Objects.requireNonNull(Slab.of(buffer.iovec(), 0)).id();
+            assertEquals(
+                    List.of(
+                            new Held("hostile", slab, SLAB, Access.LOCAL, "-", Duration.ofNanos(1500), "live uses=1"),
+                            new Held(
+                                    "hostile",
+                                    grant.slab().id(),
+                                    1000,
+                                    Access.REMOTE_WRITE,
+                                    ALICE.toString(),
+                                    Duration.ofNanos(1000),
+                                    "granted")),
+                    registrations.held());
+            RegistrationFigures figures = registrations.figures();
+            assertEquals(1, figures.registered());
+            assertEquals(1, figures.granted());
+            assertEquals(2, figures.marks());
+            assertEquals(SLAB + 1000, figures.markedBytes());
+            assertEquals(0, figures.quarantined());
+            use.close();
+        }
+    }
+
+    @Test
+    void quarantineIsReportedUntilTheDeviceHasStopped() throws Exception {
+        try (Scene scene = new Scene();
+                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+            scene.device.freeing(Freeing.LATE);
+            Grant grant = landing.grant(ALICE);
+            assertFalse(grant.isFenced());
+            grant.revoke(Duration.ZERO);
+            assertFalse(grant.isFenced());
+            assertEquals(1, scene.registrations.figures().quarantined());
+            assertEquals(1000, scene.registrations.figures().quarantinedBytes());
+            assertEquals("quarantined", scene.registrations.held().getFirst().phase());
+            scene.device.freeLate();
+            assertTrue(grant.isFenced());
+            assertEquals(0, scene.registrations.figures().quarantined());
+            assertEquals(0, scene.registrations.figures().quarantinedBytes());
+            assertEquals(List.of(), scene.registrations.held());
+        }
+    }
+
+    @Test
+    void partsOfALandingAreExact() throws Exception {
+        try (Scene scene = new Scene();
+                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+            assertThrows(IndexOutOfBoundsException.class, () -> landing.grant(ALICE, 1, 1000));
+            Grant middle = landing.grant(ALICE, 100, 100);
+            assertEquals(100, middle.byteSize());
+            Grant before = landing.grant(BOB, 0, 100);
+            Grant behind = landing.grant(BOB, 200, 800);
+            assertEquals(middle.address(), before.address() + 100);
+            assertEquals(behind.address(), middle.address() + 100);
+            before.revoke(PATIENCE);
+            behind.revoke(PATIENCE);
+            assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB, 0, 101));
+            assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB, 199, 1));
+            middle.complete(PATIENCE);
+            assertThrows(IllegalArgumentException.class, () -> landing.seal(-1));
+            assertThrows(IllegalArgumentException.class, () -> landing.seal(1001));
+            try (SealedBuffer all = landing.seal(1000)) {
+                assertEquals(1000, all.byteSize());
+            }
+            assertThrows(IllegalStateException.class, () -> landing.grant(BOB));
+            assertThrows(IllegalStateException.class, () -> landing.reclaim(PATIENCE));
+        }
+    }
+}
