@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.fanout;
 
-import io.bulla.posix.socket.PosixSocket;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.posix.socket.PosixSocket;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,9 +2,9 @@
 package io.bulla.bench.goals;
 
 import io.bulla.bench.programs.ColdReceive;
+import io.bulla.iovec.CursorBenchmark;
 import io.bulla.posix.SendBenchmark;
 import io.bulla.posix.UnixFanOutBenchmark;
-import io.bulla.iovec.CursorBenchmark;
 import java.util.ArrayList;
 import java.util.List;
 

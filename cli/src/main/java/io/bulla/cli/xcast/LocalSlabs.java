@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.pool.SlabSource;
 import io.bulla.posix.lending.SharedSlabSource;
 import io.bulla.posix.lending.SlabLenderFigures;
 import io.bulla.posix.lending.SlabQuota;
 import io.bulla.posix.memfd.MemfdSource;
-import io.bulla.pool.SlabSource;
 import io.bulla.runtime.oob.local.SlabMemory;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;

@@ -2,8 +2,8 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.buffer.MemorySource;
-import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.iovec.Generation;
+import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.runtime.oob.LocalMemory;
 import java.lang.foreign.MemorySegment;

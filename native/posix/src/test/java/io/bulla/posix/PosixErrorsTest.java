@@ -10,14 +10,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.iovec.NativeIoVec;
+import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.posix.fixtures.Fork;
 import io.bulla.posix.fixtures.NothingStays;
 import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.calls.SyscallInterceptor;
 import io.bulla.posix.socket.PosixSocket;
-import io.bulla.iovec.IoVec;
-import io.bulla.iovec.NativeIoVec;
-import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.refcount.LeaseTally;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -215,8 +215,8 @@ class PosixErrorsTest {
 
     @Test
     void noMoreDescriptors() throws Exception {
-        Fork fork = Fork.run(
-                "ulimit -n 64", List.of("--enable-native-access=io.bulla.posix"), Fork.module(OpensAll.class));
+        Fork fork =
+                Fork.run("ulimit -n 64", List.of("--enable-native-access=io.bulla.posix"), Fork.module(OpensAll.class));
         assertEquals("""
             socketpair: Too many open files: errno=24 limit=64
             socket: Too many open files: errno=24 host=127.0.0.1 port=? limit=64

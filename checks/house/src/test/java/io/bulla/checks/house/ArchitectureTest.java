@@ -99,7 +99,8 @@ class ArchitectureTest {
         List<String> floors = List.of("", "native", "interop", "runtime", "cli");
         Map<String, Integer> floorOf = new TreeMap<>();
         for (House.Module module : House.of(Path.of("../..")).modules()) {
-            int floor = floors.indexOf(LIBRARIES.contains(module.folder()) ? "" : module.folder().replaceFirst("/.*", ""));
+            int floor = floors.indexOf(
+                    LIBRARIES.contains(module.folder()) ? "" : module.folder().replaceFirst("/.*", ""));
             if (floor >= 0) {
                 module.packages().keySet().forEach(room -> floorOf.put(room, floor));
             }
@@ -211,8 +212,7 @@ class ArchitectureTest {
                         "io.bulla.interop.netty..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(
-                        "io.bulla.pool..", "io.bulla.runtime..", "io.bulla.registration", "io.bulla.fabric")
+                .resideInAnyPackage("io.bulla.pool..", "io.bulla.runtime..", "io.bulla.registration", "io.bulla.fabric")
                 .check(CLASSES);
     }
 
@@ -227,10 +227,7 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(
-                        "io.bulla.fabric",
-                        "io.bulla.registration",
-                        "io.bulla.runtime.oob.fabric",
-                        "io.bulla.pool..")
+                        "io.bulla.fabric", "io.bulla.registration", "io.bulla.runtime.oob.fabric", "io.bulla.pool..")
                 .check(CLASSES);
     }
 
@@ -238,8 +235,7 @@ class ArchitectureTest {
     void nodesKnowNothingOfSharedSlabs() {
         noClasses()
                 .that()
-                .resideInAnyPackage(
-                        "io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.posix..")
+                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.posix..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.local")

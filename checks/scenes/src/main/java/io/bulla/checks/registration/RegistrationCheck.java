@@ -3,10 +3,10 @@ package io.bulla.checks.registration;
 
 import io.bulla.fabric.FabricException;
 import io.bulla.fabric.FabricProvider;
-import io.bulla.posix.PosixException;
-import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;

@@ -2,10 +2,10 @@
 package io.bulla.posix.file;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.posix.PosixException;
-import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.pool.device.MarkLookup;
 import io.bulla.pool.device.MarkUse;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.internal.calls.Descriptor;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -4,11 +4,11 @@ package io.bulla.posix.file;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.uring.Ring;
-import io.bulla.pool.device.Mark;
-import io.bulla.pool.device.RegistrationRefusedException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

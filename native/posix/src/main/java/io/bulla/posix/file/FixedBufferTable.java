@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.file;
 
-import io.bulla.posix.Errno;
-import io.bulla.posix.PosixException;
-import io.bulla.posix.internal.calls.Descriptor;
-import io.bulla.posix.internal.calls.NativeAccess;
-import io.bulla.posix.internal.stream.SocketDoor;
-import io.bulla.posix.internal.uring.CompletionLoop;
-import io.bulla.posix.internal.uring.Ring;
-import io.bulla.posix.socket.PosixSocket;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.Ending;
@@ -18,6 +10,14 @@ import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.Traits;
+import io.bulla.posix.Errno;
+import io.bulla.posix.PosixException;
+import io.bulla.posix.internal.calls.Descriptor;
+import io.bulla.posix.internal.calls.NativeAccess;
+import io.bulla.posix.internal.stream.SocketDoor;
+import io.bulla.posix.internal.uring.CompletionLoop;
+import io.bulla.posix.internal.uring.Ring;
+import io.bulla.posix.socket.PosixSocket;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Queue;

@@ -2,12 +2,12 @@
 package io.bulla.posix.file;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.pool.device.MarkLookup;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.calls.Memfd;
-import io.bulla.iovec.IoVec;
-import io.bulla.pool.device.MarkLookup;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;

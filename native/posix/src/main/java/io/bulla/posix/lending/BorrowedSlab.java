@@ -2,8 +2,8 @@
 package io.bulla.posix.lending;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.iovec.Generation;
+import io.bulla.posix.internal.calls.Descriptor;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

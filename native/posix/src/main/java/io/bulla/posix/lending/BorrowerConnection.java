@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 /// borrower has no mapping any more. Belongs to that thread alone; what others see too is in the [Loans].
 ///
 /// ```
-/// silent --greeting--> greeted;  either --the connection ends--> resting, while its string is there --hang-up--> over
+/// silent --greeting--> greeted
+/// either --the connection ends--> resting, while its string is there --hang-up--> over
 /// ```
 final class BorrowerConnection {
 

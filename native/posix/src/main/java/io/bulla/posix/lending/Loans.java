@@ -2,6 +2,7 @@
 package io.bulla.posix.lending;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pool.Slab;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Descriptor;
@@ -9,7 +10,6 @@ import io.bulla.posix.internal.memory.SealedFile;
 import io.bulla.posix.internal.memory.SlabFile;
 import io.bulla.posix.internal.stream.Rights;
 import io.bulla.posix.internal.stream.StreamSocket;
-import io.bulla.pool.Slab;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -3,14 +3,14 @@ package io.bulla.posix.lending;
 
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
-import io.bulla.posix.internal.calls.MemoryLeft;
-import io.bulla.posix.internal.calls.NativeAccess;
-import io.bulla.posix.internal.calls.Unmapper;
-import io.bulla.posix.internal.memory.SlabFile;
 import io.bulla.pool.PoolFigures;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
+import io.bulla.posix.internal.calls.MemoryLeft;
+import io.bulla.posix.internal.calls.NativeAccess;
+import io.bulla.posix.internal.calls.Unmapper;
+import io.bulla.posix.internal.memory.SlabFile;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

@@ -2,6 +2,8 @@
 package io.bulla.posix.lending;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.pool.Slab;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.memory.SealedFile;
 import io.bulla.posix.internal.memory.SlabFile;
@@ -9,8 +11,6 @@ import io.bulla.posix.internal.stream.Patience;
 import io.bulla.posix.internal.stream.Rights;
 import io.bulla.posix.internal.stream.StreamSocket;
 import io.bulla.posix.internal.stream.WholeSend;
-import io.bulla.iovec.IoVec;
-import io.bulla.pool.Slab;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;

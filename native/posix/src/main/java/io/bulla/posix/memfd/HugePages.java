@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.memfd;
 
+import io.bulla.pool.SlabSupplier;
 import io.bulla.posix.internal.calls.AlignedMemory;
 import io.bulla.posix.internal.calls.Mapping;
 import io.bulla.posix.internal.calls.Memfd;
-import io.bulla.pool.SlabSupplier;
 import java.lang.foreign.MemorySegment;
 
 /// Slabs of a [SlabSource][io.bulla.pool.SlabSource] as mappings of their own, aligned, of huge pages where the

@@ -6,6 +6,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
+import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Call;
 import io.bulla.posix.internal.calls.Endpoint;
@@ -13,8 +15,6 @@ import io.bulla.posix.internal.calls.Libc;
 import io.bulla.posix.internal.stream.SocketDoor;
 import io.bulla.posix.internal.stream.StreamSocket;
 import io.bulla.posix.internal.stream.WholeSend;
-import io.bulla.iovec.IoVec;
-import io.bulla.iovec.NativeIoVecCursor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;

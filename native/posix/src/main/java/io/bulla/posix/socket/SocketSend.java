@@ -5,12 +5,12 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.NativeIoVec;
+import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Call;
 import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.calls.Libc;
-import io.bulla.iovec.NativeIoVec;
-import io.bulla.iovec.NativeIoVecCursor;
 import io.bulla.refcount.KernelSend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.posix.fixtures.NothingStays;
-import io.bulla.posix.fixtures.Pieces;
-import io.bulla.posix.fixtures.SendFixture;
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.IoVecCursor;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.posix.fixtures.NothingStays;
+import io.bulla.posix.fixtures.Pieces;
+import io.bulla.posix.fixtures.SendFixture;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

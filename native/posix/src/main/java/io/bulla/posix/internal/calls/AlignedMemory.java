@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.internal.calls;
 
-import io.bulla.posix.Errno;
 import io.bulla.pool.SlabSource;
+import io.bulla.posix.Errno;
 
 /// Addresses for a slab: aligned to [SlabSource#SLAB], of no file, and without a page yet.
 public final class AlignedMemory {

@@ -2,6 +2,7 @@
 package io.bulla.posix.internal.memory;
 
 import io.bulla.buffer.MemoryLimitException;
+import io.bulla.pool.SlabSupplier;
 import io.bulla.posix.Errno;
 import io.bulla.posix.internal.calls.AlignedMemory;
 import io.bulla.posix.internal.calls.Call;
@@ -9,7 +10,6 @@ import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.calls.Mapping;
 import io.bulla.posix.internal.calls.Memfd;
-import io.bulla.pool.SlabSupplier;
 import java.lang.foreign.MemorySegment;
 
 /// A memory file as one slab's memory. Any thread may hand it over; the pool's lock ends it.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.internal.stream;
 
+import io.bulla.iovec.IoVec;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Call;
 import io.bulla.posix.internal.calls.Libc;
-import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
