@@ -514,8 +514,7 @@ public final class OobNode implements AutoCloseable {
         return cuts.take(Objects.requireNonNull(between, "between"));
     }
 
-    /// Begins a cut of a node that goes on: no connection is closed, and nothing waits for the network. One at a
-    /// time.
+    /// Begins a cut of a node that goes on, one at a time: no connection is closed, nothing waits for the network.
     ///
     /// @param most after this time it is over by itself, as if it had failed
     /// @return a cut to be taken when it is [LiveCut#ready()], and to be ended
