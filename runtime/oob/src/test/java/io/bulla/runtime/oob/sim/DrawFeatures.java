@@ -9,8 +9,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /// What a node has on beyond what [Draw] draws: signed broadcasts, bulk lines, logs that throw; and a member that
-/// breaks
-/// the protocol of what is on. From a stream of its own, so the rest of a seed's schedule is as it was.
+/// breaks the protocol of what is on. From a stream of its own, so the rest of a seed's schedule is as it was.
 final class DrawFeatures {
 
     private static final long LONG = 30_000;

@@ -6,9 +6,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.function.LongFunction;
 
-/// A peer says one thing as often as it may, in two halves. What the node keeps after the second is compared with what
-/// it
-/// keeps after the first: it must not grow with the frames.
+/// A peer says one thing as often as it may, in two halves. What the node keeps after the second is compared with
+/// what it keeps after the first: it must not grow with the frames.
 final class FloodOfFrames {
 
     private static final int FRAMES = 2000;

@@ -5,7 +5,8 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayOutputStream;
 
-/// The broadcasts that a hostile member gets as a relay, put together from their fragments: one at a time in each lane.
+/// The broadcasts that a hostile member gets as a relay, put together from their fragments: one at a time in each
+/// lane.
 final class HeardBroadcasts {
 
     private static final int LANES = 2;

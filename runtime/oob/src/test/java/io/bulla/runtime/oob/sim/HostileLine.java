@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Queue;
 import java.util.function.LongFunction;
 
-/// What a [HostileMember] says to one node, over one connection after the other: lanes with numbers and credit, as far
-/// as it keeps to them.
+/// What a [HostileMember] says to one node, over one connection after the other: lanes with numbers and credit, as
+/// far as it keeps to them.
 final class HostileLine {
 
     static final int PIECE = Frame.MIN_FRAGMENT;

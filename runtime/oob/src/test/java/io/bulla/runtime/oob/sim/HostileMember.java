@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/// A member of the job that speaks the protocol well enough to be believed, to all others at once, and breaks it in the
-/// ways that the schedule says: `hostile RANK how=N`. It leaves when the faults end.
+/// A member of the job that speaks the protocol well enough to be believed, to all others at once, and breaks it in
+/// the ways that the schedule says: `hostile RANK how=N`. It leaves when the faults end.
 final class HostileMember {
 
     /// What it does. Those of relays are done to each broadcast that passes through it.

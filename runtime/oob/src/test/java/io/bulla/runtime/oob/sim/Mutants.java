@@ -23,9 +23,9 @@ import java.util.stream.Stream;
 
 /// Changes the protocol on purpose, one change at a time, and tells which seed finds it:
 /// `Mutants SUITE ROOT RESULTS [--seeds N] [--shrink] [NAME...]`, where the suite is `oob` or `checkpoint`; of `oob`,
-/// kept schedules come first, and without seeds alone. With `--shrink`, which is of `oob`, the schedule of that seed is
-/// shrunk, too. A change after which a run never ends is found, and ends this process: exit status 75 asks to be started
-/// again, and goes on.
+/// kept schedules come first, and without seeds alone. With `--shrink`, which is of `oob`, the schedule of that seed
+/// is shrunk, too. A change after which a run never ends is found, and ends this process: exit status 75 asks to be
+/// started again, and goes on.
 ///
 /// A file of mutants has blocks, each with a name, a word for those that need not be found and why, and changes:
 ///

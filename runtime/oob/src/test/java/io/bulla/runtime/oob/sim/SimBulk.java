@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
-/// Devices that write into each other's memory, in virtual time. If they are to make trouble, there is now and then no
-/// line, no landing, a write that fails or is silent for long and fails then, a line that is lost, a device that does
-/// not let go of memory.
+/// Devices that write into each other's memory, in virtual time. If they are to make trouble, there is now and then
+/// no line, no landing, a write that fails or is silent for long and fails then, a line that is lost, a device that
+/// does not let go of memory.
 final class SimBulk {
 
     private static final long FAST = 5 * World.MILLI;

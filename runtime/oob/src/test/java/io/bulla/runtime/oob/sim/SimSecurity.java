@@ -12,8 +12,8 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Optional;
 
-/// Plain bytes, and a key of each node to sign with: a digest with the node's secret, so that who has it can check, and
-/// a member that does not keep to the protocol has its own alone. Which nodes sign is drawn.
+/// Plain bytes, and a key of each node to sign with: a digest with the node's secret, so that who has it can check,
+/// and a member that does not keep to the protocol has its own alone. Which nodes sign is drawn.
 ///
 /// @param rank of the node
 /// @param bytes of a signature
