@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /// A set of numbers that come mostly in order, as ranges: as large as there are holes, up to a bound. Beyond it what
-/// is lowest is forgotten: it counts as here, since nobody knows whether it was.
+/// is lowest is forgotten: it counts as here, since it may have been.
 public final class SeenNumbers {
 
     /// The most ranges; of more, the lowest is forgotten.

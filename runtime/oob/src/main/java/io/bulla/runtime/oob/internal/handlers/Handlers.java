@@ -135,7 +135,7 @@ public final class Handlers {
         return keptBytes;
     }
 
-    /// Tags that somebody asks for, or of which something is kept.
+    /// Tags that are asked for, or of which something is kept.
     public synchronized int tags() {
         return tags.size();
     }
@@ -241,7 +241,7 @@ public final class Handlers {
         return kept;
     }
 
-    /// Nothing is known of a tag for which nobody asks and of which nothing is kept: peers choose tags, too. Under
+    /// Nothing is known of a tag that is not asked for and of which nothing is kept: peers choose tags, too. Under
     /// the lock.
     private void forget(int tag, Tag of) {
         if (of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
