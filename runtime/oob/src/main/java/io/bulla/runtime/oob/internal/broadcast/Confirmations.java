@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.internal.broadcast;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.peer.PeerTable;
+import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -27,7 +28,7 @@ final class Confirmations implements Confirmation.Events {
     private final int rank;
     private final SeenBroadcasts seen;
     private final Outcomes outcomes = new Outcomes();
-    // by parent: what is not acknowledged
+    // by parent: what stands in its lane, begun or not
     private final Map<Integer, Map<BroadcastKey, Confirmation>> underway = new HashMap<>();
 
     Confirmations(PeerTable peers, int rank, SeenBroadcasts seen) {
@@ -108,9 +109,16 @@ final class Confirmations implements Confirmation.Events {
         }
     }
 
-    /// The session with a parent is over.
+    /// The session with a parent is over, and what was begun is out of the lane. The others go in the next one: what
+    /// is to be said of their broadcasts waits for them, as before.
     void forget(int parent) {
-        underway.remove(parent);
+        Map<BroadcastKey, Confirmation> ofParent = underway.get(parent);
+        if (ofParent != null) {
+            ofParent.values().removeIf(confirmation -> confirmation.lane == PendingSend.NO_LANE);
+            if (ofParent.isEmpty()) {
+                underway.remove(parent);
+            }
+        }
     }
 
     /// Beside the memory source: a confirmation gives memory back, so it must not wait for some.

@@ -43,6 +43,7 @@ public interface BroadcastSink {
     /// A child has confirmed: all below it have the broadcast.
     void onConfirmed(Frame frame, SealedBuffer body, int from) throws IOException;
 
-    /// The session with a peer is over, and with it what was confirmed to the peer.
+    /// The session with a peer is over, and with it what was begun to be confirmed to the peer: that is out of the
+    /// lanes.
     void onSessionOver(int peer);
 }

@@ -304,8 +304,9 @@ final class Outbound {
     /// @param all whether what was not begun fails, too
     void end(PeerFailedException failure, boolean all) {
         notices.clear();
-        broadcasts.onSessionOver(core.rank);
         close(failure, all);
+        // behind what empties the lanes: what is still in one goes in the next session
+        broadcasts.onSessionOver(core.rank);
     }
 
     /// This node closes, or the session is over.
