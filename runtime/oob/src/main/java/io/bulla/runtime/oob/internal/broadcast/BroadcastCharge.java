@@ -15,14 +15,31 @@ import java.util.concurrent.atomic.AtomicInteger;
 /// step of the count.
 final class BroadcastCharge implements Incoming.Charge {
 
-    private record Charge(BroadcastSink.Sender from, Credit credit, long bytes, int depth) {}
+    private record Charge(BroadcastSink.Sender from, Credit credit, long bytes, int depth) {
 
+        boolean isOf(BroadcastSink.Sender sender, Credit sendersCredit, int ofDepth) {
+            return from == sender && credit == sendersCredit && depth == ofDepth;
+        }
+
+        Charge plus(long more) {
+            return new Charge(from, credit, bytes + more, depth);
+        }
+    }
+
+    // one for all that a sender sends of it in a lane of a session, however often
     private final List<Charge> charges = new ArrayList<>();
     // volatile: see the ordering
     private final AtomicInteger holders = new AtomicInteger(1);
 
     /// On the loop, by the broadcast.
     void add(BroadcastSink.Sender from, Credit credit, long charge, int depth) {
+        for (int i = charges.size() - 1; i >= 0; i--) {
+            Charge before = charges.get(i);
+            if (before.isOf(from, credit, depth)) {
+                charges.set(i, before.plus(charge));
+                return;
+            }
+        }
         credit.hold(depth);
         charges.add(new Charge(from, credit, charge, depth));
     }
