@@ -39,8 +39,8 @@ final class SimNode implements SimProcess {
     private static final long WAKE_UP = 20_000;
     private static final long HINT_WAITS = World.SECOND / 20;
 
-    /// When something of a peer was heard last.
-    private record Heard(long awake, int holdUps) {}
+    /// A moment from which its loop's time is counted.
+    record Moment(long clock, long awake, int holdUps) {}
 
     final Simulation simulation;
     final int life;
@@ -57,7 +57,8 @@ final class SimNode implements SimProcess {
     private final SplittableRandom random;
     private final SplittableRandom timing;
     private final Queue<Runnable> held = new ArrayDeque<>();
-    private final Heard[] heard;
+    // when something of a peer was heard last
+    private final Moment[] heard;
     private final long[] hintedAt;
     private final long[] connectedAt;
     private final SimDirectory directory;
@@ -115,8 +116,8 @@ final class SimNode implements SimProcess {
         this.loop = new SimLoop(world.thread, this);
         this.hintedAt = new long[simulation.hosts];
         this.connectedAt = new long[simulation.hosts];
-        this.heard = new Heard[simulation.hosts];
-        Arrays.fill(heard, new Heard(awake(), 0));
+        this.heard = new Moment[simulation.hosts];
+        Arrays.fill(heard, moment());
     }
 
     /// Of its host.
@@ -595,7 +596,7 @@ final class SimNode implements SimProcess {
 
     @Override
     public void heard(int peer) {
-        heard[peer] = new Heard(awake(), holdUps);
+        heard[peer] = moment();
     }
 
     @Override
@@ -608,10 +609,21 @@ final class SimNode implements SimProcess {
         // costs nothing, too
     }
 
-    /// Awake time since something of the peer was heard, at most.
-    long silence(int peer, long tickNanos) {
-        Heard last = heard[peer];
-        return awake() - last.awake + 2 * tickNanos * (holdUps - last.holdUps);
+    /// Loop time since something of the peer was heard, at most.
+    long silence(int peer) {
+        return loopTimeSince(heard[peer]);
+    }
+
+    Moment moment() {
+        return new Moment(clock(), awake(), holdUps);
+    }
+
+    /// What its loop counts, at most: no more than its clock does, and of each time in which it was held up, or the
+    /// clock made a step, two ticks.
+    long loopTimeSince(Moment before) {
+        Schedule schedule = simulation.schedule;
+        long tick = Math.min(schedule.nanos("heartbeat") / 2, schedule.nanos("peerTimeout") / 4);
+        return Math.min(clock() - before.clock, awake() - before.awake + 2 * tick * (holdUps - before.holdUps));
     }
 
     SimDirectory directory() {

@@ -571,12 +571,17 @@ final class Simulation {
 
     private void cast(SimNode from, int id, int tag, int bytes) {
         Ledger.Sent sent = ledger.sent(id, from, -1, tag, bytes, false, nodes());
+        // of the node's memory, and on its way with the program's bytes: the queues bound both, and not what peers send
+        long signature = SimSecurity.overhead(schedule, from.rank());
         from.later(0, () -> {
+            from.memory.keep(signature);
             try (SealedBuffer message = from.message(id, bytes)) {
-                from.node()
-                        .broadcast(tag, message)
-                        .whenComplete((result, failure) -> ledger.completed(sent, result, failure));
+                from.node().broadcast(tag, message).whenComplete((result, failure) -> {
+                    from.memory.keep(-signature);
+                    ledger.completed(sent, result, failure);
+                });
             } catch (IllegalStateException noMemory) {
+                from.memory.keep(-signature);
                 // for the signature
                 if (!from.memory.isRefusing() || !SimSecurity.isOn(schedule)) {
                     throw noMemory;

@@ -34,8 +34,7 @@ final class Verdicts {
             if (judge.isSuspended()) {
                 simulation.ledger.violation("verdict of a node that is suspended", "judge=" + judge + " " + said);
             }
-            long tick = Math.min(schedule.nanos("heartbeat") / 2, schedule.nanos("peerTimeout") / 4);
-            long silence = judge.silence(peer, tick);
+            long silence = judge.silence(peer);
             if (silence < schedule.nanos("peerTimeout")) {
                 simulation.ledger.violation(
                         "verdict on a peer that was heard",
