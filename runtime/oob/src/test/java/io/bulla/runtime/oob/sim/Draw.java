@@ -49,7 +49,12 @@ final class Draw {
     }
 
     static Schedule schedule(long seed) {
-        return new Draw(seed).draw();
+        return schedule(seed, true);
+    }
+
+    /// @param features whether [DrawFeatures] come on top
+    static Schedule schedule(long seed, boolean features) {
+        return new Draw(seed).draw(features);
     }
 
     private boolean oneIn(int times) {
@@ -69,7 +74,7 @@ final class Draw {
         return pick(random, of);
     }
 
-    private Schedule draw() {
+    private Schedule draw(boolean features) {
         boolean gentle = oneIn(8);
         Set<Fault> on = EnumSet.noneOf(Fault.class);
         if (!gentle) {
@@ -91,7 +96,9 @@ final class Draw {
         directories(gentle);
         lend();
         features(gentle);
-        new DrawFeatures(seed, config, lines, gentle, honest < nodes, nodes, id).draw();
+        if (features) {
+            new DrawFeatures(seed, config, lines, gentle, honest < nodes, nodes, id).draw();
+        }
         return new Schedule(seed, config, lines);
     }
 

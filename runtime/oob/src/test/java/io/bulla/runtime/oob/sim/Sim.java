@@ -13,12 +13,14 @@ import java.util.stream.Stream;
 /// --kept FOLDER       the schedules of a folder
 /// --sometimes FILE    fails if a sight of the file was not seen so far; one behind a ? is told only
 /// --replay SEED|FILE  tells all that happens
+/// --plain             draws the seeds that follow without [DrawFeatures]
 /// --shrink SEED|FILE  prints the shortest schedule that breaks the same rule, and what it took to find it
 /// ```
 public final class Sim implements SeedLine.Runs {
 
     private final SeedLine line = new SeedLine("sim");
     private long nanos;
+    private boolean plain;
 
     private Sim() {}
 
@@ -40,6 +42,7 @@ public final class Sim implements SeedLine.Runs {
     @Override
     public boolean run(String command, List<String> words) throws IOException {
         switch (command) {
+            case "--plain" -> plain = true;
             case "--kept" -> kept(Path.of(words.removeFirst()));
             case "--sometimes" -> sometimes(Path.of(words.removeFirst()));
             case "--shrink" -> print(new Shrink(schedule(words.removeFirst()), Shrink::rule));
@@ -52,12 +55,12 @@ public final class Sim implements SeedLine.Runs {
 
     @Override
     public void run(long seed) {
-        run("seed " + seed, Draw.schedule(seed));
+        run((plain ? "--plain " : "") + "seed " + seed, Draw.schedule(seed, !plain));
     }
 
     @Override
     public long digest(long seed) {
-        return Simulation.run(Draw.schedule(seed)).digest();
+        return Simulation.run(Draw.schedule(seed, !plain)).digest();
     }
 
     @Override
@@ -69,9 +72,9 @@ public final class Sim implements SeedLine.Runs {
         SeedLine.verdict(result.violation());
     }
 
-    private static Schedule schedule(String what) throws IOException {
+    private Schedule schedule(String what) throws IOException {
         return what.matches("[0-9]+")
-                ? Draw.schedule(Long.parseLong(what))
+                ? Draw.schedule(Long.parseLong(what), !plain)
                 : Schedule.parse(Files.readString(Path.of(what)));
     }
 
@@ -150,7 +153,7 @@ public final class Sim implements SeedLine.Runs {
         }
         if (result.violation() != null && line.violations() == 1) {
             System.out.println(
-                    "sim: ./check sim --replay " + schedule.seed() + " tells all of it; the shortest that breaks"
+                    "sim: ./check sim " + (plain ? "--plain " : "") + "--replay " + schedule.seed() + " tells all of it; the shortest that breaks"
                             + " the same rule, to be kept in runtime/oob/src/test/schedules once it is mended:");
             print(new Shrink(schedule, Shrink::rule));
         }
