@@ -72,10 +72,9 @@ final class FrameWatch {
                 : simulation.running(from);
     }
 
-    /// What a hostile member writes tells nothing of nodes.
-    private boolean isHostile() {
+    private static boolean isHostile(int rank) {
         Simulation simulation = Simulation.current();
-        return simulation != null && simulation.hostile != null && from == simulation.intruderRank();
+        return simulation != null && simulation.hostile != null && rank == simulation.intruderRank();
     }
 
     private void frame() {
@@ -83,7 +82,15 @@ final class FrameWatch {
         boolean local = header.get(FLAGS_AT) != 0
                 && (kind == Frame.Kind.DIRECT.ordinal() || kind == Frame.Kind.BROADCAST.ordinal());
         body = local ? Frame.PLACE : Math.max(0, header.getInt(56));
-        if (kind < 0 || kind >= KINDS.length || isHostile()) {
+        if (kind < 0 || kind >= KINDS.length) {
+            return;
+        }
+        boolean byHostile = isHostile(from);
+        if (Simulation.current() != null) {
+            Simulation.current().chatter.frame(KINDS[kind], byHostile || isHostile(to), byHostile);
+        }
+        if (byHostile) {
+            // tells nothing of nodes
             return;
         }
         int tag = header.getInt(8);

@@ -31,7 +31,6 @@ final class Simulation {
     record Result(
             String violation, long digest, long steps, long nanos, int sends, int lives, Map<String, Long> sights) {}
 
-    private static final long CHATTER = 3;
     private static final int LATE_STRANGERS = 4;
     private static final long HELD_NANOS = 50 * World.MILLI;
     /// Of a message, its answer and their acknowledgements.
@@ -58,6 +57,7 @@ final class Simulation {
     final List<HostMemory> memories = new ArrayList<>();
     final int size;
     final int hosts;
+    final Chatter chatter = new Chatter();
     final List<Integer> emptyTags = new ArrayList<>();
     final List<Intruder> intruders = new ArrayList<>();
     /// Or `null`.
@@ -473,27 +473,10 @@ final class Simulation {
         }
     }
 
-    /// Acknowledgements are for messages, for connections and for heartbeats, not for each other.
     private void checkChatter() {
-        long said = sights.of("ACK") + sights.of("ACK that waits for credit");
-        long reasons = sights.of("DIRECT")
-                + sights.of("DIRECT as a place")
-                + sights.of("BROADCAST")
-                + sights.of("BROADCAST as a place")
-                + sights.of("INVITE")
-                + sights.of("PROOF")
-                + sights.of("BATCH")
-                + sights.of("CONFIRM")
-                + sights.of("SKIP")
-                + sights.of("REQUEST")
-                + sights.of("CLEAR")
-                + sights.of("FINISHED")
-                + sights.of("HELLO")
-                + sights.of("RESUME")
-                + ledger.size();
-        long beats = 2L * size * size * (world.now() / schedule.nanos("heartbeat"));
-        if (said > CHATTER * reasons + beats) {
-            ledger.violation("acknowledgements of acknowledgements", "said=" + said + " reasons=" + reasons);
+        String wrong = chatter.check(size, ledger.size(), world.now() / schedule.nanos("heartbeat"));
+        if (wrong != null) {
+            ledger.violation("acknowledgements of acknowledgements", wrong);
         }
     }
 
