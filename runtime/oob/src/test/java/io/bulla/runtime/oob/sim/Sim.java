@@ -152,9 +152,9 @@ public final class Sim implements SeedLine.Runs {
             System.out.println(name + ": " + result.violation());
         }
         if (result.violation() != null && line.violations() == 1) {
-            System.out.println(
-                    "sim: ./check sim " + (plain ? "--plain " : "") + "--replay " + schedule.seed() + " tells all of it; the shortest that breaks"
-                            + " the same rule, to be kept in runtime/oob/src/test/schedules once it is mended:");
+            System.out.println("sim: ./check sim " + (plain ? "--plain " : "") + "--replay " + schedule.seed()
+                    + " tells all of it; the shortest that breaks"
+                    + " the same rule, to be kept in runtime/oob/src/test/schedules once it is mended:");
             print(new Shrink(schedule, Shrink::rule));
         }
     }

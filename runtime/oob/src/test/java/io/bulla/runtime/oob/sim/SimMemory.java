@@ -117,8 +117,8 @@ final class SimMemory implements MemorySource {
         bound = bytes;
     }
 
-    /// The program keeps so much more, or less, beyond its handlers, or has it on its way: that is its own affair, and
-    /// in no bound of what peers send.
+    /// The program keeps so much more, or less, beyond its handlers, or has it on its way: that is its own affair,
+    /// and in no bound of what peers send.
     void keep(long bytes) {
         kept += bytes;
     }
