@@ -74,8 +74,8 @@ public final class SlabBorrower implements AutoCloseable {
     /// @return to be closed
     /// @throws SealRefusedException if it is no lender
     /// @throws EOFException if the lender refuses, because this process is another user's, or it was closed
-    /// @throws PosixException if the lender says why it refuses: with [Errno#EMFILE] it has no descriptors
-    ///     left, with [Errno#EBUSY] too many others say nothing, with [Errno#ETIMEDOUT] this took too long
+    /// @throws PosixException if the lender says why it refuses: with `Errno.EMFILE` it has no descriptors
+    ///     left, with `Errno.EBUSY` too many others say nothing, with `Errno.ETIMEDOUT` this took too long
     /// @throws IOException if there is no lender, or the system refuses; nothing stays open
     /// @throws UnsupportedOperationException if native access is not enabled
     public static SlabBorrower connect(Path lender, long token, MemorySource copies, long limit) throws IOException {

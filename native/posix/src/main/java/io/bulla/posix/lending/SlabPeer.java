@@ -154,7 +154,7 @@ public final class SlabPeer implements AutoCloseable {
     /// @param buffer open; the handle stays the caller's
     /// @return whether it was lent
     /// @throws PosixException.PeerClosed if the borrower is gone
-    /// @throws PosixException with [Errno#EINTR] if the thread is interrupted while it waits, which it stays; the
+    /// @throws PosixException with `Errno.EINTR` if the thread is interrupted while it waits, which it stays; the
     ///     borrower is cut off if a part had gone out
     /// @throws PosixException if the system refuses; the borrower is cut off if a part had gone out
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
@@ -169,7 +169,7 @@ public final class SlabPeer implements AutoCloseable {
     /// @param patience how long to wait in all
     /// @return whether it was lent
     /// @throws PosixException.PeerClosed if the borrower is gone
-    /// @throws PosixException with [Errno#ETIMEDOUT] if the time is over, with [Errno#EINTR] if the thread is
+    /// @throws PosixException with `Errno.ETIMEDOUT` if the time is over, with `Errno.EINTR` if the thread is
     ///     interrupted while it waits, which it stays; or if the system refuses. The borrower is cut off if a
     ///     part had gone out; else it is as before
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
