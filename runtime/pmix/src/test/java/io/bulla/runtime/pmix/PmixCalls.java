@@ -175,7 +175,7 @@ final class PmixCalls {
             world.reach("lost, dependent");
         });
         world.server.peers.take().socket().close();
-        return told.await(PATIENCE.toSeconds(), TimeUnit.SECONDS) ? "told" : missing("nobody is told of the loss");
+        return told.await(PATIENCE.toSeconds(), TimeUnit.SECONDS) ? "told" : missing("no listener is told of the loss");
     }
 
     /// Each event is told, though the listener fails, and whoever logs that.
