@@ -26,6 +26,12 @@ class LaneTest {
     private final Lane bulk = new Lane(Lane.BULK);
     private final List<PendingSend> gone = new ArrayList<>();
 
+    private void take(PendingSend send) {
+        // an end for a loop that has none
+        assertTrue(gone.size() < 100, "taken out again and again: " + send);
+        gone.add(send);
+    }
+
     private PendingSend added(Lane to, PendingSend send) {
         to.add(send);
         return send;
@@ -77,14 +83,14 @@ class LaneTest {
         assertTrue(lane.accepts(0));
         assertTrue(lane.accepts(3));
         assertFalse(lane.accepts(4));
-        lane.acknowledge(1, gone::add);
+        lane.acknowledge(1, this::take);
         assertEquals(List.of(first), gone);
         assertEquals(PendingSend.NO_LANE, first.lane);
         assertFalse(lane.accepts(0));
         assertTrue(lane.accepts(1));
         lane.rewind();
         // what waits to be written again may be acknowledged
-        lane.acknowledge(3, gone::add);
+        lane.acknowledge(3, this::take);
         assertEquals(List.of(first, second, third), gone);
         assertEquals(0, lane.size());
     }
@@ -280,7 +286,7 @@ class LaneTest {
         lane.written(first);
         lane.begin(second);
         assertSame(first, lane.oldest());
-        lane.acknowledge(1, gone::add);
+        lane.acknowledge(1, this::take);
         assertSame(second, lane.oldest());
         lane.remove(second);
         PendingSend third = added(lane, sends.deep(1));
@@ -308,7 +314,7 @@ class LaneTest {
         PendingSend first = written(lane, sends.send(1, 10));
         PendingSend second = begun(lane, sends.send(1, 10));
         PendingSend fresh = added(lane, sends.send(1, 900));
-        lane.abandon(gone::add);
+        lane.abandon(this::take);
         assertEquals(List.of(first, second), gone);
         assertEquals(0, lane.next());
         assertTrue(lane.accepts(0));
@@ -325,7 +331,7 @@ class LaneTest {
         PendingSend deep = added(lane, sends.deep(6));
         PendingSend fresh = added(lane, sends.deep(2));
         PendingSend next = added(lane, sends.deep(2));
-        lane.abandonAll(gone::add);
+        lane.abandonAll(this::take);
         assertEquals(List.of(first, fresh, next, deep), gone);
         assertEquals(0, lane.size());
         assertNull(lane.head(FRAGMENT));
@@ -339,7 +345,7 @@ class LaneTest {
         PendingSend filler = written(lane, sends.send(Frame.Kind.BROADCAST, 1, 1 << 20, 4));
         PendingSend next = added(lane, sends.deep(3));
         assertNull(lane.head(FRAGMENT), "one of its depth is on its way");
-        lane.acknowledge(1, gone::add);
+        lane.acknowledge(1, this::take);
         assertEquals(List.of(deep), gone);
         assertSame(next, lane.head(FRAGMENT));
         assertTrue(lane.isWaitedFor());
@@ -373,6 +379,18 @@ class LaneTest {
     }
 
     @Test
+    void numberZeroIsANumber() {
+        PendingSend zero = sends.send(7, 10);
+        zero.sequence = 0;
+        lane.restore(1, 0, List.of(zero));
+        assertSame(zero, lane.head(FRAGMENT));
+        assertEquals(Long.MIN_VALUE, lane.firstOrder(0), "it stands with those that are begun");
+        lane.remove(zero);
+        assertEquals(0, lane.size());
+        assertNull(lane.head(FRAGMENT));
+    }
+
+    @Test
     void restoredLaneWritesTheNumberedOnesAgain() {
         PendingSend numbered = sends.send(7, 10);
         numbered.sequence = RestoredNumbers.of(4);
@@ -387,6 +405,8 @@ class LaneTest {
         assertTrue(bulk.holds(8));
         assertSame(numbered, bulk.head(FRAGMENT));
         bulk.allowance.open(1000);
+        // before the peer was heard
+        bulk.allowance.begin(5000, 0);
         bulk.chargeBegun();
         // what is begun, and no more, may be granted
         assertFalse(bulk.allowance.grant(1000 + Credit.charge(10) + 1, 0));

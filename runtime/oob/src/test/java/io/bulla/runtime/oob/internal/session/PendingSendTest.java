@@ -4,10 +4,12 @@ package io.bulla.runtime.oob.internal.session;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.Delivery;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -60,6 +62,7 @@ class PendingSendTest {
         PendingSend completed = sends.send(1, 1);
         Delivery delivery = new Delivery(1, 1, Delivery.Status.WRITTEN, 1, 1, 1);
         assertTrue(completed.complete(delivery));
+        assertTrue(sends.completed.contains(completed));
         assertFalse(completed.complete(delivery));
         assertFalse(completed.completeExceptionally(new IOException("late")));
         assertFalse(completed.cancel(true));
@@ -96,7 +99,21 @@ class PendingSendTest {
             try (SealedBuffer middle = send.piece(3)) {
                 assertArrayEquals(new byte[] {4, 5, 6}, middle.toByteArray());
             }
+            // more may be written at once than is left
+            try (SealedBuffer rest = send.piece(100)) {
+                assertArrayEquals(new byte[] {4, 5, 6, 7, 8, 9}, rest.toByteArray());
+            }
             send.release();
+        }
+    }
+
+    @Test
+    void markSaysTheFormat() {
+        for (WireFormat format : WireFormat.values()) {
+            PendingSend send =
+                    new PendingSend(Frame.Kind.DIRECT, 4, SendOptions.DEFAULT.packed(format), 6, null, sends);
+            assertEquals(format.mark(), send.mark());
+            assertNotEquals(0, send.mark());
         }
     }
 
@@ -157,6 +174,8 @@ class PendingSendTest {
         assertTrue(send.isReady(1));
         assertEquals(6, send.landed());
         assertTrue(send.begin());
+        sends.wasNoted = true;
+        assertFalse(send.begin());
         sends.now += 7;
         assertEquals(7, send.ageNanos(sends.now));
     }

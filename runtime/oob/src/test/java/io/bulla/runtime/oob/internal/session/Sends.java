@@ -7,7 +7,6 @@ import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /// Makes sends, and is the peer they go to: it notes what becomes of them.
 final class Sends implements PendingSend.Owner {
@@ -20,6 +19,7 @@ final class Sends implements PendingSend.Owner {
     final List<PendingSend> completed = new ArrayList<>();
     final List<SealedBuffer> closed = new ArrayList<>();
     long now = 1000;
+    boolean wasNoted;
     private long order;
 
     PendingSend send(int tag, long bytes) {
@@ -78,7 +78,7 @@ final class Sends implements PendingSend.Owner {
 
     @Override
     public boolean enqueue(PendingSend send) {
-        return true;
+        return !wasNoted;
     }
 
     @Override
@@ -102,7 +102,7 @@ final class Sends implements PendingSend.Owner {
     }
 
     @Override
-    public void close(@Nullable SealedBuffer handle) {
+    public void close(SealedBuffer handle) {
         closed.add(handle);
         handle.close();
     }

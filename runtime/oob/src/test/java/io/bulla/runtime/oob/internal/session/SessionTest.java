@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -33,11 +34,15 @@ class SessionTest {
 
     private final Sends sends = new Sends();
     private final AtomicLong names = new AtomicLong(100);
-    private final Session mine = session(7);
-    private final Session theirs = session(3);
+    private Session mine = session(7);
+    private Session theirs = session(3);
     private final List<PendingSend> gone = new ArrayList<>();
 
     private Session session(int rank) {
+        return session(rank, null);
+    }
+
+    private Session session(int rank, NodeCut cut) {
         Environment environment = new Environment(() -> sends.now, () -> names.addAndGet(2), Thread::new);
         return new Session(new Settings(
                 rank,
@@ -68,10 +73,16 @@ class SessionTest {
                 2,
                 4,
                 null,
-                null,
+                cut,
                 null,
                 null,
                 environment));
+    }
+
+    private void take(PendingSend send) {
+        // an end for a loop that has none
+        assertTrue(gone.size() < 100, "taken out again and again: " + send);
+        gone.add(send);
     }
 
     private PendingSend written(Lane lane, PendingSend send) {
@@ -165,8 +176,8 @@ class SessionTest {
             written(lane, sends.send(1, 400));
             lane.add(sends.send(1, 400));
             assertTrue(mine.isBlocked());
-            lane.acknowledge(1, gone::add);
-            lane.abandonAll(gone::add);
+            lane.acknowledge(1, this::take);
+            lane.abandonAll(this::take);
         }
         assertFalse(mine.isBlocked());
     }
@@ -194,6 +205,45 @@ class SessionTest {
         assertEquals(0b1111_1110 << 8 | 0b1111_0110 << 16, ack.tag());
         IOException refused = assertThrows(IOException.class, () -> mine.granted(ack));
         assertEquals("credit for what was not sent: small=1100 bulk=1200", refused.getMessage());
+    }
+
+    @Test
+    void depthsOfWhichNothingIsHeldMayGoInTheirLane() throws IOException {
+        for (int code = 0; code < Lane.CONTROL; code++) {
+            Lane lane = mine.lane(code);
+            meet();
+            written(lane, sends.send(Frame.Kind.BROADCAST, 1, 2000, 0));
+            for (int depth = 1; depth < 8; depth++) {
+                lane.add(sends.deep(depth));
+            }
+            // all but depth 3 and 5 are held there
+            for (int depth : new int[] {1, 2, 4, 6, 7}) {
+                theirs.credit(code).hold(depth);
+                theirs.credit(1 - code).hold(depth == 7 ? 3 : depth);
+            }
+            mine.granted(theirs.acknowledgement());
+            assertEquals(3, Objects.requireNonNull(lane.head(FRAGMENT)).depth);
+            lane.remove(lane.head(FRAGMENT));
+            assertEquals(5, Objects.requireNonNull(lane.head(FRAGMENT)).depth);
+            lane.remove(lane.head(FRAGMENT));
+            assertNull(lane.head(FRAGMENT));
+            mine = session(7);
+            theirs = session(3);
+        }
+    }
+
+    @Test
+    void whatThePeerHoldsIsNotKnownOfANewConnection() {
+        meet();
+        for (Lane lane : List.of(mine.small, mine.bulk)) {
+            written(lane, sends.send(Frame.Kind.BROADCAST, 1, 2000, 0));
+            PendingSend deep = sends.deep(2);
+            lane.add(deep);
+            assertSame(deep, lane.head(FRAGMENT));
+        }
+        assertEquals(Answer.GOES_ON, mine.greet(theirs.hello(1)));
+        assertNull(mine.small.head(FRAGMENT));
+        assertNull(mine.bulk.head(FRAGMENT));
     }
 
     @Test
@@ -247,7 +297,7 @@ class SessionTest {
                             + " control=" + wrong[2] + " sentSmall=1 sentBulk=1 sentControl=1",
                     refused.getMessage());
         }
-        mine.acknowledge(1, 1, 1, gone::add);
+        mine.acknowledge(1, 1, 1, this::take);
         assertEquals(List.of(small, bulk, confirmation), gone);
         assertEquals(0, mine.queued());
         assertThrows(IOException.class, () -> mine.checkExpected(0, 1, 1));
@@ -338,10 +388,10 @@ class SessionTest {
         PendingSend confirmation = written(mine.control, sends.send(Frame.Kind.CONFIRM, 0, 1, 0));
         PendingSend fresh = sends.send(1, 1);
         mine.bulk.add(fresh);
-        mine.abandon(false, gone::add);
+        mine.abandon(false, this::take);
         assertEquals(List.of(begun, confirmation), gone);
         assertEquals(1, mine.queued());
-        mine.abandon(true, gone::add);
+        mine.abandon(true, this::take);
         assertEquals(List.of(begun, confirmation, fresh), gone);
         assertEquals(0, mine.queued());
     }
@@ -360,15 +410,15 @@ class SessionTest {
             mine.bulk.begin(bulk);
             mine.control.begin(confirmation);
         }
-        mine.failHeads(4, gone::add);
+        mine.failHeads(4, this::take);
         assertEquals(List.of(), gone);
         assertFalse(mine.isConfirming(4));
         assertTrue(mine.isConfirming(3));
         bulk.skipped = true;
-        mine.failHeads(3, gone::add);
+        mine.failHeads(3, this::take);
         assertEquals(List.of(small), gone);
         bulk.skipped = false;
-        mine.failHeads(3, gone::add);
+        mine.failHeads(3, this::take);
         assertEquals(List.of(small, small, bulk), gone);
     }
 
@@ -386,7 +436,7 @@ class SessionTest {
     }
 
     @Test
-    void oldestIsOfAllLanes() {
+    void oldestAndDuplicatesAreOfAllLanes() throws IOException {
         assertEquals(Optional.empty(), mine.oldest());
         mine.small.add(sends.send(1, 1));
         sends.now += 50;
@@ -394,6 +444,12 @@ class SessionTest {
         sends.now += 7;
         assertEquals(Optional.of(Duration.ofNanos(57)), mine.oldest());
         assertEquals(0, mine.duplicates());
+        for (int lane = 0; lane < Lane.COUNT; lane++) {
+            mine.reassembler(lane).pass();
+            Frame again = new Frame(Frame.Kind.DIRECT, 1, 3, Optional.empty(), false, 0, 0, 4, 0, 0, 4, lane);
+            assertTrue(mine.reassembler(lane).isDuplicate(again));
+        }
+        assertEquals(3, mine.duplicates());
     }
 
     private static NodeCut.Outgoing outgoing(PendingSend send) {
@@ -404,18 +460,22 @@ class SessionTest {
     @Test
     void twoRestoredEndsGoOnWhereTheirCutsWere() throws IOException {
         written(mine.small, sends.send(1, 36));
+        written(mine.bulk, sends.send(2, 36));
         theirs.reassembler(Lane.SMALL).pass();
+        theirs.reassembler(Lane.BULK).pass();
         List<NodeCut.OfLane> cut = mine.lanes(SessionTest::outgoing);
-        assertEquals(List.of(1L, 0L, 0L), cut.stream().map(NodeCut.OfLane::next).toList());
+        assertEquals(List.of(1L, 1L, 0L), cut.stream().map(NodeCut.OfLane::next).toList());
         List<NodeCut.OfLane> cutOfTheirs = theirs.lanes(SessionTest::outgoing);
         assertEquals(
-                List.of(1L, 0L, 0L),
+                List.of(1L, 1L, 0L),
                 cutOfTheirs.stream().map(NodeCut.OfLane::expected).toList());
         PendingSend again = sends.send(1, 36);
         again.sequence = RestoredNumbers.of(0);
+        PendingSend bulkAgain = sends.send(2, 36);
+        bulkAgain.sequence = RestoredNumbers.of(0);
         Session first = session(7);
         Session second = session(3);
-        first.restore(cut, List.of(List.of(again), List.of(), List.of()));
+        first.restore(cut, List.of(List.of(again), List.of(bulkAgain), List.of()));
         second.restore(cutOfTheirs, List.of(List.of(), List.of(), List.of()));
         assertTrue(first.isRestored());
         assertEquals(Answer.GOES_ON, first.greet(second.hello(1)));
@@ -427,10 +487,28 @@ class SessionTest {
         // what is begun may be granted, once
         second.credit(Lane.SMALL).consume(Credit.charge(36));
         assertTrue(first.granted(second.acknowledgement()));
+        second.credit(Lane.BULK).consume(Credit.charge(36));
+        assertTrue(first.granted(second.acknowledgement()));
         first.small.begin(again);
         first.chargeRestored();
         second.credit(Lane.SMALL).consume(1);
         assertThrows(IOException.class, () -> first.granted(second.acknowledgement()));
+    }
+
+    @Test
+    void peerThatIsNotInTheCutGoesOnFromItTooButNotWithAnother() {
+        NodeCut cut = new NodeCut(7, 9, List.of(), List.of(), List.of());
+        Session first = session(7, cut);
+        assertTrue(first.isRestored());
+        Hello hello = first.hello(1);
+        long zero = RestoredNumbers.of(0);
+        assertEquals(List.of(zero, zero, zero), List.of(hello.small(), hello.bulk(), hello.control()));
+        assertEquals(Answer.BEGAN_ANEW, first.greet(theirs.hello(1)));
+        Session second = session(3, cut);
+        assertEquals(Answer.GOES_ON, second.greet(hello));
+        for (int lane = 0; lane < Lane.COUNT; lane++) {
+            assertEquals(zero, second.lane(lane).next());
+        }
     }
 
     @Test
