@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.MachineMemory;
 import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
-/// What the JDK's management knows, where it is present; a runtime image may lack it.
+/// What is known of the machine: by its files, and by the JDK's management where it is present; a runtime image may
+/// lack it.
 final class JvmDiagnostics {
 
     private JvmDiagnostics() {}
 
     /// Memory of the machine or of the container, in bytes.
     static long memory() {
-        long known = isManaged() ? Management.memory() : 0;
+        long known = MachineMemory.bytes();
+        if (known == 0 && isManaged()) {
+            known = Management.memory();
+        }
         // the heap is a quarter of the machine unless an option says otherwise
         return known > 0 ? known : Runtime.getRuntime().maxMemory() * 4;
     }
