@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
 /// - *Order*: messages and frames of one thread keep it. A message of several frames goes out a frame at a time, as
 ///   the channel is writable: pings and pongs pass between, other messages wait behind it.
 /// - *What a slow client costs*: a handle for each message that waits, here or in Netty's buffer, and no copy. How
-///   many may wait is the caller's to bound: [Channel#isWritable()] before a write, [#close] for one that is too slow.
+///   many may wait is the caller's to bound: [Channel#isWritable()] before a write, [#close] for one that is too
+///   slow.
 /// - *Idle*: behind an `IdleStateHandler` it pings a channel that has written nothing, and closes one that has read
 ///   nothing, pongs neither.
 public final class PreparedMessageHandler extends ChannelDuplexHandler {
@@ -99,8 +100,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     /// Says why, and closes: with `1008` or `1013` a client that is too slow. What waits here is given up; a client
-    /// that
-    /// does not read does not hear why. Any thread.
+    /// that does not read does not hear why. Any thread.
     ///
     /// @param why its code and reason
     /// @param patience how long the close may take to go out

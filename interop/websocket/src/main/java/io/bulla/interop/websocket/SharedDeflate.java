@@ -18,9 +18,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// Negotiates permessage-deflate so that one compressed form of a message fits every channel: the answer always has
-/// `server_no_context_takeover`, which a server may say unasked (RFC 7692, 7.1.1.1). An offer of a window smaller than
-/// 32 KiB is declined, for the JDK's compressor has no other; such a client gets messages uncompressed, as does one
-/// whose offer has a parameter that is unknown or wrong.
+/// `server_no_context_takeover`, which a server may say unasked (RFC 7692, 7.1.1.1). An offer of a window smaller
+/// than 32 KiB is declined, for the JDK's compressor has no other; such a client gets messages uncompressed, as does
+/// one whose offer has a parameter that is unknown or wrong.
 ///
 /// ```java
 /// pipeline.addLast(new WebSocketServerExtensionHandler(SharedDeflate.upTo(1 << 20)));
@@ -71,10 +71,10 @@ public final class SharedDeflate implements WebSocketServerExtensionHandshaker {
 
     @Override
     public @Nullable WebSocketServerExtension handshakeExtension(WebSocketExtensionData offer) {
-        if (!NAME.equals(offer.name()) || !isTaken(offer.parameters())) {
+        Map<String, @Nullable String> asked = new HashMap<>(offer.parameters());
+        if (!NAME.equals(offer.name()) || !isTaken(asked)) {
             return null;
         }
-        Map<String, @Nullable String> asked = new HashMap<>(offer.parameters());
         asked.put(SERVER_FRESH, null);
         WebSocketServerExtension agreed = netty.handshakeExtension(new WebSocketExtensionData(NAME, asked));
         return agreed == null ? null : new Agreed(agreed, asked.containsKey(SERVER_BITS));
