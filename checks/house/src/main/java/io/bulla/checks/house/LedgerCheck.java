@@ -20,6 +20,7 @@ public final class LedgerCheck {
         "native/posix",
         "native/fabric",
         "interop/netty",
+        "interop/websocket",
         "interop/agrona",
         "interop/aeron",
         "interop/grpc",

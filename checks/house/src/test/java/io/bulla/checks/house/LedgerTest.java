@@ -13,6 +13,7 @@ import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.interop.flight.FlightFeed;
 import io.bulla.interop.grpc.SealedMarshaller;
 import io.bulla.interop.netty.FrameReader;
+import io.bulla.interop.websocket.PreparedMessage;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Packer;
 import io.bulla.pool.SlabSource;
@@ -58,6 +59,7 @@ class LedgerTest {
             Map.entry("native/posix", PosixSocket.class),
             Map.entry("native/fabric", FabricDomain.class),
             Map.entry("interop/netty", FrameReader.class),
+            Map.entry("interop/websocket", PreparedMessage.class),
             Map.entry("interop/agrona", SealedDirectBuffer.class),
             Map.entry("interop/aeron", SealedOffer.class),
             Map.entry("interop/grpc", SealedMarshaller.class),

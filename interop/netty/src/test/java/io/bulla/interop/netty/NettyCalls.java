@@ -65,6 +65,10 @@ final class NettyCalls {
             all.around("SealedWrite.write(Channel, ByteBuf, SealedBuffer)", write -> write(write, regions));
         }
         all.around("SealedWrite.write(Channel, ByteBuf, SealedBuffer)", NettyCalls::writeToALoopThatIsDown);
+        for (int regions : new int[] {0, 1, 3}) {
+            all.around("SealedByteBuf.share(SealedBuffer)", made -> counted(made, regions));
+            all.around("SealedByteBuf.move(SealedBuffer)", made -> counted(made, regions));
+        }
         for (boolean skips : new boolean[] {false, true}) {
             all.around(INSTALL, install -> read(install, skips, NettyCalls::whole));
             all.around(INSTALL, install -> readStraight(install, skips));
@@ -132,6 +136,27 @@ final class NettyCalls {
                 } finally {
                     channel.finishAndReleaseAll();
                     expect(header.refCnt() == 0, "the header is kept");
+                }
+            };
+        };
+    }
+
+    private static Operation counted(Member made, int regions) {
+        return scene -> {
+            SealedBuffer message = switch (regions) {
+                case 0 -> scene.own(SealedBuffer.concat());
+                case 1 -> scene.buffer(300);
+                default -> many(scene, regions);
+            };
+            byte[] content = bytesOf(message);
+            return () -> {
+                try (SealedBuffer given = message.share()) {
+                    ByteBuf bytes = (ByteBuf) made.on(null, given);
+                    byte[] read = new byte[bytes.readableBytes()];
+                    bytes.readBytes(read);
+                    Unreleased.release(bytes);
+                    expect(Arrays.equals(content, read), "other bytes: " + read.length);
+                    return "read";
                 }
             };
         };

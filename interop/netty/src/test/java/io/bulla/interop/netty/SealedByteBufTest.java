@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.netty;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.ReleasedBufferException;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.LeaseTally;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
+import io.netty.util.IllegalReferenceCountException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/// A sealed buffer as Netty counts it: one handle, from the first to the last release.
+class SealedByteBufTest {
+
+    private final LeaseTally handles = new LeaseTally();
+    private final ArenaSource memory = ArenaSource.builder().trace(handles).build();
+
+    @AfterEach
+    void nothingIsOpen() {
+        assertEquals(0, handles.open());
+    }
+
+    private SealedBuffer message(int... values) {
+        try (BufferBuilder builder = BufferBuilder.create(memory)) {
+            for (int value : values) {
+                builder.putByte((byte) value);
+            }
+            return builder.seal();
+        }
+    }
+
+    @Test
+    void shareLeavesTheGivenHandleAndHoldsOneOfItsOwn() {
+        SealedBuffer message = message(1, 2, 3);
+        ByteBuf bytes = SealedByteBuf.share(message);
+        message.close();
+        assertEquals(1, handles.open());
+        assertArrayEquals(new byte[] {1, 2, 3}, ByteBufUtil.getBytes(bytes));
+        assertTrue(bytes.isReadOnly());
+        bytes.retain();
+        assertFalse(bytes.release());
+        assertEquals(1, handles.open());
+        assertTrue(bytes.release());
+        assertEquals(0, handles.open());
+        assertThrows(IllegalReferenceCountException.class, () -> bytes.getByte(0));
+    }
+
+    @Test
+    void moveTakesTheGivenHandle() {
+        SealedBuffer message = message(1, 2);
+        ByteBuf bytes = SealedByteBuf.move(message);
+        assertFalse(message.isOpen());
+        // a stray close of it takes nothing away
+        message.close();
+        assertEquals(2, bytes.getByte(1));
+        bytes.release();
+        assertThrows(ReleasedBufferException.class, () -> SealedByteBuf.move(message));
+        assertThrows(ReleasedBufferException.class, () -> SealedByteBuf.share(message));
+    }
+
+    @Test
+    void manyRegionsAreOneMessageAndNothingIsEmpty() {
+        try (SealedBuffer first = message(1, 2);
+                SealedBuffer second = message(3);
+                SealedBuffer both = SealedBuffer.concat(first, second)) {
+            ByteBuf bytes = SealedByteBuf.share(both);
+            assertArrayEquals(new byte[] {1, 2, 3}, ByteBufUtil.getBytes(bytes));
+            ByteBuf kept = bytes.retainedSlice(1, 2);
+            bytes.release();
+            assertArrayEquals(new byte[] {2, 3}, ByteBufUtil.getBytes(kept));
+            kept.release();
+        }
+        try (SealedBuffer nothing = SealedBuffer.concat()) {
+            assertEquals(0, SealedByteBuf.share(nothing).readableBytes());
+        }
+    }
+
+    @Test
+    void codecsWrapIt() {
+        EmbeddedChannel channel = new EmbeddedChannel(new WebSocket13FrameEncoder(false));
+        try (SealedBuffer message = message(7, 8)) {
+            channel.writeOutbound(new BinaryWebSocketFrame(SealedByteBuf.share(message)));
+        }
+        StringBuilder out = new StringBuilder();
+        for (ByteBuf part = channel.readOutbound(); part != null; part = channel.readOutbound()) {
+            out.append(ByteBufUtil.hexDump(part));
+            part.release();
+        }
+        assertEquals("82020708", out.toString());
+        channel.finishAndReleaseAll();
+    }
+}

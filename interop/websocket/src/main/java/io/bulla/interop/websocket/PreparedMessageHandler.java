@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.websocket;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.SealedByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.timeout.IdleState;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.util.AttributeKey;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/// Writes prepared messages on one channel, in the form that the channel has agreed to, among frames of Netty's. Its
+/// place is behind `WebSocketServerProtocolHandler`:
+///
+/// ```
+/// socket | ssl | http codec, then frames | SharedDeflate's | WebSocketServerProtocolHandler | this | yours
+/// ```
+///
+/// - *Order*: messages and frames of one thread keep it. A message of several frames goes out a frame at a time, as
+///   the channel is writable: pings and pongs pass between, other messages wait behind it.
+/// - *What a slow client costs*: a handle for each message that waits, here or in Netty's buffer, and no copy. How
+///   many may wait is the caller's to bound: [Channel#isWritable()] before a write, [#close] for one that is too
+///   slow.
+/// - *Idle*: behind an `IdleStateHandler` it pings a channel that has written nothing, and closes one that has read
+///   nothing, pongs neither.
+public final class PreparedMessageHandler extends ChannelDuplexHandler {
+
+    private static final AttributeKey<PreparedMessageHandler> OF =
+            AttributeKey.valueOf(PreparedMessageHandler.class, "of");
+
+    // set before the attribute is, which publishes it
+    private @Nullable ChannelHandlerContext context;
+
+    // all below are the event loop's
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private boolean pumping;
+    private @Nullable Throwable over;
+
+    /// For one channel.
+    public PreparedMessageHandler() {
+        // what it needs it gets when it is added
+    }
+
+    /// The handler of a channel.
+    ///
+    /// @param channel that has one
+    /// @return the last that was added
+    /// @throws IllegalStateException if it has none
+    public static PreparedMessageHandler of(Channel channel) {
+        PreparedMessageHandler handler = channel.hasAttr(OF) ? channel.attr(OF).get() : null;
+        if (handler == null) {
+            throw new IllegalStateException("no PreparedMessageHandler in the pipeline: channel=" + channel);
+        }
+        return handler;
+    }
+
+    /// Queues and flushes a message. Any thread.
+    ///
+    /// @param message open; it stays the caller's, and may be closed as soon as this returns
+    /// @return completes when the transport has accepted all bytes, or with the failure
+    /// @throws io.bulla.buffer.ReleasedBufferException if the message is closed
+    /// @throws IllegalStateException if this handler is in no pipeline
+    public ChannelFuture write(PreparedMessage message) {
+        ChannelHandlerContext to = context();
+        ChannelPromise promise = to.newPromise();
+        Wire wire = message.share(SharedDeflate.isAgreed(to.channel()));
+        if (to.executor().inEventLoop()) {
+            begin(to, wire, promise);
+            return promise;
+        }
+        try {
+            to.executor().execute(() -> begin(to, wire, promise));
+        } catch (RejectedExecutionException loopIsDown) {
+            try (wire) {
+                promise.setFailure(loopIsDown);
+            }
+        } catch (Throwable failure) {
+            wire.close();
+            throw failure;
+        }
+        return promise;
+    }
+
+    /// Says why, and closes: with `1008` or `1013` a client that is too slow. What waits here is given up; a client
+    /// that does not read does not hear why. Any thread.
+    ///
+    /// @param why its code and reason
+    /// @param patience how long the close may take to go out
+    /// @throws IllegalStateException if this handler is in no pipeline
+    public void close(WebSocketCloseStatus why, Duration patience) {
+        ChannelHandlerContext to = context();
+        try {
+            to.executor().execute(() -> {
+                end(new ClosedChannelException());
+                to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
+                to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
+            });
+        } catch (RejectedExecutionException loopIsDown) {
+            // and the channel with it
+        }
+    }
+
+    private ChannelHandlerContext context() {
+        ChannelHandlerContext to = context;
+        if (to == null) {
+            throw new IllegalStateException("handler is in no pipeline");
+        }
+        return to;
+    }
+
+    private void begin(ChannelHandlerContext to, Wire wire, ChannelPromise promise) {
+        Prepared message = new Prepared(wire, promise);
+        if (over != null) {
+            message.fail(over);
+        } else if (waiting.isEmpty() && wire.isOneFrame()) {
+            message.writeNext(to);
+            to.flush();
+        } else {
+            waiting.add(message);
+            pump(to);
+        }
+    }
+
+    /// Writes what waits while the channel takes it.
+    private void pump(ChannelHandlerContext to) {
+        if (pumping || waiting.isEmpty()) {
+            return;
+        }
+        pumping = true;
+        try {
+            while (!waiting.isEmpty() && to.channel().isWritable()) {
+                Waiting head = waiting.getFirst();
+                if (head.writeNext(to)) {
+                    waiting.remove(head);
+                }
+                // or a full buffer never empties
+                if (!to.channel().isWritable()) {
+                    to.flush();
+                }
+            }
+        } finally {
+            pumping = false;
+        }
+        to.flush();
+    }
+
+    @Override
+    public void write(ChannelHandlerContext to, Object message, ChannelPromise promise) {
+        if (waiting.isEmpty() || !(message instanceof WebSocketFrame) || isBetween(message)) {
+            to.write(message, promise);
+        } else if (message instanceof CloseWebSocketFrame) {
+            // nothing may follow it
+            end(new ClosedChannelException());
+            to.write(message, promise);
+        } else {
+            waiting.add(new Behind(message, promise));
+        }
+    }
+
+    /// Whether a frame may stand between those of a message (RFC 6455, 5.4).
+    private static boolean isBetween(Object frame) {
+        return frame instanceof PingWebSocketFrame || frame instanceof PongWebSocketFrame;
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext to) {
+        pump(to);
+        to.fireChannelWritabilityChanged();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext to, Object event) {
+        if (event instanceof IdleStateEvent idle) {
+            if (idle.state() == IdleState.READER_IDLE) {
+                to.close();
+            } else if (idle.state() == IdleState.WRITER_IDLE) {
+                to.writeAndFlush(new PingWebSocketFrame());
+            }
+        }
+        to.fireUserEventTriggered(event);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext to) {
+        context = to;
+        to.channel().attr(OF).set(this);
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext to) {
+        to.channel().attr(OF).compareAndSet(this, null);
+        end(new ClosedChannelException());
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext to) {
+        end(new ClosedChannelException());
+        to.fireChannelInactive();
+    }
+
+    /// Nothing more is taken, and what waits fails.
+    private void end(Throwable why) {
+        over = over == null ? why : over;
+        @Nullable Throwable failure = null;
+        for (Waiting each = waiting.poll(); each != null; each = waiting.poll()) {
+            try {
+                each.fail(why);
+            } catch (Throwable release) {
+                // the others are given back all the same
+                failure = failure == null ? release : failure;
+            }
+        }
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof RuntimeException exception) {
+            throw exception;
+        }
+    }
+
+    /// What waits for its turn.
+    private sealed interface Waiting {
+
+        /// Writes as much of it as goes at once.
+        ///
+        /// @return whether that was all
+        boolean writeNext(ChannelHandlerContext to);
+
+        void fail(Throwable why);
+    }
+
+    /// A frame of Netty's behind a message of several frames.
+    private record Behind(Object frame, ChannelPromise promise) implements Waiting {
+
+        @Override
+        public boolean writeNext(ChannelHandlerContext to) {
+            to.write(frame, promise);
+            return true;
+        }
+
+        @Override
+        public void fail(Throwable why) {
+            try {
+                ReferenceCountUtil.release(frame);
+            } finally {
+                promise.tryFailure(why);
+            }
+        }
+    }
+
+    /// A message, and how much of it was written.
+    private static final class Prepared implements Waiting {
+
+        private final Wire wire;
+        private final ChannelPromise promise;
+        private int next;
+
+        Prepared(Wire wire, ChannelPromise promise) {
+            this.wire = wire;
+            this.promise = promise;
+        }
+
+        @Override
+        public boolean writeNext(ChannelHandlerContext to) {
+            boolean last = next == wire.ends().length - 1;
+            try {
+                if (wire.isOneFrame()) {
+                    to.write(SealedByteBuf.move(wire.frames()), promise);
+                    return true;
+                }
+                long from = next == 0 ? 0 : wire.ends()[next - 1];
+                SealedBuffer frame = wire.frames().slice(from, wire.ends()[next] - from);
+                next++;
+                if (last) {
+                    try (wire) {
+                        to.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
+                    }
+                } else {
+                    to.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
+                }
+                return last;
+            } catch (Throwable failure) {
+                try {
+                    fail(failure);
+                } finally {
+                    if (next > 0) {
+                        to.close();
+                    }
+                }
+                return true;
+            }
+        }
+
+        /// A message of which some frames have gone out, and others not, ends the connection.
+        private void closeHole(Future<? super Void> done) {
+            if (!done.isSuccess()) {
+                promise.tryFailure(done.cause());
+                promise.channel().close();
+            }
+        }
+
+        @Override
+        public void fail(Throwable why) {
+            try (wire) {
+                promise.tryFailure(why);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.websocket;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionData;
+import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtension;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/// Offers of permessage-deflate, right and forged, and what is answered.
+class SharedDeflateTest {
+
+    private static final SharedDeflate DEFLATE = SharedDeflate.upTo(1 << 20);
+
+    /// As a handshake does.
+    static void agree(EmbeddedChannel channel) {
+        channel.pipeline().addFirst(answer(Map.of()).newExtensionEncoder());
+    }
+
+    private static WebSocketServerExtension answer(Map<String, String> offer) {
+        WebSocketServerExtension extension =
+                DEFLATE.handshakeExtension(new WebSocketExtensionData("permessage-deflate", offer));
+        assertNotNull(extension, () -> "declined: " + offer);
+        return extension;
+    }
+
+    private static Map<String, @Nullable String> answered(String name, @Nullable String value) {
+        Map<String, String> offer = new HashMap<>();
+        offer.put(name, value);
+        return answer(offer).newReponseData().parameters();
+    }
+
+    @Test
+    void answerAlwaysHasAFreshWindowForEachMessage() {
+        Map<String, @Nullable String> plain = answer(Map.of()).newReponseData().parameters();
+        assertTrue(plain.containsKey("server_no_context_takeover"), () -> plain.toString());
+        // what Chromium offers
+        assertTrue(answered("client_max_window_bits", null).containsKey("server_no_context_takeover"));
+        assertTrue(answered("server_no_context_takeover", null).containsKey("server_no_context_takeover"));
+        assertTrue(answered("client_no_context_takeover", null).containsKey("server_no_context_takeover"));
+        assertEquals("permessage-deflate", answer(Map.of()).newReponseData().name());
+    }
+
+    @Test
+    void windowThatTheJdkDoesNotHaveIsDeclined() {
+        for (int bits = 8; bits < 15; bits++) {
+            assertDeclined("server_max_window_bits", Integer.toString(bits));
+        }
+        assertEquals("15", answered("server_max_window_bits", "15").get("server_max_window_bits"));
+    }
+
+    @Test
+    void clientsWindowIsItsOwn() {
+        for (int bits = 8; bits <= 15; bits++) {
+            answered("client_max_window_bits", Integer.toString(bits));
+        }
+    }
+
+    @Test
+    void forgedOfferIsDeclined() {
+        for (String bits : new String[] {"", "7", "16", "08", "015", "-9", "1e1", "99999999999999999999", "１５", "x"}) {
+            assertDeclined("server_max_window_bits", bits);
+            assertDeclined("client_max_window_bits", bits);
+        }
+        assertDeclined("server_max_window_bits", null);
+        assertDeclined("server_no_context_takeover", "1");
+        assertDeclined("client_no_context_takeover", "true");
+        assertDeclined("unknown", null);
+        assertNull(DEFLATE.handshakeExtension(new WebSocketExtensionData("x-webkit-deflate-frame", Map.of())));
+    }
+
+    private static void assertDeclined(String name, @Nullable String value) {
+        Map<String, String> offer = new HashMap<>();
+        offer.put(name, value);
+        assertNull(
+                DEFLATE.handshakeExtension(new WebSocketExtensionData("permessage-deflate", offer)),
+                () -> name + "=" + value);
+    }
+
+    @Test
+    void channelSaysWhatItHasAgreedTo() {
+        EmbeddedChannel channel = new EmbeddedChannel();
+        assertFalse(SharedDeflate.isAgreed(channel));
+        agree(channel);
+        assertTrue(SharedDeflate.isAgreed(channel));
+        channel.finish();
+    }
+
+    @Test
+    void limitOfNothingIsRefused() {
+        assertEquals(
+                "a message has at least one byte: longest=0",
+                assertThrows(IllegalArgumentException.class, () -> SharedDeflate.upTo(0))
+                        .getMessage());
+    }
+}
