@@ -22,6 +22,18 @@ final class Bystander {
     ///
     /// @return `null`, or what went wrong; it begins with `waits` if the work did not end
     static @Nullable String run(Runnable work, Duration patience) {
+        // the operation may be one of a thread that is interrupted, and stays so
+        boolean interrupted = Thread.interrupted();
+        try {
+            return runToItsEnd(work, patience);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static @Nullable String runToItsEnd(Runnable work, Duration patience) {
         Future<?> running = THREADS.submit(work);
         try {
             running.get(patience.toMillis(), TimeUnit.MILLISECONDS);

@@ -3,9 +3,13 @@ package io.bulla.testkit;
 
 import io.bulla.testkit.FaultRun.Action;
 import io.bulla.testkit.FaultRun.Operation;
+import io.bulla.testkit.FaultScene.Memory;
+import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -14,6 +18,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /// Calls for each public operation of a module: by a rule for its class and the types of its parameters, or by a call
@@ -32,6 +38,8 @@ public final class FaultCatalogue {
         @Nullable
         Object on(@Nullable Object receiver, @Nullable Object... arguments) throws Exception;
     }
+
+    private static final Pattern TYPE = Pattern.compile("^public .*?\\b([a-z]\\w*(?:\\.[a-z]\\w*)+)\\.[A-Z]");
 
     private final String area;
     private final Set<String> packages = new TreeSet<>();
@@ -175,6 +183,40 @@ public final class FaultCatalogue {
             }
         }
         return List.copyOf(missing);
+    }
+
+    /// Fails a test if an operation of a module has no fault run, or a package of it is not in the catalogue.
+    ///
+    /// @param api the module's `api.txt`, whose types stand with their packages
+    /// @throws IOException if it cannot be read
+    /// @throws AssertionError which names all that is missing
+    public void checkWhole(Path api) throws IOException {
+        Set<String> published = new TreeSet<>();
+        for (String line : Files.readAllLines(api)) {
+            Matcher type = TYPE.matcher(line);
+            if (type.find()) {
+                published.add(type.group(1));
+            }
+        }
+        List<String> missing = missing();
+        if (!missing.isEmpty() || !published.equals(packages)) {
+            throw new AssertionError("not every operation is run: area=" + area + " missing=" + missing + " packages="
+                    + packages + " published=" + published);
+        }
+    }
+
+    /// Runs every operation while each foreign call that it makes fails or calls back, prints the report, and fails a
+    /// test if a promise did not hold.
+    ///
+    /// @param memories none for all of them
+    /// @throws AssertionError if there is a violation; it names the first ones
+    public void checkPromises(Memory... memories) {
+        FaultRun run = new FaultRun(area).callingBack();
+        if (memories.length > 0) {
+            run.on(memories);
+        }
+        runs().forEach(run::operation);
+        run.report().print().check();
     }
 
     /// Every operation by its signature, and the ways to run it.

@@ -62,6 +62,16 @@ record DirectFile(Descriptor descriptor, int memoryAlignment, int block) {
         }
     }
 
+    /// Closes it, and removes the file: there is no writer of it.
+    void remove(Path path) {
+        try {
+            descriptor.close();
+        } finally {
+            // what is thrown already says more than a file that stays
+            path.toFile().delete();
+        }
+    }
+
     private static DirectFile describe(int fd, String name) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment answer = arena.allocate(STATX_BYTES, 8);

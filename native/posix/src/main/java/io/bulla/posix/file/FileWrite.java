@@ -108,10 +108,11 @@ final class FileWrite {
 
         @Override
         public void run() {
-            if (use != null) {
-                use.close();
+            try (buffer) {
+                if (use != null) {
+                    use.close();
+                }
             }
-            buffer.close();
         }
     }
 }

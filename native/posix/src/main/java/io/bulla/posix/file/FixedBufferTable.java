@@ -116,6 +116,10 @@ public final class FixedBufferTable implements Registrar {
             throw new RegistrationRefusedException("table is closed");
         }
         takeUp();
+        if (closed) {
+            // by what was told that its memory is free
+            throw new RegistrationRefusedException("table is closed");
+        }
         return slots.fill(slab.address() + offset, length);
     }
 
@@ -211,9 +215,11 @@ public final class FixedBufferTable implements Registrar {
         } catch (PosixException refused) {
             throw new IllegalStateException("the ring does not tell what it has: slots=" + slots.size(), refused);
         }
-        closed = true;
-        loop.close();
-        slots.close();
+        if (!closed) {
+            closed = true;
+            loop.close();
+            slots.close();
+        }
     }
 
     @Override

@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
 /// [#flush()] is not known, and each later call says so. The kernel may then still read memory; each buffer is held
 /// until it does not.
 ///
-/// Belongs to the thread of its table.
+/// Belongs to the thread of its table. What a call makes a user's code do, a [MarkLookup] or a release, may not call
+/// the file: it is refused.
 public final class SealedFileWriter implements AutoCloseable {
 
     private static final int STAGING = 256 << 10;
@@ -73,6 +74,7 @@ public final class SealedFileWriter implements AutoCloseable {
     private long shortWrites;
     private @Nullable String broken;
     private boolean closed;
+    private boolean busy;
 
     /// @param name for messages
     SealedFileWriter(DirectFile file, String name, FixedBufferTable table, MarkLookup marks, Duration patience) {
@@ -115,17 +117,8 @@ public final class SealedFileWriter implements AutoCloseable {
             return writer;
         } finally {
             if (writer == null) {
-                remove(path, file);
+                file.remove(path);
             }
-        }
-    }
-
-    private static void remove(Path path, DirectFile file) {
-        try {
-            file.descriptor().close();
-        } finally {
-            // what is thrown already says more than a file that stays
-            path.toFile().delete();
         }
     }
 
@@ -140,17 +133,18 @@ public final class SealedFileWriter implements AutoCloseable {
     /// @throws IllegalStateException if this, or the buffer, is closed
     public long append(SealedBuffer buffer) throws IOException {
         checkUsable("append");
+        SealedBuffer held = buffer.share();
         long begin = size;
         long deadline = deadline();
-        try (SealedBuffer held = buffer.share()) {
-            attempt(() -> {
+        attempt(() -> {
+            try (held) {
                 IoVec bytes = held.iovec().lent();
                 for (int i = 0; i < bytes.regionCount(); i++) {
                     append(held, i, bytes.region(i), deadline);
                 }
                 settleAll(deadline);
-            });
-        }
+            }
+        });
         return begin;
     }
 
@@ -219,6 +213,7 @@ public final class SealedFileWriter implements AutoCloseable {
         if (closed) {
             return;
         }
+        checkNotBusy("close");
         try {
             if (broken == null) {
                 long deadline = deadline();
@@ -394,12 +389,15 @@ public final class SealedFileWriter implements AutoCloseable {
 
     /// A step that breaks the file if it fails: what the kernel has of it is not known.
     private void attempt(Step step) throws IOException {
+        busy = true;
         try {
             step.run();
         } catch (IOException | RuntimeException | Error failure) {
             broken = failure.toString();
             giveUp();
             throw failure;
+        } finally {
+            busy = false;
         }
     }
 
@@ -408,7 +406,6 @@ public final class SealedFileWriter implements AutoCloseable {
             table.cancelAll(file.descriptor());
         } catch (PosixException refused) {
             // what waits is held, until the table ends
-            return;
         }
     }
 
@@ -425,8 +422,15 @@ public final class SealedFileWriter implements AutoCloseable {
         }
     }
 
+    private void checkNotBusy(String call) {
+        if (busy) {
+            throw new IllegalStateException("file is in a call already: call=" + call + " path=" + name);
+        }
+    }
+
     private void checkUsable(String call) throws IOException {
         table.checkOwner();
+        checkNotBusy(call);
         if (closed) {
             throw new IllegalStateException("file is closed: call=" + call + " path=" + name);
         }

@@ -140,7 +140,11 @@ public final class SlabBorrower implements AutoCloseable {
     ///     then
     /// @throws IOException if the system refuses. What could not be mapped is given back; else the connection
     ///     is over
+    /// @throws IllegalStateException if the source of the copies calls this while a message is received
     public SealedBuffer receive() throws IOException {
+        if (receiving.isHeldByCurrentThread()) {
+            throw new IllegalStateException("borrower receives already: " + this);
+        }
         receiving.lock();
         try {
             while (true) {
@@ -221,8 +225,8 @@ public final class SlabBorrower implements AutoCloseable {
     /// @throws SealRefusedException if what came is not what a lender says; the connection is over then
     /// @throws IOException if the system refuses
     public void listen() throws IOException {
-        if (!receiving.tryLock()) {
-            // a thread that receives takes it in
+        if (receiving.isHeldByCurrentThread() || !receiving.tryLock()) {
+            // a thread that receives takes it in: another one, or this one, whose source calls back
             return;
         }
         try {
@@ -346,18 +350,28 @@ public final class SlabBorrower implements AutoCloseable {
         if (rights.count() != 0 || said.length() < 0 || said.length() > limit) {
             throw said.refused("bytes over the limit of " + limit + ", descriptors=" + rights.count());
         }
-        Region region = copies.allocate(Math.max(1, said.length()));
+        try {
+            return received(said.length());
+        } catch (IOException failure) {
+            // what comes next is the rest of the message, and no record
+            socket.breakStream(failure);
+            throw failure;
+        }
+    }
+
+    private SealedBuffer received(long length) throws IOException {
+        Region region = copies.allocate(Math.max(1, length));
         boolean whole = false;
         try {
             MemorySegment target = region.segment();
-            for (long done = 0; done < said.length(); ) {
-                long read = socket.receive(target.asSlice(done, said.length() - done));
+            for (long done = 0; done < length; ) {
+                long read = socket.receive(target.asSlice(done, length - done));
                 if (read < 0) {
-                    throw new EOFException("connection ended: wanted=" + said.length() + " read=" + done);
+                    throw new EOFException("connection ended: wanted=" + length + " read=" + done);
                 }
                 done += read;
             }
-            MemorySegment sealed = copies.seal(region, said.length());
+            MemorySegment sealed = copies.seal(region, length);
             whole = true;
             return SealedBuffer.adopt(sealed, region::release);
         } finally {

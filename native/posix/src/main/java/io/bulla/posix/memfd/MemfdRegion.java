@@ -11,7 +11,6 @@ import io.bulla.posix.internal.calls.Memfd;
 import io.bulla.posix.internal.calls.Unmapper;
 import io.bulla.posix.internal.memory.SealedFile;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// A memory file of its own.
@@ -59,10 +58,10 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     /// @param bytes a multiple of the page size, booked by the caller
     /// @return false if the system refuses; all is as before
     boolean grow(long bytes) {
+        Mapping last = writing();
         if (Memfd.truncate(fd, bytes) < 0) {
             return false;
         }
-        Mapping last = Objects.requireNonNull(writing, "writable mapping");
         if (!last.tryGrow(bytes) && !move(last, bytes)) {
             return false;
         }
@@ -73,7 +72,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     /// @throws PosixException if the system refuses; the region can only be released
     /// @throws IllegalStateException if a system call of the JDK is in the memory; the region is as before
     MemorySegment seal(long used, MappingProtection guard) throws PosixException {
-        Objects.requireNonNull(writing, "writable mapping").close();
+        writing().close();
         writing = null;
         check("ftruncate", Memfd.truncate(fd, used));
         check("fcntl", Memfd.addSeals(fd, Memfd.IMMUTABLE | Memfd.SEAL_SEAL));
@@ -125,6 +124,13 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
         }
         writing = moved;
         return true;
+    }
+
+    private Mapping writing() {
+        if (writing == null) {
+            throw new IllegalStateException("region is over: it was sealed, or a seal of it failed: " + descriptor);
+        }
+        return writing;
     }
 
     private void giveBack() {

@@ -92,18 +92,33 @@ public final class SealedFileHandoff implements AutoCloseable {
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     /// @throws io.bulla.buffer.MemoryLimitException if there is no memory for a copy
     public static SealedFileHandoff of(SealedBuffer handle, long format, MemfdSource copies) {
-        try (handle) {
-            MemorySegment whole = flat(handle.iovec());
-            SealedFile file = whole == null ? null : SealedFile.of(whole);
-            if (whole != null && file != null) {
-                return new SealedFileHandoff(handle.move(), file, file.offsetOf(whole), format, null);
+        SealedFileHandoff made = null;
+        boolean isClosed = false;
+        try {
+            try (handle) {
+                made = flatOrCopied(handle, format, copies);
             }
-            if (handle.byteSize() == 0) {
-                return empty(format, copies);
+            isClosed = true;
+            return made;
+        } finally {
+            // a listener or a release that throws at the close of the handle: there is no hand-over
+            if (made != null && !isClosed) {
+                made.close();
             }
-            SealedBuffer copy = handle.copy(copies);
-            return new SealedFileHandoff(copy, sealedFile(copy.iovec().region(0)), 0, format, null);
         }
+    }
+
+    private static SealedFileHandoff flatOrCopied(SealedBuffer handle, long format, MemfdSource copies) {
+        MemorySegment whole = flat(handle.iovec());
+        SealedFile file = whole == null ? null : SealedFile.of(whole);
+        if (whole != null && file != null) {
+            return new SealedFileHandoff(handle.move(), file, file.offsetOf(whole), format, null);
+        }
+        if (handle.byteSize() == 0) {
+            return empty(format, copies);
+        }
+        SealedBuffer copy = handle.copy(copies);
+        return new SealedFileHandoff(copy, sealedFile(copy.iovec().region(0)), 0, format, null);
     }
 
     /// The same with a digest (SHA-256) of the bytes, which every receiver can [#verify()]. It takes its time,

@@ -14,6 +14,7 @@ import io.bulla.posix.internal.calls.Libc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 
 /// An outbox over `sendmsg`, for kernels without io_uring: the kernel copies, so a send is done when it is
@@ -55,9 +56,14 @@ final class CallOutbox implements Outbox {
                 lanes.remove(socket);
             }
         }
+        if (closed) {
+            // by a listener of the handle's
+            lane.takeBack(send);
+            throw new IllegalStateException("outbox already closed");
+        }
         unfinished++;
         if (send.isEnded()) {
-            lane.waiting.removeLast();
+            lane.waiting.removeLastOccurrence(send);
             done(lane);
         }
         return send;
@@ -86,7 +92,7 @@ final class CallOutbox implements Outbox {
     public void close() {
         checkOwner();
         closed = true;
-        for (Lane lane : lanes.values()) {
+        for (Lane lane : List.copyOf(lanes.values())) {
             if (!lane.isFinished()) {
                 lane.abort();
                 giveUp(lane, Errno.ECANCELED.number());
@@ -97,7 +103,8 @@ final class CallOutbox implements Outbox {
     }
 
     private void push() {
-        for (Lane lane : lanes.values()) {
+        // a copy: a release may send, or close this
+        for (Lane lane : List.copyOf(lanes.values())) {
             try {
                 push(lane);
             } catch (RuntimeException | Error failure) {
@@ -119,6 +126,11 @@ final class CallOutbox implements Outbox {
                 send.kernel.notTaken(false);
                 return;
             }
+            boolean ends = result <= 0 || result == send.kernel.remaining();
+            if (ends) {
+                // first: a release may call back, and then this send waits no more
+                lane.waiting.remove();
+            }
             try {
                 if (result > 0) {
                     send.accepted(result, false);
@@ -129,8 +141,7 @@ final class CallOutbox implements Outbox {
                 // a release or a listener; the send has ended all the same
                 failures.add(failure);
             }
-            if (send.isEnded()) {
-                lane.waiting.remove();
+            if (ends) {
                 done(lane);
             }
             if (send.failure() != null) {

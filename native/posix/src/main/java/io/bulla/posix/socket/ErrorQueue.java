@@ -37,29 +37,30 @@ final class ErrorQueue {
 
     private ErrorQueue() {}
 
-    /// Takes out all that is there.
+    /// Takes out the next message, which has one range.
     ///
+    /// @param listener may call back
+    /// @return false if there is none
     /// @throws PosixException if the system refuses
-    static void drain(int fd, Listener listener) throws PosixException {
+    static boolean next(int fd, Listener listener) throws PosixException {
         Call call = Call.current();
-        while (true) {
-            MemorySegment message = call.message.fill((byte) 0);
-            message.set(ADDRESS, Call.MSGHDR_CONTROL, call.control);
-            message.set(JAVA_LONG, Call.MSGHDR_CONTROLLEN, call.control.byteSize());
-            long result = call.recvmsg(fd, MSG_ERRQUEUE | Libc.MSG_DONTWAIT);
-            long length = message.get(JAVA_LONG, Call.MSGHDR_CONTROLLEN);
-            message.fill((byte) 0);
-            if (result == -Libc.EAGAIN) {
-                return;
-            }
-            if (result < 0) {
-                throw CallFailure.of("recvmsg", (int) -result, "flags=MSG_ERRQUEUE socket=" + fd);
-            }
-            parse(call.control.asSlice(0, length), listener);
+        MemorySegment message = call.message.fill((byte) 0);
+        message.set(ADDRESS, Call.MSGHDR_CONTROL, call.control);
+        message.set(JAVA_LONG, Call.MSGHDR_CONTROLLEN, call.control.byteSize());
+        long result = call.recvmsg(fd, MSG_ERRQUEUE | Libc.MSG_DONTWAIT);
+        long length = message.get(JAVA_LONG, Call.MSGHDR_CONTROLLEN);
+        message.fill((byte) 0);
+        if (result == -Libc.EAGAIN) {
+            return false;
         }
+        if (result < 0) {
+            throw CallFailure.of("recvmsg", (int) -result, "flags=MSG_ERRQUEUE socket=" + fd);
+        }
+        tell(call.control.asSlice(0, length), listener);
+        return true;
     }
 
-    private static void parse(MemorySegment control, Listener listener) {
+    private static void tell(MemorySegment control, Listener listener) {
         long at = 0;
         while (at + HEADER_BYTES <= control.byteSize()) {
             long length = control.get(JAVA_LONG, at);
@@ -72,6 +73,8 @@ final class ErrorQueue {
                         control.get(JAVA_INT, data + 8),
                         control.get(JAVA_INT, data + 12),
                         control.get(JAVA_BYTE, data + 6) == CODE_COPIED);
+                // the listener may have called back, and used the scratch
+                return;
             }
             at += Math.max(HEADER_BYTES, length + 7 & -8);
         }

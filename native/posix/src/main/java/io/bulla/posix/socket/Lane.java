@@ -74,7 +74,9 @@ final class Lane {
     void takeBack(SocketSend last) {
         waiting.removeLastOccurrence(last);
         try {
-            last.giveUp(Errno.ECANCELED.number());
+            if (!last.isEnded()) {
+                last.giveUp(Errno.ECANCELED.number());
+            }
         } finally {
             done();
         }

@@ -94,13 +94,17 @@ final class RingOutbox implements Outbox {
         }
         SocketSend send = lane.add(handle);
         try {
+            if (closing) {
+                // by a listener of the handle's
+                throw new IllegalStateException("outbox already closed");
+            }
             takeSlot(lane, send);
         } catch (Throwable failure) {
             lane.takeBack(send);
             throw failure;
         }
         if (send.isEnded()) {
-            lane.waiting.removeLast();
+            lane.waiting.removeLastOccurrence(send);
             settle(lane, send);
         } else if (lane.waiting.size() == 1) {
             ready.add(lane);
@@ -145,6 +149,10 @@ final class RingOutbox implements Outbox {
         try {
             cancelAll();
             while (unfinished() > 0) {
+                settleDone();
+                if (unfinished() == 0) {
+                    break;
+                }
                 if (System.nanoTime() - end > 0) {
                     throw new IllegalStateException("the kernel still reads what was sent: sends=" + unfinished());
                 }
@@ -160,6 +168,15 @@ final class RingOutbox implements Outbox {
         OPEN.remove(this);
         loop.close();
         failures.rethrow();
+    }
+
+    /// A release that closes the outbox is called before its send is settled.
+    private void settleDone() {
+        for (Slot each : new ArrayList<>(slots)) {
+            if (each != null) {
+                settle(each.lane(), each.send());
+            }
+        }
     }
 
     private void cancelAll() throws PosixException {
@@ -191,6 +208,10 @@ final class RingOutbox implements Outbox {
                 continue;
             }
             MemorySegment request = loop.request();
+            if (ready.peek() != lane || lane.waiting.isEmpty() || lane.busy) {
+                // completions came first, and a release that called back
+                continue;
+            }
             ready.remove();
             if (lane.wantsReady) {
                 awaitReady(lane, request);
@@ -263,14 +284,15 @@ final class RingOutbox implements Outbox {
 
     private void answered(Lane lane, SocketSend send, int result, boolean more) {
         if (result > 0) {
+            if (result == send.kernel.remaining()) {
+                // first: a release may call back, and then this send waits no more
+                lane.waiting.remove();
+            }
             try {
                 send.accepted(result, more);
             } catch (RuntimeException | Error failure) {
                 // a release or a listener; the bytes are accepted all the same
                 failures.add(failure);
-            }
-            if (send.isEnded()) {
-                lane.waiting.remove();
             }
             again(lane);
             return;

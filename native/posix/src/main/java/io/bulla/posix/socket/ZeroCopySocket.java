@@ -100,7 +100,14 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
     /// @throws PosixException if the socket is closed or its stream broken, or the system refuses
     /// @throws IllegalArgumentException if a region lies on the heap
+    /// @throws IllegalStateException if a release or a listener calls it in the middle of another send of its
+    ///     thread, whose bytes it would part; the handle is closed
     public SocketSend send(SealedBuffer handle) throws PosixException {
+        if (sending.isHeldByCurrentThread()) {
+            handle.close();
+            throw new IllegalStateException(
+                    "send out of order: a release sends in the middle of another send: " + this);
+        }
         SocketSend send = new SocketSend(socket, handle);
         sending.lock();
         try {
@@ -154,7 +161,7 @@ public final class ZeroCopySocket implements AutoCloseable {
             return 0;
         }
         long before = notifiedCalls;
-        ErrorQueue.drain(fd, this::notified);
+        while (!closed.get() && ErrorQueue.next(fd, this::notified)) {}
         return (int) (notifiedCalls - before);
     }
 

@@ -20,6 +20,7 @@ import io.bulla.pool.device.Peer;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.fixtures.Capabilities;
+import io.bulla.posix.fixtures.FixedBufferTables;
 import io.bulla.posix.internal.calls.SyscallInterceptor;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;

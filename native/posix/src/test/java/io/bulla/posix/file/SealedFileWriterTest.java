@@ -18,6 +18,7 @@ import io.bulla.pool.SlabSource;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.fixtures.Descriptors;
+import io.bulla.posix.fixtures.FixedBufferTables;
 import io.bulla.posix.internal.calls.Call;
 import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.calls.Libc;

@@ -17,6 +17,7 @@ import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.fixtures.Capabilities;
 import io.bulla.posix.fixtures.SendFixture;
+import io.bulla.posix.fixtures.ZeroCopySockets;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.image;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-import io.bulla.testkit.FaultCatalogue;
-import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultScene.Memory;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,32 +11,17 @@ import org.junit.jupiter.api.io.TempDir;
 /// Every public operation of this module, while each foreign call that it makes fails or calls back.
 class EveryOperationFaultTest {
 
-    private static final Pattern TYPE = Pattern.compile("^public .*?\\b(io\\.bulla(?:\\.[a-z]+)+)\\.[A-Z]");
-
     @TempDir
     private Path folder;
 
     @Test
-    void noPublicOperationIsWithoutAFaultRun() {
-        assertEquals(List.of(), ImageCalls.all(folder).missing());
-    }
-
-    @Test
-    void everyPackageIsRun() throws IOException {
-        Set<String> packages = Files.readAllLines(Path.of("api.txt")).stream()
-                .map(TYPE::matcher)
-                .filter(Matcher::find)
-                .map(type -> type.group(1))
-                .collect(Collectors.toSet());
-        assertEquals(packages, ImageCalls.all(folder).packages());
+    void noPublicOperationIsWithoutAFaultRun() throws IOException {
+        ImageCalls.all(folder).checkWhole(Path.of("api.txt"));
     }
 
     @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
-        FaultCatalogue all = ImageCalls.all(folder);
-        FaultRun run = new FaultRun(all.area()).on(Memory.ARENA).callingBack();
-        all.runs().forEach(run::operation);
-        run.report().print().check();
+        ImageCalls.all(folder).checkPromises(Memory.ARENA);
     }
 }

@@ -90,12 +90,17 @@ public record Endpoint(int domain, MemorySegment address, String where) {
         });
     }
 
-    /// @return the descriptor of a listening socket
+    /// @return the descriptor of a listening socket; after an exception there is no file of it
     public int listen() throws PosixException {
         return open((call, fd) -> {
             check("setsockopt", call.setsockopt(fd, Libc.SOL_SOCKET, Libc.SO_REUSEADDR, 1));
             check("bind", call.bind(fd, address, (int) address.byteSize()));
-            check("listen", call.listen(fd, BACKLOG));
+            int listening = call.listen(fd, BACKLOG);
+            if (listening < 0 && domain == Libc.AF_UNIX) {
+                // the bind has made it; what is thrown says more than a file that stays
+                Path.of(address.getString(2)).toFile().delete();
+            }
+            check("listen", listening);
         });
     }
 

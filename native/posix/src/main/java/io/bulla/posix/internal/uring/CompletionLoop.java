@@ -18,7 +18,8 @@ import java.lang.foreign.MemorySegment;
 /// request, filled in --give--> the kernel --takeUp, await--> the listener
 /// ```
 ///
-/// A completion that belongs to none, a cancellation's, is dropped here. Belongs to the thread that made it.
+/// A completion that belongs to none, a cancellation's, is dropped here. The listener may call back, and close the
+/// loop: nothing is given or taken up from then on. Belongs to the thread that made it.
 public final class CompletionLoop implements AutoCloseable {
 
     // user data of a request that nothing waits for
@@ -105,6 +106,9 @@ public final class CompletionLoop implements AutoCloseable {
     ///
     /// @param millis how long at most; -1 for ever
     public void await(int millis) throws PosixException {
+        if (!ring.isOpen()) {
+            return;
+        }
         long result = Call.current().poll(ring.fd(), Libc.POLLIN, millis);
         if (result < 0) {
             throw CallFailure.of("poll", (int) -result, "ring=" + ring.fd());

@@ -107,6 +107,7 @@ public final class Ring implements AutoCloseable {
     private final int cqMask;
     // the tail that the kernel will see next
     private int tail;
+    private boolean closed;
 
     /// @throws PosixException with `ENOSYS` or `EPERM` where there is no io_uring, or an older one
     public Ring(int entries) throws PosixException {
@@ -154,11 +155,19 @@ public final class Ring implements AutoCloseable {
         return opcode <= last && (probe.get(JAVA_SHORT, 16 + 8L * opcode + 2) & PROBE_SUPPORTED) != 0;
     }
 
+    public boolean isOpen() {
+        return !closed;
+    }
+
     /// A place for one more request, zeroed, to be filled in before the next [#enter].
     ///
     /// @return `null` if the ring is full
+    /// @throws IllegalStateException if it is closed
     @Nullable
     public MemorySegment next() {
+        if (closed) {
+            throw new IllegalStateException("ring is closed already: ring=" + fd);
+        }
         // acquire: ordering 1, the kernel has read what was there
         int head = (int) INT.getAcquire(rings, sqHead);
         if (tail - head == sqEntries) {
@@ -168,10 +177,14 @@ public final class Ring implements AutoCloseable {
         return requests.asSlice(place, SQE_BYTES).fill((byte) 0);
     }
 
-    /// Hands the kernel all requests that were filled in, and has it tell what it has done.
+    /// Hands the kernel all requests that were filled in, and has it tell what it has done. Nothing, once it is
+    /// closed.
     ///
     /// @throws PosixException with `EAGAIN` or `EBUSY` if completions are to be read first
     public void enter() throws PosixException {
+        if (closed) {
+            return;
+        }
         // release: ordering 1, the requests are written above this line
         INT.setRelease(rings, sqTail, tail);
         do {
@@ -188,22 +201,29 @@ public final class Ring implements AutoCloseable {
         } while (tail != (int) INT.getAcquire(rings, sqHead));
     }
 
-    /// Reads the completions that are there.
+    /// Reads the completions that are there. The listener may call back: read on, or close the ring.
     ///
     /// @return how many
     public int reap(Listener listener) {
-        // plain: no other thread writes the head
-        int head = rings.get(JAVA_INT, cqHead);
+        if (closed) {
+            return 0;
+        }
         // acquire: ordering 2, completions below the tail are written
         int end = (int) INT.getAcquire(rings, cqTail);
-        int count = end - head;
-        for (; head != end; head++) {
+        int count = 0;
+        while (!closed) {
+            // plain: no other thread writes the head; read again, for the listener may have read on
+            int head = rings.get(JAVA_INT, cqHead);
+            if (end - head <= 0) {
+                break;
+            }
             long at = cqes + (head & cqMask) * CQE_BYTES;
             long userData = rings.get(JAVA_LONG, at);
             int result = rings.get(JAVA_INT, at + 8);
             int flags = rings.get(JAVA_INT, at + 12);
             // release: ordering 2, the place is read above this line
             INT.setRelease(rings, cqHead, head + 1);
+            count++;
             listener.completed(userData, result, flags);
         }
         return count;
@@ -212,6 +232,10 @@ public final class Ring implements AutoCloseable {
     /// Once nothing is in flight: the kernel would go on in the dark.
     @Override
     public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         unmap(requests);
         unmap(rings);
         Call.current().close(fd);

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.local;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-import io.bulla.testkit.FaultCatalogue;
-import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,32 +14,17 @@ import org.junit.jupiter.api.io.TempDir;
 @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class EveryOperationFaultTest {
 
-    private static final Pattern TYPE = Pattern.compile("^public .*?\\b(io\\.bulla(?:\\.[a-z]+)+)\\.[A-Z]");
-
     @TempDir
     private Path folder;
 
     @Test
-    void noPublicOperationIsWithoutAFaultRun() {
-        assertEquals(List.of(), SlabMemoryCalls.all(folder).missing());
-    }
-
-    @Test
-    void everyPackageIsRun() throws IOException {
-        Set<String> packages = Files.readAllLines(Path.of("api.txt")).stream()
-                .map(TYPE::matcher)
-                .filter(Matcher::find)
-                .map(type -> type.group(1))
-                .collect(Collectors.toSet());
-        assertEquals(packages, SlabMemoryCalls.all(folder).packages());
+    void noPublicOperationIsWithoutAFaultRun() throws IOException {
+        SlabMemoryCalls.all(folder).checkWhole(Path.of("api.txt"));
     }
 
     @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
-        FaultCatalogue all = SlabMemoryCalls.all(folder);
-        FaultRun run = new FaultRun(all.area()).on(Memory.ARENA).callingBack();
-        all.runs().forEach(run::operation);
-        run.report().print().check();
+        SlabMemoryCalls.all(folder).checkPromises(Memory.ARENA);
     }
 }
