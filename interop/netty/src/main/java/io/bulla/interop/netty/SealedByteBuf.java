@@ -64,11 +64,12 @@ public final class SealedByteBuf {
                 own.close();
                 return Unpooled.EMPTY_BUFFER;
             }
+            if (bytes.regionCount() == 1) {
+                ByteBuffer view = bytes.lent().region(0).asByteBuffer();
+                return new RegionByteBuf(view, new SendTicket(own, 1), bytes.isStamped());
+            }
             ByteBuffer[] views = bytes.lent().asByteBuffers();
             SendTicket ticket = new SendTicket(own, views.length);
-            if (views.length == 1) {
-                return new RegionByteBuf(views[0], ticket, bytes.isStamped());
-            }
             ByteBuf[] parts = new ByteBuf[views.length];
             for (int i = 0; i < parts.length; i++) {
                 parts[i] = new RegionByteBuf(views[i], ticket, bytes.isStamped());

@@ -49,18 +49,16 @@ public final class PreparedMessage implements AutoCloseable {
     /// @throws io.bulla.buffer.ReleasedBufferException if the message is closed
     /// @throws io.bulla.buffer.MemoryLimitException if there is no memory; a later write tries again
     public long compress() {
-        try (SealedBuffer form = share(true).frames()) {
+        try (SealedBuffer form = form(true).frames().share()) {
             return form.byteSize();
         }
     }
 
-    /// The form for a channel.
+    /// The form for a channel, which stays the message's: a share of it says whether it is closed.
     ///
     /// @param compressed whether the channel has agreed to it
-    /// @return with a handle of the caller's
-    Wire share(boolean compressed) {
-        Wire form = compressed ? deflated() : plain;
-        return new Wire(form.frames().share(), form.ends());
+    Wire form(boolean compressed) {
+        return compressed ? deflated() : plain;
     }
 
     private Wire deflated() {

@@ -81,8 +81,14 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     public ChannelFuture write(PreparedMessage message) {
         ChannelHandlerContext to = context();
         ChannelPromise promise = to.newPromise();
-        Wire wire = message.share(SharedDeflate.isAgreed(to.channel()));
-        if (to.executor().inEventLoop()) {
+        Wire form = message.form(SharedDeflate.isAgreed(to.channel()));
+        boolean onLoop = to.executor().inEventLoop();
+        if (onLoop && over == null && waiting.isEmpty() && form.isOneFrame()) {
+            // what most are: no handle but that of the bytes
+            return to.writeAndFlush(SealedByteBuf.share(form.frames()), promise);
+        }
+        Wire wire = form.share();
+        if (onLoop) {
             begin(to, wire, promise);
             return promise;
         }

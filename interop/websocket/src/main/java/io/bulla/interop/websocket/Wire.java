@@ -85,6 +85,11 @@ record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
         return ends.length == 1;
     }
 
+    /// @return with a handle of the caller's
+    Wire share() {
+        return new Wire(frames.share(), ends);
+    }
+
     @Override
     public void close() {
         frames.close();
