@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
+import io.bulla.pool.SlabSource;
 import io.bulla.refcount.RefCount;
 import java.io.File;
 import java.io.IOException;
@@ -37,9 +38,21 @@ class FullHeapTest {
         }
     }
 
+    @Test
+    void slotsOfAPoolAreLostAtNoAllocation() throws Exception {
+        String said = run(SlotSweep.class, "-Xmx8m", "-Xint", "-XX:-UseTLAB");
+        for (String way : List.of("FIRST refused=true", "CARVED refused=true", "DEPOT refused=true")) {
+            assertTrue(said.contains(way + " lost=0\n"), said);
+        }
+        // who gives back hears nothing of it
+        for (String way : List.of("SPILLED refused=false", "FOREIGN refused=false")) {
+            assertTrue(said.contains(way + " lost=0\n"), said);
+        }
+    }
+
     /// In a JVM of its own.
     private static String run(Class<?> program, String... options) throws IOException, InterruptedException {
-        String classPath = Stream.of(RefCount.class, IoVec.class, SealedBuffer.class, program)
+        String classPath = Stream.of(RefCount.class, IoVec.class, SealedBuffer.class, SlabSource.class, program)
                 .map(FullHeapTest::rootOf)
                 .distinct()
                 .collect(Collectors.joining(File.pathSeparator));

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob;
 import io.bulla.fuzz.FuzzInput;
 import io.bulla.fuzz.FuzzTarget;
 import io.bulla.fuzz.Heap;
+import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -47,7 +48,7 @@ public final class FrameFuzz implements FuzzTarget {
                 !frame.kind().isSequenced()
                         || frame.offset() >= 0
                                 && frame.offset() + frame.length() <= frame.total()
-                                && frame.total() <= limit,
+                                && (frame.total() <= limit || frame.lane() == Lane.CONTROL),
                 "fragment outside of its message",
                 frame,
                 limit);

@@ -33,7 +33,6 @@ class EveryOperationHasAFaultRunTest {
             Map.entry(
                     "testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
             Map.entry("native/fabric", "needs libfabric: nothing of it runs where the library cannot be loaded"),
-            Map.entry("runtime/oob", "OobFaultTest runs what a node calls, without call backs"),
             Map.entry("runtime/oob-fabric", "needs libfabric, as native/fabric"));
 
     /// The test of a module that has its catalogue in its own tests.

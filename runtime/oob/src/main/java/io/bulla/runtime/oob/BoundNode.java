@@ -72,7 +72,7 @@ public final class BoundNode implements AutoCloseable {
             return node;
         } finally {
             if (!started) {
-                free();
+                await(free());
             }
         }
     }
@@ -81,10 +81,14 @@ public final class BoundNode implements AutoCloseable {
     @Override
     public void close() {
         if (taken.compareAndSet(false, true)) {
-            CompletableFuture<Void> freed = free();
-            if (!socket.loop().inEventLoop()) {
-                freed.join();
-            }
+            await(free());
+        }
+    }
+
+    /// But for the loop, which frees it.
+    private void await(CompletableFuture<Void> freed) {
+        if (!socket.loop().inEventLoop()) {
+            freed.join();
         }
     }
 

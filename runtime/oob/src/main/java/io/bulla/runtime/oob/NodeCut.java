@@ -153,7 +153,24 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
     /// Closes the handles of all messages. A node that was restored has its own.
     @Override
     public void close() {
-        handles().forEach(SealedBuffer::close);
+        Throwable first = null;
+        for (SealedBuffer handle : handles()) {
+            try {
+                handle.close();
+            } catch (RuntimeException | Error failure) {
+                // what gives one back may fail, and each other one is given back all the same
+                if (first == null) {
+                    first = failure;
+                } else {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        if (first instanceof Error error) {
+            throw error;
+        } else if (first != null) {
+            throw (RuntimeException) first;
+        }
     }
 
     private List<SealedBuffer> handles() {

@@ -565,15 +565,15 @@ public final class OobNode implements AutoCloseable {
 
     /// Ends the node: no send is taken any more; what is on its way has time until the deadline, and then
     /// fails. Peers are told; the port is free, messages that were not handled are dropped, threads end.
-    /// Closing again waits for the first one. Called by a handler, a listener or on the event loop, it does not
-    /// wait.
+    /// Closing again waits for the first one. Called on a thread of the node, as by a handler, a listener or what
+    /// checks signatures, it does not wait.
     ///
     /// @param drain time for what is on its way, perhaps zero
     public void close(Duration drain) {
         if (closing.compareAndSet(false, true)) {
             end(nodeLoop.close(Deadlines.nanos(drain)));
         }
-        if (!nodeLoop.handlerExecutor().isRunningHere() && !nodeLoop.eventLoop().inEventLoop()) {
+        if (!nodeLoop.isRunningHere()) {
             closed.join();
         }
     }

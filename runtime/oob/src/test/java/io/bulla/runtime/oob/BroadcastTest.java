@@ -324,4 +324,19 @@ class BroadcastTest {
         }
         assertFalse(seen.contains(new BroadcastKey(0, 1, 1)), "sixteen are remembered");
     }
+
+    /// The ranks that failed are 4 bytes each.
+    @Test
+    void confirmationReachesANodeThatTakesNoMessageOfItsLength() throws Exception {
+        cluster.directory = peer -> peer == 2 ? null : cluster.address(peer);
+        for (int rank = 0; rank < 2; rank++) {
+            cluster.add(rank, 3, builder -> builder.routing(new Radix(1)).limit(0));
+        }
+        try (SealedBuffer nothing = SealedBuffer.concat()) {
+            BroadcastResult result =
+                    result(cluster.node(0).broadcast(TAG + 1, nothing).toCompletableFuture());
+            assertEquals(1, result.reached());
+            assertEquals(List.of(2), result.failed());
+        }
+    }
 }

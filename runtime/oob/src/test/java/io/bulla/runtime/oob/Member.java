@@ -24,6 +24,12 @@ final class Member implements AutoCloseable {
 
     /// @param offer address of a bulk line, or `null`
     Member(int rank, int nodes, InetSocketAddress node, byte[] offer) throws IOException {
+        this(rank, nodes, node, offer, 1L << 30);
+    }
+
+    /// @param offer address of a bulk line, or `null`
+    /// @param limit the longest message that it takes
+    Member(int rank, int nodes, InetSocketAddress node, byte[] offer, long limit) throws IOException {
         this.rank = rank;
         this.channel = SocketChannel.open(node);
         byte[] more = offer == null ? new byte[0] : BulkOffer.part(offer);
@@ -41,7 +47,7 @@ final class Member implements AutoCloseable {
                         0,
                         Wire.LIFE + rank,
                         1L << 40,
-                        1L << 30,
+                        limit,
                         Hello.SIGNED_BROADCASTS)
                 .writeTo(words);
         words.writeBytes(more);

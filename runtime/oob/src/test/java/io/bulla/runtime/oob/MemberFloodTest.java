@@ -8,6 +8,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -41,6 +42,10 @@ class MemberFloodTest {
 
     /// Node 1, and a member of rank 0 that is none.
     private void start(UnaryOperator<OobNodeBuilder> setup, byte[] offer) throws IOException {
+        start(setup, offer, 1L << 30);
+    }
+
+    private void start(UnaryOperator<OobNodeBuilder> setup, byte[] offer, long limit) throws IOException {
         cluster.directory = peer -> null;
         node = cluster.add(
                 1,
@@ -49,7 +54,7 @@ class MemberFloodTest {
                         .heartbeat(Duration.ofMinutes(1))
                         .queuePerPeer(MOST, 64 << 20)));
         node.receiveNotices(Runnable::run, (peer, topic, text) -> noticed.release());
-        member = new Member(0, NODES, node.address(), offer);
+        member = new Member(0, NODES, node.address(), offer, limit);
     }
 
     @AfterEach
@@ -136,6 +141,22 @@ class MemberFloodTest {
         member.acknowledge(0, 0, answered).control(Frame.Kind.RESUME).say();
         settle();
         assertEquals(0, queued());
+    }
+
+    /// What a hello says of messages is no reason to keep what is owed for broadcasts.
+    @Test
+    void confirmationsReachAMemberThatTakesNoMessageOfTheirLength() throws Exception {
+        start(builder -> builder.routing(new Radix(1)), null, 3);
+        node.lost(2, "as told");
+        for (int i = 0; i < FLOOD; i++) {
+            // confirmed with the rank below, which has failed
+            member.broadcast(0, 7, 1 + i, 4, 4, Lane.SMALL).say();
+            assertEquals(Integer.BYTES, member.read(Frame.Kind.CONFIRM).getInt(56));
+            member.acknowledge(0, 0, 1 + i);
+        }
+        settle();
+        assertEquals(0, queued());
+        assertEquals(0, onLoop(() -> node.loop().broadcasts().owed()));
     }
 
     @Test

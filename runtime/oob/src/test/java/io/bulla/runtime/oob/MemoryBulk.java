@@ -32,6 +32,10 @@ final class MemoryBulk implements BulkTransport {
 
         private final Map<Long, Landing> landings = new ConcurrentHashMap<>();
         private final AtomicLong keys = new AtomicLong(100);
+
+        boolean isEmpty() {
+            return landings.isEmpty();
+        }
     }
 
     private final Net net;

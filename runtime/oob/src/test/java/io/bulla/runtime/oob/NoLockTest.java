@@ -3,12 +3,19 @@ package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.Lease;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +26,7 @@ class NoLockTest {
     private static final int ASKED = 6;
     private static final int QUIET = 7;
     private static final int NEVER_SENT = 8;
+    private static final int KEPT = 9;
 
     private final Cluster cluster = new Cluster();
     private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
@@ -76,5 +84,33 @@ class NoLockTest {
         assertEquals("self free", next());
         cluster.node(1).close();
         assertEquals("listener free", next());
+    }
+
+    @Test
+    void otherThreadsGetThroughWhileAListenerHearsOfAPeek() throws Exception {
+        cluster.start(2);
+        AtomicBoolean peeks = new AtomicBoolean();
+        LeaseTrace listener = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, Object tag) {
+                if (peeks.getAndSet(false)) {
+                    whileAnotherCalls(0, "peek");
+                }
+                return lease;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {}
+        };
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), listener);
+                BufferBuilder builder = BufferBuilder.create(source);
+                SealedBuffer message = builder.putInt(1).seal()) {
+            cluster.node(0).send(0, KEPT, message);
+            Cluster.await("it is kept", () -> cluster.node(0).unclaimedBytes() > 0);
+            peeks.set(true);
+            cluster.node(0).peek(KEPT).orElseThrow().buffer().close();
+            assertEquals("peek free", next());
+            cluster.node(0).receiveOnce(KEPT).thenAccept(kept -> kept.buffer().close());
+        }
     }
 }

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.security;
 import io.bulla.runtime.oob.Security;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 
 /// Files of the nodes of one trial job, for tests of other packages.
@@ -23,6 +24,15 @@ public final class NodeFiles {
 
     public Security certified(int rank) throws IOException {
         return trial.node(rank);
+    }
+
+    /// Authority, certificates and key of a node.
+    public List<Path> certifiedFiles(int rank) throws IOException {
+        return trial.files(trial.authority().issue(rank));
+    }
+
+    public Path secretFile() throws IOException {
+        return Trial.secret(folder, "a secret that is long enough");
     }
 
     /// Somebody who speaks TLS and trusts everybody.

@@ -9,6 +9,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 
 /// Files of a trial job.
 record Trial(Path folder, CertificateAuthority authority) {
@@ -32,6 +33,11 @@ record Trial(Path folder, CertificateAuthority authority) {
 
     TlsCertificates node(CertificateAuthority.Issued issued, InstantSource clock) throws IOException {
         return TlsCertificates.ofFiles(ca(), chain(issued), secret(folder, issued.keyPem()), clock);
+    }
+
+    /// Authority, certificates and key.
+    List<Path> files(CertificateAuthority.Issued issued) throws IOException {
+        return List.of(ca(), chain(issued), secret(folder, issued.keyPem()));
     }
 
     /// Gives a node fresh files of this job.

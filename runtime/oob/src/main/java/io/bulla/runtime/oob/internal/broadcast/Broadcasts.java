@@ -74,6 +74,11 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
         return relay.sends();
     }
 
+    /// Confirmations that parents have not acknowledged.
+    public int owed() {
+        return confirmations.owed();
+    }
+
     public boolean isDrained() {
         return active.isEmpty();
     }

@@ -37,6 +37,11 @@ final class Confirmations implements Confirmation.Events {
         this.seen = seen;
     }
 
+    /// How many are on their way.
+    int owed() {
+        return underway.values().stream().mapToInt(Map::size).sum();
+    }
+
     /// All below this node have a broadcast, or have failed.
     void confirm(Broadcast broadcast) {
         Broadcast.Outcome outcome = broadcast.outcome();

@@ -59,9 +59,12 @@ final class LocalDelivery {
             origins.checkUnsigned();
             return new OriginChecks.Opened(broadcast.whole(), null);
         }
-        try (SealedBuffer whole = broadcast.whole()) {
+        SealedBuffer whole = broadcast.whole();
+        try {
             return origins.open(
                     broadcast.key, broadcast.tag, broadcast.options, whole, wrong -> checked(broadcast, wrong));
+        } finally {
+            origins.close(whole);
         }
     }
 

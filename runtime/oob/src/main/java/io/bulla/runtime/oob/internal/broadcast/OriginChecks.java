@@ -101,6 +101,11 @@ public final class OriginChecks {
         }
     }
 
+    /// Closes a handle, whatever its release does.
+    void close(SealedBuffer handle) {
+        surround.closing().accept(handle);
+    }
+
     void start(OriginCheck check) {
         thread.put(check);
     }
@@ -119,6 +124,11 @@ public final class OriginChecks {
 
     public long refused() {
         return refused.sum();
+    }
+
+    /// Whether the caller is what checks.
+    public boolean isRunningHere() {
+        return thread.isRunningHere();
     }
 
     public void tick() {

@@ -42,6 +42,8 @@ public final class OwnBroadcasts {
     /// @throws IOException if there is no room, or it cannot be signed
     public OwnBroadcast make(int tag, SendOptions options, SealedBuffer buffer) throws IOException {
         Peer[] children = children();
+        // made here if it is not there yet: that calls the user's memory, which may fail
+        peers.peer(context.rank());
         SealedBuffer handle = buffer.share();
         String full = takeRooms(children, buffer.byteSize());
         if (full != null) {
@@ -70,7 +72,7 @@ public final class OwnBroadcasts {
         long bytes = handle.byteSize();
         long limit = context.settings().limit();
         long rooms = 0;
-        try (handle) {
+        try {
             SealedBuffer signed = broadcasts.origins().sign(key, tag, options, handle);
             if (signed.byteSize() > limit) {
                 long length = signed.byteSize();
@@ -81,6 +83,7 @@ public final class OwnBroadcasts {
             rooms = signed.byteSize();
             return signed;
         } finally {
+            context.close(handle);
             for (Peer child : children) {
                 SendQuota quota = child.quota();
                 if (rooms > 0) {

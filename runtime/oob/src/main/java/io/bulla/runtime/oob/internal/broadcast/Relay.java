@@ -196,7 +196,8 @@ final class Relay implements ChildSend.Events {
         if (!broadcast.isWhole()) {
             return ChildSend.landing(this, broadcast, child);
         }
-        try (SealedBuffer whole = broadcast.whole()) {
+        SealedBuffer whole = broadcast.whole();
+        try {
             SealedBuffer outgoing = settings.policy().outgoing(whole);
             try {
                 if (outgoing.byteSize() != broadcast.total) {
@@ -211,6 +212,9 @@ final class Relay implements ChildSend.Events {
                 }
                 throw failure;
             }
+        } finally {
+            // the send has its own
+            context.close(whole);
         }
     }
 

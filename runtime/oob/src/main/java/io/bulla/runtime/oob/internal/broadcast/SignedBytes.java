@@ -62,10 +62,21 @@ public final class SignedBytes {
     /// @param bytes stay the caller's
     /// @return a handle of the caller's
     public static SealedBuffer join(SealedBuffer bytes, byte[] signature, MemorySource source) {
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, signature.length + Integer.BYTES);
-                SealedBuffer behind =
-                        builder.put(signature).putInt(signature.length).seal()) {
-            return SealedBuffer.concat(bytes, behind);
+        SealedBuffer joined = null;
+        boolean given = false;
+        try {
+            try (BufferBuilder builder = BufferBuilder.ofCapacity(source, signature.length + Integer.BYTES);
+                    SealedBuffer behind =
+                            builder.put(signature).putInt(signature.length).seal()) {
+                joined = SealedBuffer.concat(bytes, behind);
+            }
+            given = true;
+            return joined;
+        } finally {
+            // the close of the signature's own handle may have failed
+            if (!given && joined != null) {
+                joined.close();
+            }
         }
     }
 

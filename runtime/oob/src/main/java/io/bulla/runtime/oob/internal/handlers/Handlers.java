@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.MessageHandler;
 import io.bulla.runtime.oob.PeerFailedException;
@@ -121,13 +122,22 @@ public final class Handlers {
         return future;
     }
 
-    public synchronized Optional<Message> peek(int tag) {
-        Tag of = tags.get(tag);
-        if (of == null || of.kept.isEmpty()) {
-            return Optional.empty();
+    public Optional<Message> peek(int tag) {
+        for (Message first = firstKept(tag); first != null; first = firstKept(tag)) {
+            try {
+                // not under the lock: the listener of handles is the user's
+                return Optional.of(Incoming.with(first, first.buffer().share()));
+            } catch (ReleasedBufferException handled) {
+                // since it was looked at: another one is the first
+            }
         }
-        Message first = of.kept.peek().message;
-        return Optional.of(Incoming.with(first, first.buffer().share()));
+        return Optional.empty();
+    }
+
+    private synchronized @Nullable Message firstKept(int tag) {
+        Tag of = tags.get(tag);
+        Incoming first = of == null ? null : of.kept.peek();
+        return first == null ? null : first.message;
     }
 
     /// Bytes that messages without a receiver pin, with their headers.

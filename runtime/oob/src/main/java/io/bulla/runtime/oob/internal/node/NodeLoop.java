@@ -91,6 +91,13 @@ public final class NodeLoop implements PeerEvents {
         return loop;
     }
 
+    /// Whether the caller is a thread of this node, which cannot wait for its own end. Any thread.
+    public boolean isRunningHere() {
+        return loop.inEventLoop()
+                || handlerExecutor.isRunningHere()
+                || broadcasts.origins().isRunningHere();
+    }
+
     /// Any thread.
     public Handlers handlers() {
         return handlers;

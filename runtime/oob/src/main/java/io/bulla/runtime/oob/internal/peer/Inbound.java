@@ -233,36 +233,49 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
     }
 
     private void take(Reassembler reassembler, Frame frame, SealedBuffer body) throws IOException {
-        boolean last;
+        boolean begun = false;
         try {
             passed(frame);
+            begun = true;
+        } finally {
+            if (!begun) {
+                body.close();
+            }
+        }
+        if (frame.kind() == Frame.Kind.BROADCAST) {
+            takeBroadcast(reassembler, frame, body);
+            return;
+        }
+        SealedBuffer whole = reassembler.take(frame, body);
+        seeker.onProgress();
+        if (whole == null) {
+            return;
+        }
+        if (frame.kind() == Frame.Kind.CONFIRM) {
+            try (whole) {
+                broadcasts.onConfirmed(frame, whole, core.rank);
+            }
+            return;
+        }
+        Credit credit = session.credit(frame.lane());
+        arrived(frame, credit);
+        handOn(frame, whole, credit);
+    }
+
+    private void takeBroadcast(Reassembler reassembler, Frame frame, SealedBuffer body) throws IOException {
+        boolean last;
+        try {
             last = reassembler.advance(frame);
         } catch (IOException outOfPlace) {
             body.close();
             throw outOfPlace;
         }
         seeker.onProgress();
-        if (frame.kind() == Frame.Kind.CONFIRM) {
-            SealedBuffer whole = reassembler.land(body, last);
-            if (whole != null) {
-                try (whole) {
-                    broadcasts.onConfirmed(frame, whole, core.rank);
-                }
-            }
-            return;
-        }
         Credit credit = session.credit(frame.lane());
         if (last) {
             arrived(frame, credit);
         }
-        if (frame.kind() == Frame.Kind.BROADCAST) {
-            broadcasts.onFragment(frame, body, this, credit);
-            return;
-        }
-        SealedBuffer whole = reassembler.land(body, last);
-        if (whole != null) {
-            handOn(frame, whole, credit);
-        }
+        broadcasts.onFragment(frame, body, this, credit);
     }
 
     private void handOn(Frame frame, SealedBuffer whole, Credit credit) {

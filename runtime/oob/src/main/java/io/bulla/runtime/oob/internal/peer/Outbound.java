@@ -89,11 +89,16 @@ final class Outbound {
     }
 
     private boolean takes(PendingSend send) {
-        return send.bytes <= limit && (!send.isSigned() || (features & Hello.SIGNED_BROADCASTS) != 0);
+        return !isOverLimit(send) && (!send.isSigned() || (features & Hello.SIGNED_BROADCASTS) != 0);
+    }
+
+    /// The limit is one of messages: a confirmation is bounded by the number of nodes.
+    private boolean isOverLimit(PendingSend send) {
+        return send.bytes > limit && send.kind != Frame.Kind.CONFIRM;
     }
 
     private String notTaken(PendingSend send) {
-        return send.bytes > limit
+        return isOverLimit(send)
                 ? "message over the receiver's limit: length=" + send.bytes + " limit=" + limit
                 : "receiver does not know signed broadcasts: features=" + features;
     }

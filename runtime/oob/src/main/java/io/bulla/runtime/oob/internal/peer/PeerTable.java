@@ -23,7 +23,13 @@ public final class PeerTable {
     /// Any thread.
     public Peer peer(int rank) {
         Peer known = peers.get(rank);
-        return known != null ? known : peers.computeIfAbsent(rank, make::apply);
+        if (known != null) {
+            return known;
+        }
+        // outside of the map: making one asks the user's memory for its listener, which may call back
+        Peer made = make.apply(rank);
+        Peer other = peers.putIfAbsent(rank, made);
+        return other == null ? made : other;
     }
 
     /// Any thread.

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -54,15 +55,23 @@ public final class Reassembler {
         return again;
     }
 
-    /// Notes that a fragment has arrived.
+    /// Notes that a fragment has arrived, which is put together elsewhere.
     ///
     /// @return true if it was its message's last
     /// @throws IOException if it does not continue what is there
     public boolean advance(Frame frame) throws IOException {
+        checkPlace(frame);
+        return step(frame);
+    }
+
+    private void checkPlace(Frame frame) throws IOException {
         if (frame.offset() != landed || first != null && !continues(first, frame)) {
             throw new IOException("fragment out of place: offset=" + frame.offset() + " landed=" + landed + " total="
                     + frame.total() + " before=" + (first == null ? 0 : first.total()));
         }
+    }
+
+    private boolean step(Frame frame) {
         landed += frame.length();
         if (landed < frame.total()) {
             first = first == null ? frame : first;
@@ -81,22 +90,41 @@ public final class Reassembler {
                 && frame.number() == begun.number();
     }
 
-    /// Puts a message together, and takes ownership of its bytes.
+    /// Takes in a fragment, and ownership of its bytes. If that fails, the message did not arrive: it comes again.
     ///
-    /// @param last as [#advance] said
     /// @return the whole message, if this was its last fragment; else `null`
+    /// @throws IOException if it does not continue what is there
     @Nullable
-    public SealedBuffer land(SealedBuffer body, boolean last) {
-        if (last && parts.isEmpty()) {
-            return body;
+    public SealedBuffer take(Frame frame, SealedBuffer body) throws IOException {
+        SealedBuffer whole = null;
+        boolean taken = false;
+        try {
+            checkPlace(frame);
+            boolean last = landed + frame.length() >= frame.total();
+            if (last) {
+                whole = parts.isEmpty() ? body : SealedBuffer.concat(partsAnd(body));
+            } else {
+                parts.add(body);
+            }
+            taken = true;
+        } finally {
+            if (!taken) {
+                body.close();
+            }
         }
-        parts.add(body);
-        if (!last) {
-            return null;
+        // from here on nothing fails
+        if (whole != null && whole != body) {
+            close(body);
+            letGo();
         }
-        SealedBuffer whole = SealedBuffer.concat(parts.toArray(SealedBuffer[]::new));
-        letGo();
+        step(frame);
         return whole;
+    }
+
+    private SealedBuffer[] partsAnd(SealedBuffer last) {
+        SealedBuffer[] all = parts.toArray(new SealedBuffer[parts.size() + 1]);
+        all[parts.size()] = last;
+        return all;
     }
 
     /// The next message will never be whole.
@@ -127,8 +155,17 @@ public final class Reassembler {
     }
 
     private void letGo() {
-        parts.forEach(SealedBuffer::close);
+        parts.forEach(Reassembler::close);
         parts.clear();
+    }
+
+    /// A user's listener may fail, and no part stays for the next message.
+    private static void close(SealedBuffer part) {
+        try {
+            part.close();
+        } catch (Throwable failure) {
+            NodeLog.failed("release failed", failure);
+        }
     }
 
     /// Goes on where a cut was taken.

@@ -111,6 +111,7 @@ public record Frame(
     private static final int MAGIC = 0x42756c61;
     private static final int FLAGS_AT = 61;
     private static final int LOCAL = 1;
+    private static final int CONTROL_LANE = 2;
     private static final Kind[] KINDS = Kind.values();
 
     /// What a frame is; the ordinal is the code on the wire.
@@ -404,15 +405,16 @@ public record Frame(
         if (!kind.isSequenced()) {
             return;
         }
-        if (total < 0 || total > limit) {
+        // confirmations are no messages: who knows the number of nodes bounds them
+        if (total < 0 || total > limit && lane != CONTROL_LANE) {
             throw new IOException("message over the limit: length=" + total + " limit=" + limit);
         }
         boolean last = offset == total - length;
         if (offset < 0
                 || offset > total - length
                 || sequence < 0
-                || lane > 2
-                || kind != Kind.SKIP && (lane == 2) != (kind == Kind.CONFIRM)
+                || lane > CONTROL_LANE
+                || kind != Kind.SKIP && (lane == CONTROL_LANE) != (kind == Kind.CONFIRM)
                 || !last && length < MIN_FRAGMENT) {
             throw new IOException("not a fragment: sequence=" + sequence + " offset=" + offset + " length=" + length
                     + " total=" + total + " lane=" + lane);

@@ -115,34 +115,40 @@ class ReassemblerTest {
     }
 
     @Test
-    void partsBecomeOneBufferAndTheirHandlesGo() {
+    void partsBecomeOneBufferAndTheirHandlesGo() throws IOException {
         SealedBuffer first = bytes(1, 2);
         SealedBuffer second = bytes(3);
-        assertNull(lane.land(first, false));
-        SealedBuffer whole = lane.land(second, true);
+        assertNull(lane.take(fragment(0, 0, 2, 3), first));
+        SealedBuffer whole = lane.take(fragment(0, 2, 1, 3), second);
         assertFalse(first.isOpen());
         assertFalse(second.isOpen());
         assertArrayEquals(new byte[] {1, 2, 3}, whole.toByteArray());
         whole.close();
         // a message of one part is that part
         SealedBuffer alone = bytes(4);
-        assertSame(alone, lane.land(alone, true));
+        assertSame(alone, lane.take(fragment(1, 0, 1, 1), alone));
         alone.close();
+    }
+
+    @Test
+    void fragmentOutOfPlaceIsClosed() throws IOException {
+        SealedBuffer wrong = bytes(1);
+        assertThrows(IOException.class, () -> lane.take(fragment(0, 1, 1, 2), wrong));
+        assertFalse(wrong.isOpen());
+        assertEquals(0, lane.landed());
     }
 
     @Test
     void interruptedMessageBeginsAnew() throws IOException {
         SealedBuffer part = bytes(1, 2);
-        lane.advance(fragment(0, 0, 2, 4));
-        lane.land(part, false);
+        lane.take(fragment(0, 0, 2, 4), part);
         lane.interrupt();
         assertFalse(part.isOpen());
         assertEquals(0, lane.landed());
         assertEquals(0, lane.expected());
         assertTrue(lane.isFirst(fragment(0, 0, 2, 5)));
-        assertTrue(lane.advance(fragment(0, 0, 4, 4)));
         SealedBuffer alone = bytes(9);
-        assertSame(alone, lane.land(alone, true), "a part of the one before was kept");
+        assertSame(alone, lane.take(fragment(0, 0, 1, 1), alone), "a part of the one before was kept");
         alone.close();
     }
 
@@ -153,8 +159,7 @@ class ReassemblerTest {
         assertEquals(1, lane.expected());
         Frame begun = fragment(1, 0, 2, 4);
         SealedBuffer part = bytes(1, 2);
-        lane.advance(begun);
-        lane.land(part, false);
+        lane.take(begun, part);
         String another = String.valueOf(assertThrows(
                         IOException.class, () -> lane.skip(fragment(Frame.Kind.SKIP, 1, 0, 0, 5, 0, 0)))
                 .getMessage());
@@ -174,8 +179,7 @@ class ReassemblerTest {
         assertEquals(RestoredNumbers.of(5), lane.expected());
         assertTrue(lane.expected() > NodeCut.UNNUMBERED);
         SealedBuffer part = bytes(1);
-        lane.advance(fragment(lane.expected(), 0, 1, 2));
-        lane.land(part, false);
+        lane.take(fragment(lane.expected(), 0, 1, 2), part);
         lane.reset();
         assertFalse(part.isOpen());
         assertEquals(0, lane.expected());
