@@ -72,7 +72,8 @@ public final class Fanout implements AutoCloseable {
     ///
     /// A send that throws an exception ends its subscription, and no other. From within a call of a subscriber's
     /// transport this returns at once: the message is sent when the publish, or the sends of this thread, that the
-    /// call belongs to are over.
+    /// call belongs to are over. From within a call of another fan-out's it waits for no other publisher: that one
+    /// sends the message.
     ///
     /// @param message an open handle, which stays open; it may be closed as soon as this returns
     /// @return the number of subscribers at the time

@@ -17,6 +17,10 @@ final class Inside {
         return MINE.get();
     }
 
+    boolean isEmpty() {
+        return orders.isEmpty();
+    }
+
     void enter(Object order) {
         orders.add(order);
     }

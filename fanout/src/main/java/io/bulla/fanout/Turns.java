@@ -2,8 +2,6 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -14,16 +12,34 @@ import org.jspecify.annotations.Nullable;
 /// that it came in is over, so that it is behind that turn's message for every subscriber, and so that no thread
 /// waits for room that only itself could make. The thread that has the turn sends it, or the one that asked for it
 /// once its own calls are over.
+///
+/// From within a call of another fan-out's transport no thread waits for a turn either: two that publish to each
+/// other's fan-out would wait for ever. If another thread has the turn, that one sends the message.
 final class Turns implements Order {
 
-    private record Later(@Nullable Object key, SealedBuffer own) {}
+    private static final class Later {
+
+        final @Nullable Object key;
+        final SealedBuffer own;
+
+        @Nullable
+        Later next;
+
+        Later(@Nullable Object key, SealedBuffer own) {
+            this.key = key;
+            this.own = own;
+        }
+    }
 
     private final Function<@Nullable Object, Roll> audience;
     private final Bound bound;
     private final Totals totals;
     private final ReentrantLock turn = new ReentrantLock();
-    // guarded by itself
-    private final Deque<Later> later = new ArrayDeque<>(0);
+    private final Object putOff = new Object();
+
+    // both are guarded by putOff
+    private @Nullable Later first;
+    private @Nullable Later last;
 
     // what a new subscriber is closed with
     private volatile @Nullable End over;
@@ -56,44 +72,73 @@ final class Turns implements Order {
     }
 
     int publish(@Nullable Object key, SealedBuffer message) throws InterruptedException {
-        if (isInsideACall()) {
+        Inside inside = Inside.mine();
+        if (inside.isIn(this)) {
             return putOff(key, message);
+        }
+        if (inside.isEmpty()) {
+            turn.lockInterruptibly();
+        } else if (!turn.tryLock()) {
+            int count = putOff(key, message);
+            // the other thread may have left meanwhile
+            Closing.rethrow(onCallsOver(null));
+            return count;
         }
         int count = 0;
         @Nullable Throwable failure = null;
-        turn.lockInterruptibly();
         try {
-            checkOpen();
-            Roll.Look look = audience.apply(key).look();
-            awaitRoom(look, message.byteSize());
-            count = look.count();
-            failure = sendLater(send(look, key, message, null));
-        } finally {
-            turn.unlock();
+            count = publishInTurn(inside, key, message);
+        } catch (Throwable thrown) {
+            failure = thrown;
         }
-        Closing.rethrow(onCallsOver(failure));
+        turn.unlock();
+        // what was put off meanwhile is sent whatever became of this message
+        failure = onCallsOver(failure);
+        if (failure instanceof InterruptedException interrupted) {
+            throw interrupted;
+        }
+        Closing.rethrow(failure);
         return count;
     }
 
-    private boolean isInsideACall() {
-        return turn.isHeldByCurrentThread() || Inside.mine().isIn(this);
+    private int publishInTurn(Inside inside, @Nullable Object key, SealedBuffer message) throws InterruptedException {
+        checkOpen();
+        inside.enter(this);
+        try {
+            Roll.Look look = audience.apply(key).look();
+            awaitRoom(look, message.byteSize());
+            Closing.rethrow(sendLater(send(look, key, message, null)));
+            return look.count();
+        } finally {
+            inside.exit();
+        }
     }
 
     private int putOff(@Nullable Object key, SealedBuffer message) {
         checkOpen();
         int count = audience.apply(key).size();
-        Later one = new Later(key, message.share());
+        SealedBuffer own = message.share();
         boolean kept = false;
         try {
-            synchronized (later) {
-                kept = later.add(one);
-            }
+            add(new Later(key, own));
+            kept = true;
         } finally {
             if (!kept) {
-                one.own().close();
+                own.close();
             }
         }
         return count;
+    }
+
+    private void add(Later one) {
+        synchronized (putOff) {
+            if (last == null) {
+                first = one;
+            } else {
+                last.next = one;
+            }
+            last = one;
+        }
     }
 
     private void awaitRoom(Roll.Look look, long size) throws InterruptedException {
@@ -132,12 +177,12 @@ final class Turns implements Order {
     private @Nullable Throwable sendLater(@Nullable Throwable failure) {
         @Nullable Throwable joined = failure;
         for (@Nullable Later next = nextLater(); next != null; next = nextLater()) {
-            try (SealedBuffer own = next.own()) {
+            try (SealedBuffer own = next.own) {
                 // volatile: as in checkOpen
                 if (over == null) {
-                    Roll.Look look = audience.apply(next.key()).look();
+                    Roll.Look look = audience.apply(next.key).look();
                     awaitRoomThroughInterrupts(look, own.byteSize());
-                    joined = send(look, next.key(), own, joined);
+                    joined = send(look, next.key, own, joined);
                 }
             } catch (Throwable another) {
                 joined = Closing.joined(joined, another);
@@ -147,8 +192,13 @@ final class Turns implements Order {
     }
 
     private @Nullable Later nextLater() {
-        synchronized (later) {
-            return later.poll();
+        synchronized (putOff) {
+            @Nullable Later next = first;
+            if (next != null) {
+                first = next.next;
+                last = first == null ? null : last;
+            }
+            return next;
         }
     }
 
@@ -175,9 +225,15 @@ final class Turns implements Order {
     @Override
     public @Nullable Throwable onCallsOver(@Nullable Throwable failure) {
         @Nullable Throwable joined = failure;
-        while (isAnyPutOff() && !isInsideACall() && turn.tryLock()) {
+        Inside inside = Inside.mine();
+        while (isAnyPutOff() && !inside.isIn(this) && turn.tryLock()) {
             try {
-                joined = sendLater(joined);
+                inside.enter(this);
+                try {
+                    joined = sendLater(joined);
+                } finally {
+                    inside.exit();
+                }
             } finally {
                 turn.unlock();
             }
@@ -186,8 +242,8 @@ final class Turns implements Order {
     }
 
     private boolean isAnyPutOff() {
-        synchronized (later) {
-            return !later.isEmpty();
+        synchronized (putOff) {
+            return first != null;
         }
     }
 }

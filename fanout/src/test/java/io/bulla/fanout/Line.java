@@ -28,8 +28,10 @@ class Line implements Subscriber {
     @Override
     public boolean isReady() {
         asked++;
+        // what is told while it is asked is told behind the answer
+        boolean answer = ready;
         whileAsked.run();
-        return ready;
+        return answer;
     }
 
     @Override

@@ -2,6 +2,8 @@
 package io.bulla.fanout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemorySource;
@@ -125,6 +127,70 @@ class ReentranceTest {
     }
 
     @Test
+    void whatWasPutOffIsSentThoughThePublisherWasInterrupted(MemorySource memory) throws Exception {
+        Line asking = Line.blocked();
+        Line blocked = Line.blocked();
+        try (Fanout feed = Fanout.builder()
+                .slow(SlowPolicy.WAIT)
+                .queueMessages(1)
+                .patience(Duration.ofHours(1))
+                .build()) {
+            Subscription first = feed.subscribe(asking);
+            Subscription second = feed.subscribe(blocked);
+            Line.publish(feed, memory, 0);
+            Thread publisher = Thread.ofPlatform().start(() -> {
+                AssertionError refused = assertThrows(AssertionError.class, () -> Line.publish(feed, memory, 1));
+                assertInstanceOf(InterruptedException.class, refused.getCause());
+            });
+            FanoutTest.await(() -> publisher.getState() == Thread.State.TIMED_WAITING);
+            asking.whileSending = () -> {
+                if (asking.got.size() == 1) {
+                    Line.publish(feed, memory, 2);
+                }
+            };
+            asking.open(first);
+            assertEquals(List.of(0L), asking.got);
+            publisher.interrupt();
+            // behind the interrupt, before the message that was put off has room
+            FanoutTest.await(() -> publisher.getState() == Thread.State.TIMED_WAITING && !publisher.isInterrupted());
+            blocked.open(second);
+            publisher.join();
+            assertEquals(List.of(0L, 2L), asking.got);
+            assertEquals(List.of(0L, 2L), blocked.got);
+        }
+    }
+
+    @Test
+    void publishersToEachOthersFanoutDoNotWaitForEachOther(MemorySource memory) throws Exception {
+        CountDownLatch both = new CountDownLatch(2);
+        List<Fanout> feeds = List.of(Fanout.builder().build(), Fanout.builder().build());
+        List<Line> lines = List.of(new Line(), new Line());
+        List<Thread> publishers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Line line = lines.get(i);
+            Fanout other = feeds.get(1 - i);
+            long answer = 10 + i;
+            line.whileSending = () -> {
+                if (line.got.size() == 1) {
+                    both.countDown();
+                    join(both);
+                    Line.publish(other, memory, answer);
+                }
+            };
+            feeds.get(i).subscribe(line);
+        }
+        for (Fanout feed : feeds) {
+            publishers.add(Thread.ofPlatform().start(() -> Line.publish(feed, memory, 0)));
+        }
+        for (Thread publisher : publishers) {
+            publisher.join();
+        }
+        assertEquals(List.of(0L, 11L), lines.get(0).got);
+        assertEquals(List.of(0L, 10L), lines.get(1).got);
+        feeds.forEach(Fanout::close);
+    }
+
+    @Test
     void putOffMessageOfAFanoutThatIsClosedMeanwhileIsGivenBack(MemorySource memory) {
         Line asking = new Line();
         Line after = new Line();
@@ -210,9 +276,7 @@ class ReentranceTest {
             Subscription reader = feed.subscribe(line);
             line.whileAsked = () -> {
                 if (line.asked == 2) {
-                    line.ready = true;
-                } else if (line.asked == 1) {
-                    reader.proceed();
+                    line.open(reader);
                 }
             };
             Line.publish(feed, memory, 0);

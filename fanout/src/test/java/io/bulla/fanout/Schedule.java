@@ -54,6 +54,7 @@ final class Schedule {
         for (int i = 0; i < steps; i++) {
             step();
             check(handles.open() == topics.queued(), "a handle for each message that waits");
+            check(parties.stream().noneMatch(Party::isForgotten), "no message waits for a transport that is ready");
         }
         depth = DEEPEST;
         for (Party one : parties) {
@@ -181,9 +182,10 @@ final class Schedule {
         @Override
         public boolean isReady() {
             enter();
+            boolean answer = ready;
             meanwhile();
             called = false;
-            return ready;
+            return answer;
         }
 
         @Override
@@ -203,6 +205,10 @@ final class Schedule {
             ends++;
             meanwhile();
             called = false;
+        }
+
+        boolean isForgotten() {
+            return ready && subscription.isOpen() && subscription.queued() > 0;
         }
 
         private void enter() {
