@@ -6,9 +6,9 @@ import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.interop.grpc.Broadcast;
 import io.bulla.interop.grpc.SealedMarshaller;
-import io.bulla.interop.grpc.SlowStream;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
@@ -84,7 +84,7 @@ public final class GrpcFeed {
             throws Exception {
         CountDownLatch subscribed = new CountDownLatch(subscribers);
         try (ArenaSource memory = ArenaSource.create();
-                Broadcast broadcast = Broadcast.builder().slow(SlowStream.WAIT).build()) {
+                Broadcast broadcast = Broadcast.builder().slow(SlowPolicy.WAIT).build()) {
             List<ServerCallStreamObserver<ListValue>> observers = new CopyOnWriteArrayList<>();
             SealedMarshaller sealed = SealedMarshaller.of(memory);
             Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))

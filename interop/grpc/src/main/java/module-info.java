@@ -3,6 +3,7 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.bulla.interop.grpc {
     requires transitive io.bulla.buffer;
+    requires transitive io.bulla.fanout;
     requires io.bulla.iovec;
     requires transitive io.grpc;
     requires transitive io.grpc.stub;

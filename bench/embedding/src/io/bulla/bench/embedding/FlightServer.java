@@ -4,10 +4,10 @@ package io.bulla.bench.embedding;
 import com.google.protobuf.ListValue;
 import io.bulla.bench.embedding.Embedding.Way;
 import io.bulla.buffer.ArenaSource;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.interop.flight.FlightFeed;
 import io.bulla.interop.flight.FlightFeeds;
 import io.bulla.interop.grpc.Broadcast;
-import io.bulla.interop.grpc.SlowStream;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
@@ -45,7 +45,7 @@ final class FlightServer implements Embedding.Layer {
     FlightServer(ArenaSource memory, ListValue message) throws Exception {
         root = FlightStreams.root(allocator, message.getSerializedSize());
         FlightFeeds feeds = FlightFeeds.of(allocator, memory);
-        feed = feeds.open(root, Broadcast.builder().slow(SlowStream.WAIT).queueMessages(1));
+        feed = feeds.open(root, Broadcast.builder().slow(SlowPolicy.WAIT).queueMessages(1));
         server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
                 .addService(feeds.serve(
                         FlightGrpcUtils.createFlightService(allocator, new Producer(), null, null),
@@ -53,7 +53,7 @@ final class FlightServer implements Embedding.Layer {
                 .build()
                 .start();
         subscribers = new FlightSubscribers(server.getPort(), STREAMS, "own", "feed");
-        while (producers.size() < STREAMS || feed.figures().streams() < STREAMS) {
+        while (producers.size() < STREAMS || feed.figures().subscribers() < STREAMS) {
             Thread.sleep(1);
         }
         ways.put("as-it-is", () -> {

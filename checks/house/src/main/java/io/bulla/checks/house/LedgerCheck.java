@@ -17,6 +17,7 @@ public final class LedgerCheck {
         "buffer-core",
         "pack-unpack",
         "pool",
+        "fanout",
         "native/posix",
         "native/fabric",
         "interop/netty",

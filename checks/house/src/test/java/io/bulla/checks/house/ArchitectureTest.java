@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 /// The house: arrows point down only. This module sees all the others.
 class ArchitectureTest {
 
-    private static final Set<String> LIBRARIES = Set.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool");
+    private static final Set<String> LIBRARIES =
+            Set.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "fanout");
 
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
@@ -174,6 +175,18 @@ class ArchitectureTest {
     }
 
     @Test
+    void aFanoutKnowsNoTransport() {
+        noClasses()
+                .that()
+                .resideInAPackage("io.bulla.fanout")
+                .should()
+                .dependOnClassesThat()
+                .resideOutsideOfPackages(
+                        "java..", "org.jspecify.annotations", "io.bulla.refcount", "io.bulla.buffer", "io.bulla.fanout")
+                .check(CLASSES);
+    }
+
+    @Test
     void aClientOfALauncherNeedsFormatsAlone() {
         noClasses()
                 .that()
@@ -304,7 +317,12 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideInAnyPackage(
-                        "io.bulla.refcount", "io.bulla.iovec", "io.bulla.buffer..", "io.bulla.pack..", "io.bulla.pool")
+                        "io.bulla.refcount",
+                        "io.bulla.iovec",
+                        "io.bulla.buffer..",
+                        "io.bulla.pack..",
+                        "io.bulla.pool",
+                        "io.bulla.fanout")
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(

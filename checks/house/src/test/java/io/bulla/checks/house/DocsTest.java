@@ -41,8 +41,8 @@ class DocsTest {
                 samples.addAll(Sample.of(ROOT.relativize(document).toString(), Files.readString(document)));
             }
         }
-        for (String library :
-                List.of("refcount", "iovec", "buffer-core", "pack-unpack", "pool", "native", "interop", "runtime")) {
+        for (String library : List.of(
+                "refcount", "iovec", "buffer-core", "pack-unpack", "pool", "fanout", "native", "interop", "runtime")) {
             try (Stream<Path> sources = Files.walk(ROOT.resolve(library))) {
                 for (Path source :
                         sources.filter(DocsTest::isPublished).sorted().toList()) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.cli.Bulla;
 import io.bulla.fabric.FabricDomain;
+import io.bulla.fanout.Fanout;
 import io.bulla.interop.aeron.SealedOffer;
 import io.bulla.interop.agrona.SealedDirectBuffer;
 import io.bulla.interop.flight.FlightFeed;
@@ -56,6 +57,7 @@ class LedgerTest {
             Map.entry("buffer-core", BufferBuilder.class),
             Map.entry("pack-unpack", Packer.class),
             Map.entry("pool", SlabSource.class),
+            Map.entry("fanout", Fanout.class),
             Map.entry("native/posix", PosixSocket.class),
             Map.entry("native/fabric", FabricDomain.class),
             Map.entry("interop/netty", FrameReader.class),

@@ -2,8 +2,8 @@
 package io.bulla.interop.flight;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.FanoutFigures;
 import io.bulla.interop.grpc.Broadcast;
-import io.bulla.interop.grpc.BroadcastFigures;
 import io.grpc.ServerCallHandler;
 import java.util.List;
 import org.apache.arrow.memory.ArrowBuf;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 ///   published while it is subscribed, each at most once and in order.
 /// - The vectors are the caller's again as soon as [#publish] returns: what waits for a slow client is the packed
 ///   batch.
-/// - What may wait for a client is bounded, and `SlowStream` says what becomes of one that is over it.
+/// - What may wait for a client is bounded, and `SlowPolicy` says what becomes of one that is over it.
 ///
 /// One thread at a time opens and publishes, as vectors ask for; any thread may look at the figures, complete and
 /// close.
@@ -96,7 +96,7 @@ public final class FlightFeed implements AutoCloseable {
     /// What was done so far; `sent` counts the schema and the dictionaries of each client too.
     ///
     /// @return a snapshot, exact when nothing is under way
-    public BroadcastFigures figures() {
+    public FanoutFigures figures() {
         return clients.figures();
     }
 

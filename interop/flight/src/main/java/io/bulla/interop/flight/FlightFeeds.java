@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// ```java
 /// FlightFeeds feeds = FlightFeeds.of(allocator, memory);
-/// FlightFeed prices = feeds.open(root, Broadcast.builder().slow(SlowStream.DROP_OLDEST));
+/// FlightFeed prices = feeds.open(root, Broadcast.builder().slow(SlowPolicy.DROP_OLDEST));
 /// BindableService flight = FlightGrpcUtils.createFlightService(allocator, producer, ServerAuthHandler.NO_OP,
 /// executor);
 /// server.addService(feeds.serve(flight, ticket -> ticket.equals(PRICES) ? prices : null));

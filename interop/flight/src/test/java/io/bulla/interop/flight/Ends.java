@@ -61,9 +61,9 @@ final class Ends implements AutoCloseable {
 
     /// A client of the feed, which the server knows when this returns.
     FlightStream subscribe() throws InterruptedException {
-        int before = feed.figures().streams();
+        int before = feed.figures().subscribers();
         FlightStream stream = get(SHARED);
-        await(() -> feed.figures().streams() == before + 1);
+        await(() -> feed.figures().subscribers() == before + 1);
         return stream;
     }
 

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.bulla.buffer.MemorySource;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.interop.grpc.Broadcast;
-import io.bulla.interop.grpc.SlowStream;
 import io.bulla.testkit.NoOpenHandles;
 import io.bulla.testkit.StingySource;
 import io.grpc.BindableService;
@@ -76,7 +76,7 @@ class FlightFeedTest {
             List<byte[]> wanted = new ArrayList<>();
             own.forEachRemaining(wanted::add);
             Iterator<byte[]> shared = raw(ends, Ends.SHARED);
-            Ends.await(() -> ends.feed.figures().streams() == 1);
+            Ends.await(() -> ends.feed.figures().subscribers() == 1);
             for (int i = 0; i < 3; i++) {
                 publish(ends, i, 10 * i);
             }
@@ -119,7 +119,7 @@ class FlightFeedTest {
     @Test
     void aSlowClientLosesBatchesAndNotTheSchema(MemorySource memory) throws Exception {
         Broadcast.Builder settings =
-                Broadcast.builder().slow(SlowStream.DROP_OLDEST).queueMessages(1);
+                Broadcast.builder().slow(SlowPolicy.DROP_OLDEST).queueMessages(1);
         try (Ends ends = new Ends(memory, settings)) {
             FlightStream slow = ends.subscribe();
             for (int i = 0; i < 100; i++) {
@@ -146,7 +146,7 @@ class FlightFeedTest {
                 read.add(Batches.check(fast));
             }
             assertEquals(numbers(0, 100), read);
-            assertEquals(1, ends.feed.figures().droppedStreams());
+            assertEquals(1, ends.feed.figures().droppedSubscribers());
             FlightRuntimeException end = assertThrows(FlightRuntimeException.class, () -> rest(slow));
             assertEquals(FlightStatusCode.RESOURCE_EXHAUSTED, end.status().code());
         }
@@ -159,7 +159,7 @@ class FlightFeedTest {
             FlightStream staying = ends.subscribe();
             publish(ends, 0, LARGE);
             leaving.cancel("enough", null);
-            Ends.await(() -> ends.feed.figures().streams() == 1);
+            Ends.await(() -> ends.feed.figures().subscribers() == 1);
             assertEquals(1, publish(ends, 1, 10));
             ends.feed.complete();
             assertEquals(numbers(0, 2), rest(staying));
@@ -175,7 +175,7 @@ class FlightFeedTest {
             }
             ends.server.shutdownNow();
             assertThrows(FlightRuntimeException.class, () -> rest(client));
-            Ends.await(() -> ends.feed.figures().streams() == 0);
+            Ends.await(() -> ends.feed.figures().subscribers() == 0);
         }
     }
 

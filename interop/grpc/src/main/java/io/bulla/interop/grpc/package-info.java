@@ -3,10 +3,8 @@
 ///
 /// - [SealedMarshaller][io.bulla.interop.grpc.SealedMarshaller] stands in a method's descriptor where protobuf's
 ///   marshaller stands: what is sent and what is received is a sealed buffer of the same bytes.
-/// - [Broadcast][io.bulla.interop.grpc.Broadcast] sends one message to every stream that is subscribed, and bounds
-///   what waits for each of them. [BroadcastStream][io.bulla.interop.grpc.BroadcastStream] is one of these streams,
-///   [SlowStream][io.bulla.interop.grpc.SlowStream] says what becomes of one that does not keep up, and
-///   [BroadcastFigures][io.bulla.interop.grpc.BroadcastFigures] counts.
+/// - [Broadcast][io.bulla.interop.grpc.Broadcast] sends one message to every stream that is subscribed: a
+///   [Fanout][io.bulla.fanout.Fanout] whose subscribers are calls.
 /// - [ParsedMessage][io.bulla.interop.grpc.ParsedMessage] is a protobuf message that was parsed where its bytes lie,
 ///   for a relay that looks into what it hands on.
 /// - [CallHandles][io.bulla.interop.grpc.CallHandles] is an interceptor that closes what gRPC drops with a call.

@@ -2,6 +2,9 @@
 package io.bulla.interop.grpc;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Fanout;
+import io.bulla.fanout.Subscriber;
+import io.bulla.fanout.Subscription;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;
 import io.bulla.testkit.FaultPoints;
@@ -17,6 +20,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /// How a [Broadcast] and its streams are called: with observers that may fail or call back.
 final class BroadcastCalls {
@@ -29,7 +33,7 @@ final class BroadcastCalls {
             all.around(
                     "Broadcast.subscribe(ServerCallStreamObserver)",
                     subscribe -> way(ready, false, world -> {
-                        BroadcastStream stream = (BroadcastStream) subscribe.on(world.feed, world.observers.getFirst());
+                        Subscription stream = (Subscription) subscribe.on(world.feed, world.observers.getFirst());
                         world.publish();
                         return stream.sent() + stream.queued();
                     }));
@@ -38,26 +42,17 @@ final class BroadcastCalls {
                         "Broadcast." + end, over -> way(ready, true, world -> world.ended(() -> over.on(world.feed))));
             }
             all.around(
-                    "BroadcastStream.complete()",
-                    over -> way(ready, true, world -> {
-                        over.on(world.streams.getFirst());
-                        return "completed";
-                    }));
-            all.around(
-                    "BroadcastStream.end(Status)",
-                    over -> way(ready, true, world -> {
-                        over.on(world.streams.getFirst(), Status.ABORTED);
-                        return world.streams.getFirst().isOpen();
+                    "Broadcast.subscribe(ServerCallStreamObserver, Function)",
+                    subscribe -> way(ready, false, world -> {
+                        Function<Subscriber, Subscription> other = world.other::subscribe;
+                        Subscription stream = (Subscription) subscribe.on(null, world.observers.getFirst(), other);
+                        world.other.publish(world.messages.getFirst());
+                        return stream.sent() + stream.queued();
                     }));
         }
         all.around("Broadcast.asHandler()", BroadcastCalls::handler);
         for (String figure : List.of("figures()", "queued()", "toString()")) {
             all.around("Broadcast." + figure, asked -> way(false, true, world -> asked.on(world.feed)));
-        }
-        for (String figure : List.of("isOpen()", "queued()", "queuedBytes()", "sent()", "dropped()", "toString()")) {
-            all.around(
-                    "BroadcastStream." + figure,
-                    asked -> way(false, true, world -> asked.on(world.streams.getFirst())));
         }
         return all;
     }
@@ -90,7 +85,7 @@ final class BroadcastCalls {
             scene.callBack("stream.end", () -> {
                 if (!world.streams.isEmpty()) {
                     world.over = true;
-                    world.streams.getFirst().end(Status.ABORTED);
+                    world.streams.getFirst().end(new io.bulla.fanout.End.Failed(Status.ABORTED.asRuntimeException()));
                 }
             });
             return () -> use.on(world);
@@ -126,8 +121,9 @@ final class BroadcastCalls {
     private static final class World implements AutoCloseable {
 
         final Broadcast feed;
+        final Fanout other = Fanout.builder().build();
         final List<Observer> observers;
-        final List<BroadcastStream> streams = new ArrayList<>();
+        final List<Subscription> streams = new ArrayList<>();
         boolean over;
         private final List<SealedBuffer> messages;
 
@@ -159,7 +155,7 @@ final class BroadcastCalls {
         /// The other stream gets each message, or its end.
         Object publish(Member publish) throws Exception {
             SealedBuffer message = messages.getFirst();
-            int before = feed.figures().streams();
+            int before = feed.figures().subscribers();
             try {
                 return publish.on(feed, message);
             } finally {
@@ -169,7 +165,7 @@ final class BroadcastCalls {
             }
         }
 
-        private void check(Observer observer, BroadcastStream stream, int before) {
+        private void check(Observer observer, Subscription stream, int before) {
             if (stream.isOpen() && observer.ready && stream.queued() > 0) {
                 throw new AssertionError("a message waits for nothing: streams=" + before + " " + stream);
             }
@@ -194,6 +190,7 @@ final class BroadcastCalls {
         @Override
         public void close() {
             feed.close();
+            other.close();
             // as gRPC: what is cancelled is told
             observers.forEach(Observer::cancelled);
         }

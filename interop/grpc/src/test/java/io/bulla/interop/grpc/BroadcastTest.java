@@ -9,6 +9,9 @@ import com.google.protobuf.BytesValue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.FanoutFigures;
+import io.bulla.fanout.SlowPolicy;
+import io.bulla.fanout.Subscription;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.CallOptions;
@@ -38,7 +41,7 @@ class BroadcastTest {
     // more than gRPC and the wire take for a stream that does not read
     private static final int LARGE = 200_000;
 
-    private final BlockingQueue<BroadcastStream> subscribed = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Subscription> subscribed = new LinkedBlockingQueue<>();
 
     @AfterEach
     void everyHandleIsClosed(MemorySource memory) throws InterruptedException {
@@ -66,7 +69,7 @@ class BroadcastTest {
             for (Reader<BytesValue> reader : readers) {
                 assertTrue(reader.end().isOk());
             }
-            await(() -> feed.figures().equals(new BroadcastFigures(0, 30, 600, 0, 0, 0, 0)));
+            await(() -> feed.figures().equals(new FanoutFigures(0, 30, 600, 0, 0, 0, 0)));
         }
     }
 
@@ -79,11 +82,11 @@ class BroadcastTest {
                         .addMethod(sealed.responses(Feed.SUBSCRIBE), feed.asHandler())
                         .build())) {
             Reader<BytesValue> reader = Reader.plain(ends.channel);
-            await(() -> feed.figures().streams() == 1);
+            await(() -> feed.figures().subscribers() == 1);
             publish(sealed, feed, 7, 100);
             assertEquals(List.of(7L), reader.read(1).numbers);
             reader.call.cancel("enough", null);
-            await(() -> feed.figures().streams() == 0);
+            await(() -> feed.figures().subscribers() == 0);
         }
     }
 
@@ -92,13 +95,13 @@ class BroadcastTest {
     void aSlowStreamLosesItsOldestMessages(Wire wire, MemorySource memory) throws Exception {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         try (Broadcast feed = Broadcast.builder()
-                        .slow(SlowStream.DROP_OLDEST)
+                        .slow(SlowPolicy.DROP_OLDEST)
                         .queueMessages(3)
                         .queueBytes(64 << 20)
                         .build();
                 Wire.Ends ends = wire.open(service(sealed, feed))) {
             Reader<BytesValue> reader = Reader.plain(ends.channel);
-            BroadcastStream stream = awaitStreams(1).getFirst();
+            Subscription stream = awaitStreams(1).getFirst();
             for (int i = 0; i < 20; i++) {
                 publish(sealed, feed, i, LARGE);
             }
@@ -131,7 +134,7 @@ class BroadcastTest {
                 publish(sealed, feed, i, LARGE);
                 fast.read(1);
             }
-            assertEquals(1, feed.figures().droppedStreams());
+            assertEquals(1, feed.figures().droppedSubscribers());
             slow.call.request(100);
             Status status = slow.end();
             assertEquals(Status.Code.RESOURCE_EXHAUSTED, status.getCode());
@@ -148,7 +151,7 @@ class BroadcastTest {
     void aPublisherWaitsForRoom(MemorySource memory) throws Exception {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         try (Broadcast feed = Broadcast.builder()
-                        .slow(SlowStream.WAIT)
+                        .slow(SlowPolicy.WAIT)
                         .queueMessages(1)
                         .patience(Duration.ofHours(1))
                         .build();
@@ -177,7 +180,7 @@ class BroadcastTest {
     void aPublisherWithoutPatienceDropsTheStream(MemorySource memory) throws Exception {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         try (Broadcast feed = Broadcast.builder()
-                        .slow(SlowStream.WAIT)
+                        .slow(SlowPolicy.WAIT)
                         .queueMessages(1)
                         .patience(Duration.ZERO)
                         .build();
@@ -187,8 +190,8 @@ class BroadcastTest {
             for (int i = 0; i < 30; i++) {
                 publish(sealed, feed, i, LARGE);
             }
-            assertEquals(1, feed.figures().droppedStreams());
-            await(() -> feed.figures().streams() == 0);
+            assertEquals(1, feed.figures().droppedSubscribers());
+            await(() -> feed.figures().subscribers() == 0);
         }
     }
 
@@ -196,13 +199,13 @@ class BroadcastTest {
     void anInterruptedPublisherSendsToNoStream(MemorySource memory) throws Exception {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         try (Broadcast feed = Broadcast.builder()
-                        .slow(SlowStream.WAIT)
+                        .slow(SlowPolicy.WAIT)
                         .queueMessages(1)
                         .patience(Duration.ofHours(1))
                         .build();
                 Wire.Ends ends = Wire.NETTY.open(service(sealed, feed))) {
             Reader<BytesValue> reader = Reader.plain(ends.channel);
-            BroadcastStream stream = awaitStreams(1).getFirst();
+            Subscription stream = awaitStreams(1).getFirst();
             int published = 0;
             while (stream.queued() == 0) {
                 publish(sealed, feed, published++, LARGE);
@@ -242,7 +245,7 @@ class BroadcastTest {
             cancelled.call.cancel("enough", null);
             reset.shutdownNow();
             assertEquals(Status.Code.DEADLINE_EXCEEDED, late.end().getCode());
-            await(() -> feed.figures().streams() == 0);
+            await(() -> feed.figures().subscribers() == 0);
             await(() -> feed.queued() == 0);
             await(() -> feed.figures().sent() + feed.figures().droppedMessages() == 90);
             third.shutdownNow();
@@ -262,8 +265,8 @@ class BroadcastTest {
             assertEquals(
                     Status.Code.UNAVAILABLE, Reader.plain(ends.channel).end().getCode());
             IllegalStateException over = assertThrows(IllegalStateException.class, () -> publish(sealed, feed, 0, 100));
-            assertTrue(over.getMessage().startsWith("broadcast is over: "), over::getMessage);
-            await(() -> feed.figures().streams() == 0);
+            assertTrue(over.getMessage().startsWith("fan-out is over: "), over::getMessage);
+            await(() -> feed.figures().subscribers() == 0);
         }
     }
 
@@ -308,10 +311,10 @@ class BroadcastTest {
                 .build();
     }
 
-    private List<BroadcastStream> awaitStreams(int count) throws InterruptedException {
-        List<BroadcastStream> streams = new ArrayList<>();
+    private List<Subscription> awaitStreams(int count) throws InterruptedException {
+        List<Subscription> streams = new ArrayList<>();
         while (streams.size() < count) {
-            BroadcastStream next = subscribed.poll(1, TimeUnit.MINUTES);
+            Subscription next = subscribed.poll(1, TimeUnit.MINUTES);
             if (next == null) {
                 throw new AssertionError("streams missing: wanted=" + count + " got=" + streams.size());
             }

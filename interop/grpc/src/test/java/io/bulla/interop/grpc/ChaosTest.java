@@ -9,6 +9,7 @@ import com.google.protobuf.StringValue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.testkit.PoisoningSource;
 import io.grpc.CallOptions;
@@ -96,12 +97,12 @@ class ChaosTest {
         long number = first;
         // the publisher keeps the pace of the streams, but not that of one that stands still
         try (Broadcast gapless = Broadcast.builder()
-                        .slow(SlowStream.WAIT)
+                        .slow(SlowPolicy.WAIT)
                         .queueMessages(8)
                         .patience(Duration.ofMillis(50))
                         .build();
                 Broadcast newest = Broadcast.builder()
-                        .slow(SlowStream.DROP_OLDEST)
+                        .slow(SlowPolicy.DROP_OLDEST)
                         .queueMessages(8)
                         .build();
                 Wire.Ends ends = wire.open(service(gapless, newest))) {

@@ -9,6 +9,7 @@ import com.google.protobuf.BytesValue;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;
@@ -37,12 +38,12 @@ class FirstMessagesTest {
         try (Broadcast feed = broadcast(memory, Broadcast.builder(), 100, 101);
                 Wire.Ends ends = wire.open(service(sealed, feed))) {
             Reader<BytesValue> early = Reader.plain(ends.channel);
-            BroadcastTest.await(() -> feed.figures().streams() == 1);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 1);
             publish(sealed, feed, 0, 8);
             publish(sealed, feed, 1, 8);
             assertEquals(List.of(100L, 101L, 0L, 1L), early.read(4).numbers);
             Reader<BytesValue> late = Reader.plain(ends.channel);
-            BroadcastTest.await(() -> feed.figures().streams() == 2);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 2);
             publish(sealed, feed, 2, 8);
             assertEquals(List.of(100L, 101L, 2L), late.read(3).numbers);
             assertEquals(List.of(100L, 101L, 0L, 1L, 2L), early.read(1).numbers);
@@ -58,11 +59,11 @@ class FirstMessagesTest {
     void aFullQueueDropsNoneOfThem(MemorySource memory) throws Exception {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         Broadcast.Builder settings =
-                Broadcast.builder().slow(SlowStream.DROP_OLDEST).queueMessages(1);
+                Broadcast.builder().slow(SlowPolicy.DROP_OLDEST).queueMessages(1);
         try (Broadcast feed = broadcast(memory, settings, 100, 101, 102, 103);
                 Wire.Ends ends = Wire.NETTY.open(service(sealed, feed))) {
             Reader<BytesValue> reader = Reader.plain(ends.channel);
-            BroadcastTest.await(() -> feed.figures().streams() == 1);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 1);
             for (int i = 0; i < 20; i++) {
                 publish(sealed, feed, i, LARGE);
             }
@@ -82,9 +83,9 @@ class FirstMessagesTest {
         try (Broadcast feed = broadcast(memory, Broadcast.builder(), 100, 101, 102, 103);
                 Wire.Ends ends = Wire.NETTY.open(service(sealed, feed))) {
             Reader<BytesValue> reader = Reader.plain(ends.channel);
-            BroadcastTest.await(() -> feed.figures().streams() == 1);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 1);
             reader.call.cancel("enough", null);
-            BroadcastTest.await(() -> feed.figures().streams() == 0);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 0);
             assertEquals(
                     4, feed.figures().sent() + feed.figures().droppedMessages(), () -> "lost count: " + feed.figures());
         }
@@ -101,7 +102,7 @@ class FirstMessagesTest {
             reader.call.request(1);
             assertTrue(reader.end().isOk());
             assertEquals(List.of(), reader.numbers);
-            BroadcastTest.await(() -> feed.figures().streams() == 0);
+            BroadcastTest.await(() -> feed.figures().subscribers() == 0);
         }
     }
 

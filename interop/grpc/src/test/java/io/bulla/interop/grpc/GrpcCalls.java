@@ -6,6 +6,8 @@ import com.google.protobuf.ExtensionRegistryLite;
 import com.google.protobuf.Parser;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Fanout;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;
@@ -43,12 +45,11 @@ final class GrpcCalls {
         VALUES.put(Object.class, scene -> "another");
         VALUES.put(Duration.class, scene -> Duration.ofMinutes(1));
         VALUES.put(Status.class, scene -> Status.ABORTED);
-        VALUES.put(SlowStream.class, scene -> SlowStream.WAIT);
+        VALUES.put(SlowPolicy.class, scene -> SlowPolicy.WAIT);
         VALUES.put(List.class, scene -> List.of(scene.buffer(30)));
         VALUES.put(MemorySource.class, FaultScene::source);
         VALUES.put(SealedBuffer.class, scene -> scene.buffer(300));
         VALUES.put(MethodDescriptor.class, scene -> Feed.ECHO);
-        VALUES.put(BroadcastFigures.class, scene -> new BroadcastFigures(1, 2, 3, 4, 5, 6, 7));
         VALUES.put(MarshallerFigures.class, scene -> new MarshallerFigures(1, 2, 3, 4, 5));
     }
 
@@ -61,7 +62,9 @@ final class GrpcCalls {
                 .receiver(Broadcast.Builder.class, scene -> Broadcast.builder())
                 .receiver(SealedMarshaller.class, scene -> SealedMarshaller.of(scene.source()))
                 .receiver(CallHandles.class, scene -> CallHandles.create());
-        all.on("SlowStream.valueOf(String)", scene -> FaultCall.on(null, "WAIT"));
+        all.on(
+                "Broadcast.of(Fanout)",
+                scene -> FaultCall.on(null, scene.own(Fanout.builder().build())));
         all.on(
                 "Broadcast.Builder.build()",
                 scene -> FaultCall.on(Broadcast.builder().first(List.of(scene.buffer(30), scene.lastHandle()))));

@@ -44,7 +44,7 @@ class OtherLanguageTest {
         try (Broadcast feed = Broadcast.builder().build();
                 Wire.Ends ends = Wire.NETTY.open(service(sealed, feed))) {
             Process python = PythonProbe.run(client.toString(), "" + ends.server.getPort(), "" + MESSAGES);
-            BroadcastTest.await(() -> feed.figures().streams() == 1 || !python.isAlive());
+            BroadcastTest.await(() -> feed.figures().subscribers() == 1 || !python.isAlive());
             for (int i = 0; i < MESSAGES; i++) {
                 try (SealedBuffer message =
                         sealed.pack(Feed.SUBSCRIBE.getResponseMarshaller(), Feed.message(i, 8 + i * 500))) {

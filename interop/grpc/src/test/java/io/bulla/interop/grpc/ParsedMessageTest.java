@@ -145,9 +145,9 @@ class ParsedMessageTest {
                     up.channel.newCall(relay.responses(Feed.SUBSCRIBE), CallOptions.DEFAULT),
                     StringValue.of("topic"),
                     upstream);
-            BroadcastTest.await(() -> all.figures().streams() == 1
-                    && even.figures().streams() == 1
-                    && odd.figures().streams() == 1);
+            BroadcastTest.await(() -> all.figures().subscribers() == 1
+                    && even.figures().subscribers() == 1
+                    && odd.figures().subscribers() == 1);
             for (int i = 0; i < 40; i++) {
                 try (SealedBuffer message =
                         origin.pack(Feed.SUBSCRIBE.getResponseMarshaller(), Feed.message(i, 8 + i * 900))) {

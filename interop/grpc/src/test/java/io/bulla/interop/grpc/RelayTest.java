@@ -58,7 +58,7 @@ class RelayTest {
                     StringValue.of("topic"),
                     upstream);
             BroadcastTest.await(
-                    () -> first.figures().streams() == 1 && second.figures().streams() == READERS);
+                    () -> first.figures().subscribers() == 1 && second.figures().subscribers() == READERS);
             for (int i = 0; i < MESSAGES; i++) {
                 try (SealedBuffer message =
                         origin.pack(Feed.SUBSCRIBE.getResponseMarshaller(), Feed.message(i, 8 + i * 700))) {

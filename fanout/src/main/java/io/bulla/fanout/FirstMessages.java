@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.interop.grpc;
+package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
-/// Messages that each stream of a broadcast gets before any other, until the broadcast is over.
+/// Messages that each subscriber gets before any other, until the fan-out is over.
 final class FirstMessages {
 
     // guarded by this
@@ -17,9 +18,9 @@ final class FirstMessages {
         handles = shared(messages);
     }
 
-    /// @return handles of a new stream's own; none if the broadcast is over
+    /// @return handles of a new subscriber's own; none if the fan-out is over
     synchronized Deque<SealedBuffer> share() {
-        return shared(handles);
+        return handles.isEmpty() ? Subscription.NONE : shared(handles);
     }
 
     private static Deque<SealedBuffer> shared(Collection<SealedBuffer> messages) {
@@ -29,21 +30,19 @@ final class FirstMessages {
             messages.forEach(message -> shared.add(message.share()));
             return shared;
         } catch (Throwable failure) {
-            try {
-                Closing.all(shared, SealedBuffer::close);
-            } catch (RuntimeException | Error another) {
-                failure.addSuppressed(another);
-            }
+            Closing.closeAll(shared, failure);
             throw failure;
         }
     }
 
-    void close() {
+    /// @return the failure that is given, with what was thrown; or `null`
+    @Nullable
+    Throwable close(@Nullable Throwable failure) {
         Deque<SealedBuffer> last;
         synchronized (this) {
             last = handles;
-            handles = new ArrayDeque<>(0);
+            handles = Subscription.NONE;
         }
-        Closing.all(last, SealedBuffer::close);
+        return Closing.closeAll(last, failure);
     }
 }
