@@ -232,8 +232,8 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// Closes the socket. If the kernel still reads memory, what the peer has not taken is thrown away and the
     /// connection reset, so that every handle is closed when this returns: ask [#finish(Duration)] first.
     ///
-    /// @throws IllegalStateException if the kernel does not let go; the handles stay open, and it may be
-    ///     called again
+    /// @throws IllegalStateException if the kernel does not let go, or a release calls this while another thread
+    ///     sends; the handles stay open, and it may be called again
     @Override
     public void close() {
         if (closed.get()) {
@@ -244,9 +244,7 @@ public final class ZeroCopySocket implements AutoCloseable {
                 socket.abort();
             }
             socket.close();
-            // a sender that waits is awake now, and fails
-            sending.lock();
-            sending.unlock();
+            awaitSender();
             if (!awaitAll(Duration.ZERO)) {
                 StreamSocket.disconnect(fd);
             }
@@ -263,6 +261,17 @@ public final class ZeroCopySocket implements AutoCloseable {
             }
         }
         rethrow();
+    }
+
+    /// A sender that waits is awake now, and fails.
+    private void awaitSender() {
+        if (!Thread.holdsLock(this)) {
+            sending.lock();
+        } else if (!sending.tryLock()) {
+            // out of a release: the sender may wait for this lock
+            throw new IllegalStateException("a send is under way, and a release closes: socket=" + fd);
+        }
+        sending.unlock();
     }
 
     @Override

@@ -127,6 +127,34 @@ class CallingReleasesTest {
         pair[1].close();
     }
 
+    /// The sender waits for the one that takes up, which would wait for the sender.
+    @Test
+    @Needs(value = Piece.ZERO_COPY, by = ZeroCopySockets.class)
+    void closeOutOfAReleaseDoesNotWaitForAnotherThreadsSend() throws Exception {
+        PosixSocket[] pair = SendFixture.tcpPair();
+        ZeroCopySocket socket = ZeroCopySocket.over(pair[0]);
+        List<String> refused = new ArrayList<>();
+        List<Thread> senders = new ArrayList<>();
+        socket.send(buffer("first", () -> {
+            SealedBuffer beside = SealedBuffer.adopt(Arena.ofAuto().allocate(BYTES), () -> {});
+            Thread sender = Thread.ofPlatform()
+                    .daemon()
+                    .start(() -> assertThrows(PosixException.class, () -> socket.send(beside)));
+            senders.add(sender);
+            for (long end = System.nanoTime() + SOON.toNanos();
+                    sender.getState() != Thread.State.BLOCKED && System.nanoTime() - end < 0; ) {
+                Thread.onSpinWait();
+            }
+            refused.add(assertThrows(IllegalStateException.class, socket::close).getMessage());
+        }));
+        assertTrue(socket.finish(SOON));
+        assertTrue(refused.getFirst().contains("a send is under way"), refused::toString);
+        senders.getFirst().join();
+        socket.close();
+        assertFalse(pair[0].isOpen());
+        pair[1].close();
+    }
+
     @Test
     @Needs(value = Piece.ZERO_COPY, by = ZeroCopySockets.class)
     void releaseMayCloseItsZeroCopySocket() throws Exception {
