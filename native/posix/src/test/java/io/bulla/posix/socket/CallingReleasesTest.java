@@ -47,18 +47,22 @@ class CallingReleasesTest {
         });
     }
 
+    /// Before the sockets: a test that is skipped leaves none behind.
     private static Outbox open(SendPath path) {
         Outbox outbox = Outbox.open(path);
-        Piece.IO_URING.orSkip(outbox.path() == path ? null : "path=" + outbox.path() + " wanted=" + path);
+        if (outbox.path() != path) {
+            outbox.close();
+            Piece.IO_URING.orSkip("path=" + outbox.path() + " wanted=" + path);
+        }
         return outbox;
     }
 
     @ParameterizedTest
     @EnumSource(names = "ZEROCOPY", mode = EnumSource.Mode.EXCLUDE)
     void releaseMayCloseItsOutbox(SendPath path) throws Exception {
+        Outbox outbox = open(path);
         PosixSocket[] pair = PosixSocket.unixPair();
         PosixSocket[] other = PosixSocket.unixPair();
-        Outbox outbox = open(path);
         outbox.send(pair[0], buffer("first", outbox::close));
         outbox.send(pair[0], buffer("behind it", () -> {}));
         outbox.send(other[0], buffer("beside it", () -> {}));
@@ -80,9 +84,9 @@ class CallingReleasesTest {
     @ParameterizedTest
     @EnumSource(names = "ZEROCOPY", mode = EnumSource.Mode.EXCLUDE)
     void releaseMayAskItsOutboxForProgressAndSendMore(SendPath path) throws Exception {
+        Outbox outbox = open(path);
         PosixSocket[] pair = PosixSocket.unixPair();
         PosixSocket[] other = PosixSocket.unixPair();
-        Outbox outbox = open(path);
         for (int i = 0; i < 3; i++) {
             String name = "first " + i;
             outbox.send(pair[0], buffer(name, () -> {
