@@ -242,7 +242,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         }
     }
 
-    /// What waits for its turn.
+    /// A message or a frame that waits for its turn.
     private sealed interface Waiting {
 
         /// Writes as much of it as goes at once.
