@@ -2,6 +2,8 @@
 package io.bulla.interop.websocket;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Subscriber;
+import io.bulla.fanout.Subscription;
 import io.bulla.interop.netty.SealedByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
@@ -22,9 +24,12 @@ import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Writes prepared messages on one channel, in the form that the channel has agreed to, among frames of Netty's. Its
@@ -51,7 +56,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     // all below are the event loop's
     private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private final List<Outlet> outlets = new ArrayList<>(1);
     private boolean pumping;
+    // a close that waits for what is before it
+    private @Nullable Runnable finish;
     private @Nullable Throwable over;
 
     /// For one channel.
@@ -103,6 +111,101 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             throw failure;
         }
         return promise;
+    }
+
+    /// Subscribes the channel to a fan-out, or to topics, whose messages are [PreparedMessage#forms]. The subscription
+    /// leaves by itself when the channel is over. A channel whose subscription ends is closed: with `1000` when it
+    /// got all, `1001` when the fan-out is closed, `1013` when it is too slow, `1011` when a send failed.
+    ///
+    /// ```java
+    /// PreparedMessageHandler.of(channel).subscribe(feed::subscribe);
+    /// PreparedMessageHandler.of(channel).subscribe(channel -> topics.subscribe(channel, List.of("EUR", "USD")));
+    /// ```
+    ///
+    /// @param fanout given the channel as a subscriber
+    /// @return the subscription
+    /// @throws IllegalStateException if this handler is in no pipeline
+    public Subscription subscribe(Function<? super Subscriber, Subscription> fanout) {
+        ChannelHandlerContext to = context();
+        Outlet outlet = new Outlet(this);
+        Subscription subscription = fanout.apply(outlet);
+        try {
+            onLoop(to, () -> add(outlet, subscription));
+        } catch (RejectedExecutionException loopIsDown) {
+            subscription.leave();
+        }
+        return subscription;
+    }
+
+    private void add(Outlet outlet, Subscription subscription) {
+        outlet.subscribed(subscription);
+        if (over == null) {
+            outlets.add(outlet);
+            // what came between the subscription and this
+            outlet.proceed();
+        } else {
+            outlet.leave();
+        }
+    }
+
+    private static void onLoop(ChannelHandlerContext to, Runnable step) {
+        if (to.executor().inEventLoop()) {
+            step.run();
+        } else {
+            to.executor().execute(step);
+        }
+    }
+
+    /// Of an outlet. Any thread.
+    boolean isWritable() {
+        return context().channel().isWritable();
+    }
+
+    /// Of an outlet, which is told on the loop when they are written. Any thread.
+    void writeForms(SealedBuffer forms, Outlet outlet) {
+        ChannelHandlerContext to = context();
+        ChannelPromise promise = to.newPromise();
+        Wire wire = Wire.chosen(forms, SharedDeflate.isAgreed(to.channel()));
+        promise.addListener(done -> {
+            if (!done.isSuccess()) {
+                outlet.failed(done.cause());
+            }
+        });
+        Runnable step = () -> {
+            begin(to, wire, promise);
+            outlet.written();
+        };
+        try {
+            onLoop(to, step);
+        } catch (Throwable failure) {
+            wire.close();
+            throw failure;
+        }
+    }
+
+    /// Of an outlet: closes when all that it sent has gone out. Any thread.
+    void finish(WebSocketCloseStatus why, Duration patience) {
+        ChannelHandlerContext to = context();
+        try {
+            onLoop(to, () -> {
+                to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
+                finish = () -> {
+                    end(new ClosedChannelException());
+                    to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
+                };
+                finishIfAllIsOut();
+            });
+        } catch (RejectedExecutionException loopIsDown) {
+            // and the channel with it
+        }
+    }
+
+    private void finishIfAllIsOut() {
+        Runnable close = finish;
+        if (close != null && waiting.isEmpty()) {
+            finish = null;
+            close.run();
+        }
     }
 
     /// Says why, and closes: with `1008` or `1013` a client that is too slow. What waits here is given up; a client
@@ -166,6 +269,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             pumping = false;
         }
         to.flush();
+        finishIfAllIsOut();
     }
 
     @Override
@@ -189,6 +293,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext to) {
         pump(to);
+        if (to.channel().isWritable()) {
+            // one may leave meanwhile
+            List.copyOf(outlets).forEach(Outlet::proceed);
+        }
         to.fireChannelWritabilityChanged();
     }
 
@@ -231,6 +339,15 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
                 each.fail(why);
             } catch (Throwable release) {
                 // the others are given back all the same
+                failure = failure == null ? release : failure;
+            }
+        }
+        List<Outlet> left = List.copyOf(outlets);
+        outlets.clear();
+        for (Outlet each : left) {
+            try {
+                each.leave();
+            } catch (Throwable release) {
                 failure = failure == null ? release : failure;
             }
         }
