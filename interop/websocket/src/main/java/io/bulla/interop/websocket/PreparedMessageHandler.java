@@ -19,8 +19,6 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
-import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -113,9 +111,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return promise;
     }
 
-    /// Subscribes the channel to a fan-out, or to topics, whose messages are [PreparedMessage#forms]. The subscription
-    /// leaves by itself when the channel is over. A channel whose subscription ends is closed: with `1000` when it
-    /// got all, `1001` when the fan-out is closed, `1013` when it is too slow, `1011` when a send failed.
+    /// Subscribes the channel to a fan-out, or to topics, whose messages are [PreparedMessage#forms]. The
+    /// subscription leaves by itself when the channel is over. A channel whose subscription ends is closed: with
+    /// `1000` when it got all, `1001` when the fan-out is closed, `1013` when it is too slow, `1011` when a send
+    /// failed.
     ///
     /// ```java
     /// PreparedMessageHandler.of(channel).subscribe(feed::subscribe);
@@ -236,7 +235,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     private void begin(ChannelHandlerContext to, Wire wire, ChannelPromise promise) {
-        Prepared message = new Prepared(wire, promise);
+        Waiting.Prepared message = new Waiting.Prepared(wire, promise);
         if (over != null) {
             message.fail(over);
         } else if (waiting.isEmpty() && wire.isOneFrame()) {
@@ -281,7 +280,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             end(new ClosedChannelException());
             to.write(message, promise);
         } else {
-            waiting.add(new Behind(message, promise));
+            waiting.add(new Waiting.Behind(message, promise));
         }
     }
 
@@ -356,95 +355,6 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         }
         if (failure instanceof RuntimeException exception) {
             throw exception;
-        }
-    }
-
-    /// A message or a frame that waits for its turn.
-    private sealed interface Waiting {
-
-        /// Writes as much of it as goes at once.
-        ///
-        /// @return whether that was all
-        boolean writeNext(ChannelHandlerContext to);
-
-        void fail(Throwable why);
-    }
-
-    /// A frame of Netty's behind a message of several frames.
-    private record Behind(Object frame, ChannelPromise promise) implements Waiting {
-
-        @Override
-        public boolean writeNext(ChannelHandlerContext to) {
-            to.write(frame, promise);
-            return true;
-        }
-
-        @Override
-        public void fail(Throwable why) {
-            try {
-                ReferenceCountUtil.release(frame);
-            } finally {
-                promise.tryFailure(why);
-            }
-        }
-    }
-
-    /// A message, and how much of it was written.
-    private static final class Prepared implements Waiting {
-
-        private final Wire wire;
-        private final ChannelPromise promise;
-        private int next;
-
-        Prepared(Wire wire, ChannelPromise promise) {
-            this.wire = wire;
-            this.promise = promise;
-        }
-
-        @Override
-        public boolean writeNext(ChannelHandlerContext to) {
-            boolean last = next == wire.ends().length - 1;
-            try {
-                if (wire.isOneFrame()) {
-                    to.write(SealedByteBuf.move(wire.frames()), promise);
-                    return true;
-                }
-                long from = next == 0 ? 0 : wire.ends()[next - 1];
-                SealedBuffer frame = wire.frames().slice(from, wire.ends()[next] - from);
-                next++;
-                if (last) {
-                    try (wire) {
-                        to.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
-                    }
-                } else {
-                    to.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
-                }
-                return last;
-            } catch (Throwable failure) {
-                try {
-                    fail(failure);
-                } finally {
-                    if (next > 0) {
-                        to.close();
-                    }
-                }
-                return true;
-            }
-        }
-
-        /// A message of which some frames have gone out, and others not, ends the connection.
-        private void closeHole(Future<? super Void> done) {
-            if (!done.isSuccess()) {
-                promise.tryFailure(done.cause());
-                promise.channel().close();
-            }
-        }
-
-        @Override
-        public void fail(Throwable why) {
-            try (wire) {
-                promise.tryFailure(why);
-            }
         }
     }
 }
