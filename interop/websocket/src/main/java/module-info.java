@@ -2,6 +2,7 @@
 /// Prepared WebSocket messages: framed and compressed once, written to any number of channels.
 module io.bulla.interop.websocket {
     requires transitive io.bulla.buffer;
+    requires transitive io.bulla.fanout;
     requires io.bulla.interop.netty;
     requires io.bulla.iovec;
     requires transitive io.netty.codec.http;

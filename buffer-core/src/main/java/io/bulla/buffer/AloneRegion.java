@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// A region with a chunk of its own: a large one, or any on a checked source.
 final class AloneRegion implements Region {
 
-    /// What a checked source writes over what is given back.
+    /// The poison that a checked source writes over memory that is given back.
     static final byte POISON = (byte) 0xdd;
 
     private final Chunk chunk;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 final class Daemon {
 
-    /// What a step returns when no more is to be done.
+    /// The answer of a step when no more is to be done.
     static final long DONE = -1;
 
     private static final long AFTER_FAILURE_NANOS = 5_000_000;

@@ -21,7 +21,7 @@ abstract class NestedRelease extends RefCount {
     private static final int ON_THE_STACK = 64;
     private static final ThreadLocal<Ending> ENDING = new ThreadLocal<>();
 
-    /// What one thread is about to end.
+    /// The releases that one thread is in.
     private static final class Ending {
         private int depth;
         private @Nullable NestedRelease first;

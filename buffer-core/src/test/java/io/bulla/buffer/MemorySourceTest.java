@@ -16,7 +16,7 @@ import java.nio.channels.Channels;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/// Sources that somebody else writes.
+/// Sources of a user.
 class MemorySourceTest {
 
     /// The whole of a user's own allocator: an arena per region.

@@ -111,7 +111,7 @@ public final class Fanout implements AutoCloseable {
         audience.finish(End.CLOSED);
     }
 
-    /// What was done so far.
+    /// Figures so far.
     ///
     /// @return a snapshot, exact when nothing is under way
     public FanoutFigures figures() {
@@ -161,7 +161,7 @@ public final class Fanout implements AutoCloseable {
             return this;
         }
 
-        /// What becomes of a subscriber whose queue is full.
+        /// The treatment of a subscriber whose queue is full.
         ///
         /// @param policy by default [SlowPolicy#DISCONNECT]
         /// @return this builder

@@ -126,7 +126,7 @@ public final class Topics<K> implements AutoCloseable {
         audience.finish(End.CLOSED);
     }
 
-    /// What was done so far.
+    /// Figures so far.
     ///
     /// @return a snapshot, exact when nothing is under way
     public FanoutFigures figures() {
@@ -145,7 +145,7 @@ public final class Topics<K> implements AutoCloseable {
         return "Topics[" + topics() + " " + figures() + "]";
     }
 
-    /// What one subscriber follows.
+    /// The topics of one subscriber.
     private final class Interests implements Owner {
 
         final Roll.Seat seat = new Roll.Seat(audience.everyone);

@@ -41,7 +41,7 @@ public record CopyTally(long copies, long bytes) {
         return new CopyTally(COPIES.sum(), BYTES.sum());
     }
 
-    /// What was added since an earlier snapshot.
+    /// The difference to an earlier snapshot.
     ///
     /// @param earlier a snapshot taken before this one
     /// @return the difference

@@ -52,7 +52,7 @@ public final class NativeIoVec {
         return new NativeIoVec(vec, entries.asReadOnly());
     }
 
-    /// What the image names.
+    /// The memory that the image names.
     ///
     /// @return the vector it was built from
     public IoVec iovec() {

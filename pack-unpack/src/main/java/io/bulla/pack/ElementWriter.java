@@ -151,7 +151,7 @@ final class ElementWriter {
         block(type, values);
     }
 
-    /// What a reader would refuse to count.
+    /// Refuses a count that no reader takes.
     void checkCount(long count) {
         if (count > mostValues) {
             throw count > limits.maxCount()

@@ -26,11 +26,11 @@ public final class UnpackException extends RuntimeException {
         MALFORMED
     }
 
-    /// What kind of fault.
+    /// The kind of fault.
     private final Reason reason;
-    /// What should stand there.
+    /// The expected bytes.
     private final String expected;
-    /// What stands there.
+    /// The bytes that stand there.
     private final String found;
     /// Where, in bytes.
     private final long offset;

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// What a supplier fails to give back waits in `ending`, or in `unused` if it never was a slab's, and is tried again.
-/// It stays booked meanwhile. The failure is kept for whoever asked to give memory back: one who takes memory, and
-/// gives back what others left, is not told.
+/// It stays booked meanwhile. The failure is kept for the caller that asked to give memory back: one that takes
+/// memory, and gives back what others left, is not told.
 ///
 /// A supplier may call back into the source: what is in the middle of a call is in no list.
 final class EmptySlabs {
@@ -298,7 +298,7 @@ final class EmptySlabs {
         }
     }
 
-    /// What giving back fails with still.
+    /// The failure of slabs that cannot be given back still.
     ///
     /// @return null if nothing does, or it was told already
     @Nullable

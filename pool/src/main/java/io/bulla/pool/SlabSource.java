@@ -289,7 +289,7 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         return slabs.booked();
     }
 
-    /// What the source is doing: a snapshot.
+    /// Figures of the source: a snapshot.
     ///
     /// @return figures of the time since it was made, and of now
     public PoolFigures figures() {

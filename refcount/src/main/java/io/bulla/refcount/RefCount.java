@@ -234,7 +234,7 @@ public abstract class RefCount {
         settle((long) STATE.getAndAdd(this, ONE * holders) + ONE * holders);
     }
 
-    /// What the thread that brought the word to `after` owes: to free it at the end, to fold the cells at the edge.
+    /// The duty of the thread that brought the word to `after`: to free it at the end, to fold the cells at the edge.
     private void settle(long after) {
         if (after == 0) {
             // volatile: ordering 1, every holder's use is above this line; ordering 3, from no holder, once

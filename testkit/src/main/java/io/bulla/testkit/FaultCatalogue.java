@@ -146,7 +146,7 @@ public final class FaultCatalogue {
         return byRule(signature, operation, scene -> arguments);
     }
 
-    /// What names the reports.
+    /// The name of the reports.
     ///
     /// @return as it was given
     public String area() {

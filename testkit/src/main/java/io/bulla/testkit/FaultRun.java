@@ -45,7 +45,7 @@ public final class FaultRun {
         Action prepare(FaultScene scene) throws Exception;
     }
 
-    /// What is run while a call fails.
+    /// An operation that runs while a call fails.
     @FunctionalInterface
     public interface Action {
         /// Runs the operation.
@@ -142,7 +142,7 @@ public final class FaultRun {
         return this;
     }
 
-    /// What was found so far.
+    /// The findings so far.
     ///
     /// @return a snapshot
     public FaultReport report() {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /// begin at odd addresses.
 public final class PoisoningSource implements MemorySource {
 
-    /// What a stale read finds.
+    /// The poison that a stale read finds.
     public static final byte POISON = (byte) 0xdb;
 
     private final @Nullable LeaseTrace trace;

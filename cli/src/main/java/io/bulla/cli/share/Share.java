@@ -38,7 +38,7 @@ final class Share {
     private static final int QUIET_MILLIS = 300;
     private static final long READ_BYTES = 1 << 20;
 
-    /// What came of it.
+    /// Its outcome.
     ///
     /// @param bytes of the file
     /// @param heldNanos from the first hand-over until every process has said that it has the bytes: the median of

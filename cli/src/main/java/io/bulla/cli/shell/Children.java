@@ -123,7 +123,7 @@ public final class Children implements AutoCloseable {
         }
     }
 
-    /// What one has printed so far.
+    /// The output of one so far.
     public List<String> said(int index) throws IOException {
         return Files.readAllLines(output(index));
     }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /// its size is known before it is sent, and it can be read again.
 public final class StandardInput implements AutoCloseable {
 
-    /// What stands for standard input; `./-` is a file of that name.
+    /// The name of standard input; `./-` is a file of that name.
     public static final String NAME = "-";
 
     private static final String FILE = "stdin";

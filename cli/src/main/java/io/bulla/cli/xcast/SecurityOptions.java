@@ -43,7 +43,7 @@ final class SecurityOptions {
         return given() > 0;
     }
 
-    /// What one node is protected by.
+    /// The protection of one node.
     ///
     /// @throws IOException that names the file, if one is not as it should be
     Security of(CommandSpec command, int rank) throws IOException {

@@ -246,7 +246,7 @@ public final class XcastCommand implements Callable<Integer> {
         return where.processes != null ? where.processes : where.inProcess != null ? where.inProcess : DEFAULT_NODES;
     }
 
-    /// What the options ask for.
+    /// The request of the options.
     Crew crew(NodeParts parts, EventLoopGroup loops) throws IOException {
         if (job != null) {
             return new PmixCrew(job, parts.meters(), tree.peerTimeout);

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// Closing the registration ends new access only: bytes of a write that has begun go on arriving, also those of a
 /// dead process. So a peer whose grant is revoked loses its endpoint, and needs another one to be served again. A
-/// peer's key is good at that endpoint only, whoever writes by it and wherever: each peer has a domain of libfabric's
+/// peer's key is good at that endpoint only, from any writer: each peer has a domain of libfabric's
 /// of its own.
 ///
 /// Any thread may call it. The fabric makes progress in calls of [#progress()] only.
@@ -112,7 +112,7 @@ public final class FabricDomain implements Registrar {
         }
     }
 
-    /// What it was opened of.
+    /// The provider that it was opened of.
     ///
     /// @return the same each time
     public FabricProvider provider() {

@@ -112,7 +112,7 @@ public final class FabricEndpoint extends FabricOperation.Origin implements Auto
         domain.progress();
     }
 
-    /// What its peer has.
+    /// The domain that it belongs to.
     PeerDomain of() {
         return of;
     }

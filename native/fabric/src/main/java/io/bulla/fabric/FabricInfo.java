@@ -123,7 +123,7 @@ final class FabricInfo implements AutoCloseable {
                 (mode & MR_PROV_KEY) != 0);
     }
 
-    /// What is asked for; libfabric frees it, strings included.
+    /// The hints for libfabric, which frees them, strings included.
     private static long hints(Arena arena, String name) {
         try {
             long hints = (long) Libfabric.exported("fi_dupinfo", DUPINFO).invokeExact(0L);

@@ -28,7 +28,7 @@ public abstract class FabricOperation {
             this.address = address;
         }
 
-        /// What an operation is changed under.
+        /// The lock of an operation.
         abstract Object monitor();
 
         /// Lets the fabric work.

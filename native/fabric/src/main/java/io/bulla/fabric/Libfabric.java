@@ -102,7 +102,7 @@ final class Libfabric {
         }
     }
 
-    /// What the number means.
+    /// The message of an error number.
     static String meaning(long error) {
         try {
             MemorySegment text =

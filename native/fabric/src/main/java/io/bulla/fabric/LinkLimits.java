@@ -4,7 +4,7 @@ package io.bulla.fabric;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/// What one end of a [FabricLink] lets the other do.
+/// Limits of one end of a [FabricLink] for the other.
 ///
 /// @param mostBytes of one buffer
 /// @param mostAtOnce buffers that are on their way to this end

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/// What two ends of a link say to each other. All numbers are big-endian.
+/// The messages of the two ends of a link. All numbers are big-endian.
 ///
 /// ```
 /// 0 version | 1 kind | 2 zeros | 8 id of the transfer | 16 size, or key | 24 target      32 bytes

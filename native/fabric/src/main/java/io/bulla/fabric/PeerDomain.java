@@ -70,7 +70,7 @@ final class PeerDomain {
             return domain;
         }
 
-        /// What its peer has.
+        /// The domain that it belongs to.
         PeerDomain of() {
             return of;
         }

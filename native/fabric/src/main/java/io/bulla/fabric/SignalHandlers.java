@@ -65,7 +65,7 @@ final class SignalHandlers {
         }
     }
 
-    /// What a signal is handled by now.
+    /// The present handler of a signal.
     ///
     /// @return an address; 0 for the system's own handling
     static long handlerOf(int signal) {

@@ -20,7 +20,7 @@ public class PosixException extends IOException {
         this.number = number;
     }
 
-    /// What went wrong.
+    /// The error.
     ///
     /// @return a constant to switch on
     public final Errno errno() {

@@ -95,7 +95,7 @@ final class FlightEvents {
         }
     }
 
-    /// What each says of a mark.
+    /// Fields of each event about a mark.
     abstract static class OfMark extends Event {
         @Label("Device")
         @Nullable

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/// What one peer may write to: an exact range of a [Landing], by a key that no one else ever had or will have.
+/// The right of one peer to write: to an exact range of a [Landing], by a key that no one else ever had or will have.
 ///
 /// ```
 /// granted --complete--> over                          the peer said so, in order, or the device counted all
@@ -41,7 +41,7 @@ public final class Grant extends Marked {
         this.whenFenced = whenFenced;
     }
 
-    /// What the peer names the memory by.
+    /// The key that the peer names the memory by.
     ///
     /// @return a key that is this grant's alone, for the life of the process
     public long key() {
@@ -90,7 +90,7 @@ public final class Grant extends Marked {
     /// called before a listener hears that the peer has failed.
     ///
     /// How wide a *clean* is, is the device's promise ([io.bulla.pool.device.Fence]). Of a fabric's domain it
-    /// covers every write by this key, whoever has it, and by whatever endpoint of this process it comes.
+    /// covers every write by this key, from any peer, and by whatever endpoint of this process it comes.
     ///
     /// @param patience how long to wait until the device has stopped; with zero only what is so at once is clean
     /// @return clean, or what is left. An interrupt ends the waiting, and stays set

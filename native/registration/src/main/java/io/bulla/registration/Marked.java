@@ -96,7 +96,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
         return Objects.requireNonNull(mark, "mark");
     }
 
-    /// What the mark is named by; 0 while there is none.
+    /// The key of the mark; 0 while there is none.
     final long markKey() {
         return key;
     }
@@ -165,7 +165,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
         return isLost() && !isGone();
     }
 
-    /// What a report says of it.
+    /// The words of a report about it.
     abstract String phase();
 
     /// The device is to let go of it.

@@ -12,7 +12,7 @@ import io.bulla.refcount.RefCount;
 /// open --the device can no longer touch the memory--> closed
 final class Pin extends Lease {
 
-    /// What a ledger shows as the holder.
+    /// The holder, as a ledger shows it.
     private record By(String device, long slab, Access access, String peer) {
 
         @Override

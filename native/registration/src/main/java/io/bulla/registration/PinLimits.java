@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/// What the system lets this process pin.
+/// Limits of the system on pinned memory.
 ///
 /// @param bytes of RLIMIT_MEMLOCK, the soft one; `Long.MAX_VALUE` for none, or where it is not known
 /// @param privileged whether the process has CAP_IPC_LOCK, for which the limit does not count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.registration;
 
-/// What a cache of registrations has done and holds: a snapshot.
+/// Figures of a cache of registrations: a snapshot.
 ///
 /// @param registered marks made since the start, for sends
 /// @param granted marks made since the start, for peers

@@ -69,7 +69,7 @@ public final class Registrations implements AutoCloseable {
         return new Registrations(registrar, budget, clock, null);
     }
 
-    /// What the device can do.
+    /// The traits of the device.
     ///
     /// @return the same each time
     public Traits traits() {
@@ -136,7 +136,7 @@ public final class Registrations implements AutoCloseable {
         return marks.held();
     }
 
-    /// What this has done and holds: a snapshot.
+    /// Figures of this cache: a snapshot.
     ///
     /// @return figures of the time since it was made, and of now
     public RegistrationFigures figures() {

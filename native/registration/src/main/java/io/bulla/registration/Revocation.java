@@ -5,7 +5,7 @@ import io.bulla.pool.device.Peer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/// What an ended grant leaves behind: the memory, or a quarantine.
+/// The end of a grant: the memory is free, or in quarantine.
 public sealed interface Revocation {
 
     /// The device can no longer touch the memory for this grant: it is the program's.

@@ -15,7 +15,7 @@ public final class Use implements MarkUse {
         this.registration = registration;
     }
 
-    /// What the device knows the slab by.
+    /// The device's mark of the slab.
     ///
     /// @return the mark of the whole slab
     @Override
@@ -23,7 +23,7 @@ public final class Use implements MarkUse {
         return registration.made();
     }
 
-    /// What an operation names the memory by: the key of [#mark()].
+    /// The key that names the memory in an operation: that of [#mark()].
     ///
     /// @return the same each time
     public long key() {

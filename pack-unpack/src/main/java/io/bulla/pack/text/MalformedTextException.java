@@ -6,9 +6,9 @@ public final class MalformedTextException extends Exception {
 
     private static final long serialVersionUID = 1;
 
-    /// What should stand there.
+    /// The expected text.
     private final transient Object expected;
-    /// What stands there.
+    /// The text that stands there.
     private final transient Object found;
 
     MalformedTextException(String what, Object expected, Object found) {
@@ -17,14 +17,14 @@ public final class MalformedTextException extends Exception {
         this.found = found;
     }
 
-    /// What should stand there.
+    /// The expected text.
     ///
     /// @return a number or words
     public Object expected() {
         return expected;
     }
 
-    /// What stands there.
+    /// The text that stands there.
     ///
     /// @return a number or words
     public Object found() {

@@ -72,7 +72,7 @@ public enum DataType {
     SCOPE(Wire.INT8),
     /// Who sees published data.
     DATA_RANGE(Wire.INT8),
-    /// What a client asks of its server.
+    /// A command of a client to its server.
     COMMAND(Wire.INT8),
     /// Flags of an [Info].
     INFO_DIRECTIVES(Wire.UINT32),
@@ -80,7 +80,7 @@ public enum DataType {
     DATA_TYPE(Wire.UINT16),
     /// State of a process.
     PROC_STATE(Wire.INT8),
-    /// What is known of a process.
+    /// Information about a process.
     PROC_INFO(ProcInfo.class),
     /// A type and values of it.
     DATA_ARRAY(DataArray.class),

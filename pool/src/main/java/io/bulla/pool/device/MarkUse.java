@@ -4,7 +4,7 @@ package io.bulla.pool.device;
 /// One operation's claim on a mark, which is not retired before it ends. Belongs to one thread at a time.
 public interface MarkUse extends AutoCloseable {
 
-    /// What the device knows the memory by.
+    /// The device's mark of the memory.
     ///
     /// @return the same each time
     Mark mark();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /// signal handler, and is closed by an exec of the process.
 public interface Registrar extends AutoCloseable {
 
-    /// What the device can do.
+    /// The traits of the device.
     ///
     /// @return the same each time
     Traits traits();

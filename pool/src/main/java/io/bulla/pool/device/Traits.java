@@ -3,7 +3,7 @@ package io.bulla.pool.device;
 
 import java.util.Set;
 
-/// What a device can do.
+/// The traits of a device.
 ///
 /// @param device its name, for people and reports
 /// @param accesses which kinds of marks it makes

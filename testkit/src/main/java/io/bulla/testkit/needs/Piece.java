@@ -35,7 +35,7 @@ public enum Piece {
     DESCRIPTORS("descriptors", "ulimit -n 256", Piece::openFiles),
     /// CRIU, in a version that can dump a process on this kernel.
     CRIU("criu", "criu 4.2 or newer, as root; Debian 12 has 3.17.1, which cannot dump on Linux 6.13 or newer"),
-    /// What the kernel says of a process.
+    /// The kernel's files about a process.
     PROC("procfs", "Linux with /proc mounted", () -> readable("/proc/self/status")),
     /// Writes to what the kernel shows of a process.
     PROC_WRITES("procfs-writes", "/proc mounted so that it may be written", () -> writable("/proc/self/mem")),

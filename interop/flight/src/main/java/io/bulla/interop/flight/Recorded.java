@@ -43,7 +43,7 @@ final class Recorded<Q, R> extends ServerCall<Q, R> {
         }
     }
 
-    /// What was sent since the last time, in order.
+    /// Messages sent since the last time, in order.
     ///
     /// @return handles that the caller closes
     /// @throws RuntimeException as packing one of them did; what was packed is closed

@@ -124,7 +124,7 @@ public final class Broadcast implements AutoCloseable {
         fanout.close();
     }
 
-    /// What was done so far.
+    /// Figures so far.
     ///
     /// @return a snapshot, exact when nothing is under way
     public FanoutFigures figures() {
@@ -143,7 +143,7 @@ public final class Broadcast implements AutoCloseable {
         return "Broadcast[" + figures() + "]";
     }
 
-    /// What gRPC tells of a call without a stub.
+    /// Events of a call without a stub.
     private static final class Events<ReqT> extends ServerCall.Listener<ReqT> {
 
         private final ServerCall<ReqT, SealedBuffer> call;
@@ -205,7 +205,7 @@ public final class Broadcast implements AutoCloseable {
             return this;
         }
 
-        /// What becomes of a stream whose queue is full.
+        /// The treatment of a stream whose queue is full.
         ///
         /// @param policy by default [SlowPolicy#DISCONNECT]
         /// @return this builder

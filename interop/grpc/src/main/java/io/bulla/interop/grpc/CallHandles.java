@@ -26,7 +26,7 @@ import io.grpc.ServerInterceptor;
 ///
 /// Sent: what is still open of a call is closed as the call ends: on a client when the call is closed. On a server
 /// that is cancelled a client of the same process may have a message and not have parsed it: it still reads it. What
-/// gRPC dropped is closed when the garbage collector finds that nobody has it; what is sent later is closed at once.
+/// gRPC dropped is closed when the garbage collector finds it; what is sent later is closed at once.
 ///
 /// Sent by a client: besides, the call takes a handle of its own, so that the caller may close theirs as soon as
 /// `sendMessage` returns. Without it a message must stay open longer on two kinds of channels: one that still looks

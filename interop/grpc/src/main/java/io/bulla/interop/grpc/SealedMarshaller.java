@@ -130,7 +130,7 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
         }
     }
 
-    /// What gRPC calls for each send.
+    /// Called by gRPC for each send.
     ///
     /// @param message an open handle, which stays open
     /// @return a stream with a handle of its own
@@ -159,7 +159,7 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
         }
     }
 
-    /// What gRPC calls for each message received.
+    /// Called by gRPC for each message received.
     ///
     /// @param stream gRPC's, which closes it
     /// @return a handle that the receiver closes
@@ -174,7 +174,7 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
         }
     }
 
-    /// What became of the messages received.
+    /// Figures of the messages received.
     ///
     /// @return a snapshot, exact when no message is being received
     public MarshallerFigures figures() {

@@ -102,7 +102,7 @@ final class SealedStream extends InputStream implements KnownLength, Drainable {
         return rest;
     }
 
-    /// For one that nobody may have any more: its handle is closed once that is known.
+    /// For one that may be lost: its handle is closed once that is known.
     void closeWhenForgotten(Cleaner cleaner, CallTotals totals) {
         // not of this: the action must not keep it
         SealedBuffer own = handle;

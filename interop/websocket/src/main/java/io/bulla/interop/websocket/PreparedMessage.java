@@ -54,6 +54,19 @@ public final class PreparedMessage implements AutoCloseable {
         }
     }
 
+    /// All forms of the message in one buffer, for a [io.bulla.fanout.Fanout] or [io.bulla.fanout.Topics] whose
+    /// subscribers are channels ([PreparedMessageHandler#subscribe]): the uncompressed one and, if the message may
+    /// be compressed and is shorter then, the compressed one, which is made now. What waits for a slow channel
+    /// counts with both.
+    ///
+    /// @return to be closed, after it was published
+    /// @throws io.bulla.buffer.ReleasedBufferException if the message is closed
+    /// @throws io.bulla.buffer.MemoryLimitException if there is no memory
+    public SealedBuffer forms() {
+        Wire second = deflated();
+        return second == plain ? plain.frames().share() : SealedBuffer.concat(plain.frames(), second.frames());
+    }
+
     /// The form for a channel, which stays the message's: a share of it says whether it is closed.
     ///
     /// @param compressed whether the channel has agreed to it

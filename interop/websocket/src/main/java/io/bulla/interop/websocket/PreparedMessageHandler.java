@@ -2,6 +2,8 @@
 package io.bulla.interop.websocket;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Subscriber;
+import io.bulla.fanout.Subscription;
 import io.bulla.interop.netty.SealedByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
@@ -17,14 +19,15 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
-import io.netty.util.ReferenceCountUtil;
-import io.netty.util.concurrent.Future;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Writes prepared messages on one channel, in the form that the channel has agreed to, among frames of Netty's. Its
@@ -51,7 +54,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     // all below are the event loop's
     private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private final List<Outlet> outlets = new ArrayList<>(1);
     private boolean pumping;
+    // a close that waits for what is before it
+    private @Nullable Runnable finish;
     private @Nullable Throwable over;
 
     /// For one channel.
@@ -105,6 +111,102 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return promise;
     }
 
+    /// Subscribes the channel to a fan-out, or to topics, whose messages are [PreparedMessage#forms]. The
+    /// subscription leaves by itself when the channel is over. A channel whose subscription ends is closed: with
+    /// `1000` when it got all, `1001` when the fan-out is closed, `1013` when it is too slow, `1011` when a send
+    /// failed.
+    ///
+    /// ```java
+    /// PreparedMessageHandler.of(channel).subscribe(feed::subscribe);
+    /// PreparedMessageHandler.of(channel).subscribe(channel -> topics.subscribe(channel, List.of("EUR", "USD")));
+    /// ```
+    ///
+    /// @param fanout given the channel as a subscriber
+    /// @return the subscription
+    /// @throws IllegalStateException if this handler is in no pipeline
+    public Subscription subscribe(Function<? super Subscriber, Subscription> fanout) {
+        ChannelHandlerContext to = context();
+        Outlet outlet = new Outlet(this);
+        Subscription subscription = fanout.apply(outlet);
+        try {
+            onLoop(to, () -> add(outlet, subscription));
+        } catch (RejectedExecutionException loopIsDown) {
+            subscription.leave();
+        }
+        return subscription;
+    }
+
+    private void add(Outlet outlet, Subscription subscription) {
+        outlet.subscribed(subscription);
+        if (over == null) {
+            outlets.add(outlet);
+            // what came between the subscription and this
+            outlet.proceed();
+        } else {
+            outlet.leave();
+        }
+    }
+
+    private static void onLoop(ChannelHandlerContext to, Runnable step) {
+        if (to.executor().inEventLoop()) {
+            step.run();
+        } else {
+            to.executor().execute(step);
+        }
+    }
+
+    /// Of an outlet. Any thread.
+    boolean isWritable() {
+        return context().channel().isWritable();
+    }
+
+    /// Of an outlet, which is told on the loop when they are written. Any thread.
+    void writeForms(SealedBuffer forms, Outlet outlet) {
+        ChannelHandlerContext to = context();
+        ChannelPromise promise = to.newPromise();
+        Wire wire = Wire.chosen(forms, SharedDeflate.isAgreed(to.channel()));
+        promise.addListener(done -> {
+            if (!done.isSuccess()) {
+                outlet.failed(done.cause());
+            }
+        });
+        Runnable step = () -> {
+            begin(to, wire, promise);
+            outlet.written();
+        };
+        try {
+            onLoop(to, step);
+        } catch (Throwable failure) {
+            wire.close();
+            throw failure;
+        }
+    }
+
+    /// Of an outlet: closes when all that it sent has gone out. Any thread.
+    void finish(WebSocketCloseStatus why, Duration patience) {
+        ChannelHandlerContext to = context();
+        try {
+            onLoop(to, () -> {
+                to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
+                finish = () -> {
+                    end(new ClosedChannelException());
+                    to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
+                };
+                finishIfAllIsOut();
+            });
+        } catch (RejectedExecutionException loopIsDown) {
+            // and the channel with it
+        }
+    }
+
+    private void finishIfAllIsOut() {
+        Runnable close = finish;
+        if (close != null && waiting.isEmpty()) {
+            finish = null;
+            close.run();
+        }
+    }
+
     /// Says why, and closes: with `1008` or `1013` a client that is too slow. What waits here is given up; a client
     /// that does not read does not hear why. Any thread.
     ///
@@ -133,7 +235,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     private void begin(ChannelHandlerContext to, Wire wire, ChannelPromise promise) {
-        Prepared message = new Prepared(wire, promise);
+        Waiting.Prepared message = new Waiting.Prepared(wire, promise);
         if (over != null) {
             message.fail(over);
         } else if (waiting.isEmpty() && wire.isOneFrame()) {
@@ -166,6 +268,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             pumping = false;
         }
         to.flush();
+        finishIfAllIsOut();
     }
 
     @Override
@@ -177,7 +280,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             end(new ClosedChannelException());
             to.write(message, promise);
         } else {
-            waiting.add(new Behind(message, promise));
+            waiting.add(new Waiting.Behind(message, promise));
         }
     }
 
@@ -189,6 +292,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext to) {
         pump(to);
+        if (to.channel().isWritable()) {
+            // one may leave meanwhile
+            List.copyOf(outlets).forEach(Outlet::proceed);
+        }
         to.fireChannelWritabilityChanged();
     }
 
@@ -234,100 +341,20 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
                 failure = failure == null ? release : failure;
             }
         }
+        List<Outlet> left = List.copyOf(outlets);
+        outlets.clear();
+        for (Outlet each : left) {
+            try {
+                each.leave();
+            } catch (Throwable release) {
+                failure = failure == null ? release : failure;
+            }
+        }
         if (failure instanceof Error error) {
             throw error;
         }
         if (failure instanceof RuntimeException exception) {
             throw exception;
-        }
-    }
-
-    /// What waits for its turn.
-    private sealed interface Waiting {
-
-        /// Writes as much of it as goes at once.
-        ///
-        /// @return whether that was all
-        boolean writeNext(ChannelHandlerContext to);
-
-        void fail(Throwable why);
-    }
-
-    /// A frame of Netty's behind a message of several frames.
-    private record Behind(Object frame, ChannelPromise promise) implements Waiting {
-
-        @Override
-        public boolean writeNext(ChannelHandlerContext to) {
-            to.write(frame, promise);
-            return true;
-        }
-
-        @Override
-        public void fail(Throwable why) {
-            try {
-                ReferenceCountUtil.release(frame);
-            } finally {
-                promise.tryFailure(why);
-            }
-        }
-    }
-
-    /// A message, and how much of it was written.
-    private static final class Prepared implements Waiting {
-
-        private final Wire wire;
-        private final ChannelPromise promise;
-        private int next;
-
-        Prepared(Wire wire, ChannelPromise promise) {
-            this.wire = wire;
-            this.promise = promise;
-        }
-
-        @Override
-        public boolean writeNext(ChannelHandlerContext to) {
-            boolean last = next == wire.ends().length - 1;
-            try {
-                if (wire.isOneFrame()) {
-                    to.write(SealedByteBuf.move(wire.frames()), promise);
-                    return true;
-                }
-                long from = next == 0 ? 0 : wire.ends()[next - 1];
-                SealedBuffer frame = wire.frames().slice(from, wire.ends()[next] - from);
-                next++;
-                if (last) {
-                    try (wire) {
-                        to.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
-                    }
-                } else {
-                    to.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
-                }
-                return last;
-            } catch (Throwable failure) {
-                try {
-                    fail(failure);
-                } finally {
-                    if (next > 0) {
-                        to.close();
-                    }
-                }
-                return true;
-            }
-        }
-
-        /// A message of which some frames have gone out, and others not, ends the connection.
-        private void closeHole(Future<? super Void> done) {
-            if (!done.isSuccess()) {
-                promise.tryFailure(done.cause());
-                promise.channel().close();
-            }
-        }
-
-        @Override
-        public void fail(Throwable why) {
-            try (wire) {
-                promise.tryFailure(why);
-            }
         }
     }
 }

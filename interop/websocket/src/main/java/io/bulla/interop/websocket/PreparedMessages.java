@@ -161,7 +161,7 @@ public final class PreparedMessages {
             return this;
         }
 
-        /// What makes messages.
+        /// A factory with these settings.
         ///
         /// @return with these settings
         public PreparedMessages build() {

@@ -2,9 +2,11 @@
 package io.bulla.interop.websocket;
 
 import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /// A message as it goes over the wire: frames, one behind the other (RFC 6455, 5.2).
@@ -79,6 +81,45 @@ record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
         } else {
             builder.putByte((byte) LONG).putLong(length);
         }
+    }
+
+    /// One form of a buffer of forms: the first, or the second if it is there and wanted.
+    ///
+    /// @param forms one behind the other; the handle stays the caller's
+    /// @return with a handle of the caller's
+    static Wire chosen(SealedBuffer forms, boolean second) {
+        BufferReader reader = BufferReader.of(forms);
+        long[] ends = ends(reader);
+        long from = 0;
+        if (second && reader.hasRemaining()) {
+            from = reader.position();
+            ends = ends(reader);
+        }
+        long size = reader.position() - from;
+        for (int i = 0; i < ends.length; i++) {
+            ends[i] -= from;
+        }
+        return new Wire(size == forms.byteSize() ? forms.share() : forms.slice(from, size), ends);
+    }
+
+    /// Passes over the frames of a message, and says where each ends.
+    private static long[] ends(BufferReader reader) {
+        long[] ends = new long[1];
+        int count = 0;
+        boolean last;
+        do {
+            last = (reader.getByte() & FIN) != 0;
+            int length = reader.getUnsignedByte();
+            reader.skip(
+                    switch (length) {
+                        case SHORT -> reader.getUnsignedShort();
+                        case LONG -> reader.getLong();
+                        default -> length;
+                    });
+            ends = count < ends.length ? ends : Arrays.copyOf(ends, 2 * count);
+            ends[count++] = reader.position();
+        } while (!last);
+        return count == ends.length ? ends : Arrays.copyOf(ends, count);
     }
 
     boolean isOneFrame() {

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Fanout;
+import io.bulla.fanout.SlowPolicy;
 import io.bulla.refcount.LeaseTally;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -34,6 +37,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
@@ -216,5 +220,37 @@ class ClientsTest {
         for (Channel each : clients) {
             each.close().sync();
         }
+    }
+
+    /// Published by a thread that is no loop's: what a slow one has not read waits, and the publisher with it.
+    @Test
+    void subscribedClientsGetAllInOrderHoweverSlowTheyAre() throws Exception {
+        Fanout feed = Fanout.builder()
+                .slow(SlowPolicy.WAIT)
+                .patience(Duration.ofSeconds(60))
+                .queueMessages(8)
+                .build();
+        BlockingQueue<String> plain = new LinkedBlockingQueue<>();
+        BlockingQueue<String> compressed = new LinkedBlockingQueue<>();
+        List<Channel> clients = List.of(nettys(plain, false), nettys(compressed, true));
+        awaitJoined(2);
+        joined.forEach(each -> PreparedMessageHandler.of(each).subscribe(feed::subscribe));
+        for (int i = 0; i < COUNT; i++) {
+            try (PreparedMessage message = messages.text(text(i));
+                    SealedBuffer forms = message.forms()) {
+                assertEquals(2, feed.publish(forms));
+            }
+        }
+        feed.complete();
+        for (BlockingQueue<String> got : List.of(plain, compressed)) {
+            for (int i = 0; i < COUNT; i++) {
+                assertEquals(text(i), got.poll(60, TimeUnit.SECONDS));
+            }
+        }
+        for (Channel each : clients) {
+            each.closeFuture().sync();
+        }
+        assertEquals(2L * COUNT, feed.figures().sent());
+        assertEquals(0, feed.figures().droppedMessages());
     }
 }

@@ -73,12 +73,12 @@ class FramesTest {
                 .getBytes(StandardCharsets.UTF_8);
     }
 
-    private static EmbeddedChannel server() {
+    static EmbeddedChannel server() {
         return new EmbeddedChannel(new WebSocket13FrameEncoder(false), new PreparedMessageHandler());
     }
 
     /// All frames that a channel has written, as a client's decoder reads them.
-    private static List<WebSocketFrame> frames(EmbeddedChannel server) {
+    static List<WebSocketFrame> frames(EmbeddedChannel server) {
         EmbeddedChannel client = new EmbeddedChannel(new WebSocket13FrameDecoder(false, true, 1 << 27));
         for (ByteBuf out = server.readOutbound(); out != null; out = server.readOutbound()) {
             client.writeInbound(Unpooled.copiedBuffer(out));
@@ -92,14 +92,20 @@ class FramesTest {
         return frames;
     }
 
-    private static byte[] payload(WebSocketFrame frame) {
+    static byte[] payload(WebSocketFrame frame) {
         byte[] all = new byte[frame.content().readableBytes()];
         frame.content().readBytes(all);
         frame.release();
         return all;
     }
 
-    private static byte[] inflated(byte[] compressed) throws Exception {
+    static byte[] joined(List<byte[]> parts) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        parts.forEach(all::writeBytes);
+        return all.toByteArray();
+    }
+
+    static byte[] inflated(byte[] compressed) throws Exception {
         Inflater inflater = new Inflater(true);
         byte[] tail = {0, 0, (byte) 0xff, (byte) 0xff};
         ByteArrayOutputStream out = new ByteArrayOutputStream();

@@ -4,6 +4,9 @@ package io.bulla.interop.websocket;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.Fanout;
+import io.bulla.fanout.Subscriber;
+import io.bulla.fanout.Subscription;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;
 import io.bulla.testkit.FaultPoints;
@@ -61,6 +64,8 @@ final class WebSocketCalls {
             }
         }
         all.around("PreparedMessageHandler.close(WebSocketCloseStatus, Duration)", WebSocketCalls::close);
+        all.around("PreparedMessageHandler.subscribe(Function)", subscribe -> subscribe(subscribe, false));
+        all.around("PreparedMessageHandler.subscribe(Function)", subscribe -> subscribe(subscribe, true));
         for (String event : List.of("channelInactive", "channelWritabilityChanged", "handlerAdded", "handlerRemoved")) {
             all.around("PreparedMessageHandler." + event + "(ChannelHandlerContext)", told -> told(told, 0));
         }
@@ -155,6 +160,36 @@ final class WebSocketCalls {
                 channel.pipeline().remove(PreparedMessageHandler.class);
             }
         });
+    }
+
+    /// Whatever fails: what was published goes out whole or not at all, and the channel leaves with its end.
+    private static Operation subscribe(Member subscribe, boolean compressed) {
+        return scene -> {
+            PreparedMessages messages = messages(scene);
+            SealedBuffer bytes = text(scene);
+            @Nullable EmbeddedChannel[] now = {null};
+            boolean[] called = {false};
+            callBack(scene, now, called);
+            return () -> {
+                EmbeddedChannel channel = channel(scene, compressed, true);
+                now[0] = channel;
+                PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
+                try (Fanout fanout = Fanout.builder().build();
+                        PreparedMessage message = messages.binary(bytes);
+                        SealedBuffer forms = message.forms()) {
+                    Function<Subscriber, Subscription> feed = fanout::subscribe;
+                    Subscription subscription = (Subscription) subscribe.on(handler, feed);
+                    fanout.publish(forms);
+                    channel.runPendingTasks();
+                    byte[] out = outbound(channel);
+                    expect(out.length > 0 || !subscription.isOpen() || !channel.isOpen(), "open, and nothing is out");
+                    return "subscribed";
+                } finally {
+                    now[0] = null;
+                    channel.finishAndReleaseAll();
+                }
+            };
+        };
     }
 
     private static Operation close(Member close) {

@@ -409,7 +409,7 @@ public final class SealedFileWriter implements AutoCloseable {
         }
     }
 
-    /// What was under way when the file broke; why it broke was told.
+    /// A write that was under way when the file broke; why it broke was told.
     private void awaitLeft() {
         long deadline = deadline();
         try {

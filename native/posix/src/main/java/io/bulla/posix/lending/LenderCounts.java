@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.lending;
 
-/// What one lender has counted since it was opened. Any thread may count, or look.
+/// Counters of one lender since it was opened. Any thread may count, or look.
 final class LenderCounts {
 
     // all under the monitor

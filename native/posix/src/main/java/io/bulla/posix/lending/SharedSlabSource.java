@@ -109,7 +109,7 @@ public final class SharedSlabSource implements MemorySource, AutoCloseable {
         slabs.trim();
     }
 
-    /// What the source is doing: a snapshot.
+    /// Figures of the source: a snapshot.
     ///
     /// @return figures of the time since it was made, and of now
     public PoolFigures figures() {

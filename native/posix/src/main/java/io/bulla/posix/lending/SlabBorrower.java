@@ -336,7 +336,7 @@ public final class SlabBorrower implements AutoCloseable {
         return slab.lent(said);
     }
 
-    /// What comes on a slab that is not known could not be understood.
+    /// A lease on a slab that is not known could not be understood.
     private void learnOrEnd(SlabRecord said, Rights rights) throws IOException {
         try {
             slabs.learn(said, rights);

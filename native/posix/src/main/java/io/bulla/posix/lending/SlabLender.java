@@ -169,7 +169,7 @@ public final class SlabLender implements AutoCloseable {
         return greeted.poll(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
     }
 
-    /// What the lender is doing: a snapshot.
+    /// Figures of the lender: a snapshot.
     ///
     /// @return figures of the time since it was opened, and of now
     public SlabLenderFigures figures() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.lending;
 
-/// What a [SlabLender] is doing, and has done.
+/// Figures of a [SlabLender].
 ///
 /// @param peers borrowers that may have a slab mapped
 /// @param leases that they have

@@ -53,7 +53,7 @@ public final class SlabPeer implements AutoCloseable {
         this.loans = new Loans(this, pid, socket, quota, takeBack);
     }
 
-    /// What the borrower called itself when it connected.
+    /// The number that the borrower gave itself when it connected.
     ///
     /// @return any number
     public long token() {

@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/// What a lender and a borrower say to each other, in records of fixed size, big-endian.
+/// The records between a lender and a borrower, of fixed size, big-endian.
 ///
 /// ```
 /// to the borrower, 32 bytes:  0 slab, 8 bytes  8 slot      12 generation  16 offset in the slab  24 length

@@ -36,7 +36,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /// A buffer on its way to other processes of this host: the seal travels, as a descriptor, and not the bytes.
-/// What a hand-over costs does not depend on the size.
+/// The cost of a hand-over does not depend on the size.
 ///
 /// ```
 /// this process:   of(buffer) --sendTo(socket)--> as often as there are receivers
@@ -232,7 +232,7 @@ public final class SealedFileHandoff implements AutoCloseable {
         return buffer.share();
     }
 
-    /// What the bytes mean, as the sender said.
+    /// The format of the bytes, as the sender said.
     ///
     /// @return any number
     public long format() {

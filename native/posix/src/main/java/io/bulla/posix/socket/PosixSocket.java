@@ -287,7 +287,7 @@ public final class PosixSocket implements AutoCloseable {
         stream.abort();
     }
 
-    /// What this room does with a socket, and users do not.
+    /// Access for this package, not for users.
     StreamSocket stream() {
         return stream;
     }

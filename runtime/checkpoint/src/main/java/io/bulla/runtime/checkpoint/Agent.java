@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// block, a clock and random numbers. Tests put a simulator in its place.
 interface Agent {
 
-    /// What to do with a result.
+    /// The receiver of a result.
     interface Then<T> {
 
         /// @param result if there is no failure

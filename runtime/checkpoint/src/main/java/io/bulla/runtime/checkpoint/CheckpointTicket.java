@@ -66,7 +66,7 @@ public final class CheckpointTicket {
         return List.copyOf(missing);
     }
 
-    /// What comes of it.
+    /// Its outcome.
     ///
     /// @return completes on a thread of the checkpoints when the checkpoint exists; fails with a
     ///     [CheckpointException] that says epoch, state, missing ranks and reason if it was aborted. If the store

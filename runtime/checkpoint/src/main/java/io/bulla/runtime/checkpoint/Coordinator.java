@@ -259,7 +259,7 @@ final class Coordinator {
         }
     }
 
-    /// Whatever runs: nobody hears any more what comes of a manifest that is being written.
+    /// Whatever runs: the outcome of a manifest that is being written is heard no more.
     void close(String why) {
         Attempt of = attempt;
         if (of != null && of.publishing) {

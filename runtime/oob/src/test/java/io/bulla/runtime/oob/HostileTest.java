@@ -32,7 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/// Thousands of strangers say whatever they like at a node's port, while an honest peer talks with it: each is
+/// Thousands of unknown peers say whatever they like at a node's port, while an honest peer talks with it: each is
 /// refused in time and counted in the log, which stays short; the node's memory stays as it was; the honest
 /// peer does not notice.
 class HostileTest {

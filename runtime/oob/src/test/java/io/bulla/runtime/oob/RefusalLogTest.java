@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/// However many strangers come, of each kind there is a line at once and one a second, and every one is counted.
+/// However many unknown peers come, of each kind there is a line at once and one a second, and every one is counted.
 class RefusalLogTest {
 
     private static final InetSocketAddress HERE = new InetSocketAddress("192.0.2.1", 7);

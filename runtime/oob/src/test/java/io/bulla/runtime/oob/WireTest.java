@@ -25,8 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// What strangers say at the port, and peers that do not keep to the protocol: one line in the log, and the node
-/// goes on.
+/// Words of unknown peers at the port, and of peers that do not keep to the protocol: one line in the log, and the
+/// node goes on.
 class WireTest {
 
     private final Cluster cluster = new Cluster();

@@ -126,7 +126,7 @@ final class Exchange implements AutoCloseable {
         return Optional.ofNullable(known(proc, key));
     }
 
-    /// What is known here of a key.
+    /// The state of a key in this process.
     ///
     /// @return `null` if the server would have to be asked
     @Nullable

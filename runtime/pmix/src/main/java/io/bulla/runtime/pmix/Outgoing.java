@@ -37,7 +37,7 @@ record Outgoing(MemorySource memory, WireFormat format) {
 
     private static final List<PmixScope> SECTIONS = List.of(PmixScope.LOCAL, PmixScope.REMOTE);
 
-    /// What a process put.
+    /// The values that a process put.
     record Put(PmixScope scope, Kval pair) {}
 
     SealedBuffer plain(Command command) {

@@ -124,7 +124,7 @@ public final class PmixClient implements AutoCloseable {
         return (int) count;
     }
 
-    /// What the launcher said.
+    /// The environment from the launcher.
     ///
     /// @return as given
     public PmixEnvironment environment() {
@@ -171,7 +171,7 @@ public final class PmixClient implements AutoCloseable {
         return job;
     }
 
-    /// What the server said of the job when this process joined.
+    /// The data of the job, from the server, when this process joined.
     ///
     /// @return keys, as `pmix_common.h` has them, and values; none once this client is closed
     public Map<String, PmixValue> jobInfo() {

@@ -40,7 +40,7 @@ public record PmixEnvironment(Proc proc, PmixServer server, String module, WireF
         Objects.requireNonNull(version, "version");
     }
 
-    /// What this process was told.
+    /// The environment of this process.
     ///
     /// @return as [#of(Map)] of the process's environment
     /// @throws PmixException as there

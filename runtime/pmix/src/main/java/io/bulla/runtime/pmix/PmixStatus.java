@@ -12,7 +12,7 @@ import java.util.Map;
 /// @param code 0 is success, errors and events are negative
 public record PmixStatus(int code) {
 
-    /// What was asked for is done.
+    /// Success.
     public static final PmixStatus SUCCESS = new PmixStatus(0);
     /// The time that the server was given is over.
     public static final PmixStatus TIMEOUT = new PmixStatus(-24);
@@ -28,7 +28,7 @@ public record PmixStatus(int code) {
     public static final PmixStatus NOT_FOUND = new PmixStatus(-46);
     /// The server cannot do this.
     public static final PmixStatus NOT_SUPPORTED = new PmixStatus(-47);
-    /// What the server sent cannot be read.
+    /// The answer of the server cannot be read.
     public static final PmixStatus UNPACK_FAILURE = new PmixStatus(-20);
     /// A collective call ended without all of its members.
     public static final PmixStatus PARTIAL_SUCCESS = new PmixStatus(-52);

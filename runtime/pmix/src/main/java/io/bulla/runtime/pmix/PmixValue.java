@@ -71,7 +71,7 @@ public record PmixValue(Value value) {
         return new PmixValue(new Value(DataType.PROC, proc));
     }
 
-    /// What it is.
+    /// Its type.
     ///
     /// @return its type
     public DataType type() {

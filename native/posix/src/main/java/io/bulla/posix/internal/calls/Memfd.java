@@ -121,7 +121,7 @@ public final class Memfd {
         }
     }
 
-    /// What a call has mapped. Nothing ends it: its user drops it before it is unmapped.
+    /// A mapping. Nothing ends it: its user drops it before it is unmapped.
     // restricted: the kernel has said where the mapping is, and how large
     @SuppressWarnings("restricted")
     public static MemorySegment view(long address, long bytes) {
@@ -197,7 +197,7 @@ public final class Memfd {
         return Call.current().fcntl(fd, F_GET_SEALS, 0);
     }
 
-    /// What a memory file is.
+    /// The size of a memory file.
     ///
     /// @param bytes its size; negative: the error number
     /// @param taken bytes of memory that it has; with holes fewer than its size. Reading a hole takes memory

@@ -90,7 +90,7 @@ public final class Unmapper {
         }
     }
 
-    /// What was handed over and is not freed.
+    /// Mappings that were handed over and are not freed.
     public int waiting() {
         return waiting.get();
     }

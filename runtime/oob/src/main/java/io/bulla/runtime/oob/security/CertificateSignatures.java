@@ -23,7 +23,7 @@ final class CertificateSignatures implements OriginSignatures {
 
     private static final int KNOWN = 1024;
 
-    /// What a node signs with, and whom it trusts.
+    /// The key of a node, and the authorities that it trusts.
     ///
     /// @param key of the first certificate
     /// @param shown as [ShownChain#encode]

@@ -51,7 +51,7 @@ public final class TlsCertificates implements Security {
         this.signatures = new CertificateSignatures(() -> this.material.signing, clock);
     }
 
-    /// What connections are made with: of one set of files.
+    /// The TLS contexts of connections, of one set of files.
     private record Material(
             KeyManagerFactory keys, MemberTrust trust, SslContext accepting, CertificateSignatures.Material signing) {
 
@@ -179,7 +179,7 @@ public final class TlsCertificates implements Security {
         channel.pipeline().addLast(tls, new TlsGate(trust, connecting));
     }
 
-    /// What both kinds of TLS have in common.
+    /// Settings of both kinds of TLS.
     static void prepare(SslHandler tls) {
         tls.setHandshakeTimeout(HANDSHAKE_SECONDS, TimeUnit.SECONDS);
         // encrypts each message out of its own memory; filling records would copy the ends of messages

@@ -19,7 +19,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
 import javax.net.ssl.SSLSocket;
 
-/// TLS of the JDK's, with sockets that block: somebody who speaks TLS, trusts everybody, and knows no secret.
+/// TLS of the JDK's, with sockets that block: a peer that speaks TLS, trusts all, and knows no secret.
 final class Attackers {
 
     private Attackers() {}

@@ -294,7 +294,7 @@ final class SimNode implements SimProcess {
         }
     }
 
-    /// Takes a cut while it goes on, and ends it after a while; whoever else goes on knows nothing of it.
+    /// Takes a cut while it goes on, and ends it after a while; the other nodes know nothing of it.
     void liveCut(long nanos) {
         LiveCut live = node.liveCut(Duration.ofNanos(nanos + World.SECOND));
         live.ready().whenComplete((ready, notReady) -> {

@@ -45,7 +45,7 @@ public final class AddressRate {
         return buckets.size();
     }
 
-    /// What counts as one address.
+    /// The part of an address that counts as one.
     static ByteBuffer key(SocketAddress remote) {
         if (remote instanceof InetSocketAddress internet && internet.getAddress() != null) {
             byte[] address = internet.getAddress().getAddress();

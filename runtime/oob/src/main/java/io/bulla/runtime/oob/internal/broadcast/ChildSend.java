@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /// A broadcast on its way to one child. One event loop's.
 final class ChildSend extends PendingSend {
 
-    /// What hears of it. On the loop.
+    /// Its listener. On the loop.
     public interface Events {
 
         /// The child has all of it.

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /// The confirmation of a broadcast on its way to a parent. One event loop's.
 public final class Confirmation extends PendingSend {
 
-    /// What hears of it. On the loop.
+    /// Its listener. On the loop.
     public interface Events {
 
         /// The parent has it.
@@ -18,7 +18,7 @@ public final class Confirmation extends PendingSend {
     }
 
     public final BroadcastKey key;
-    /// What is to be confirmed when the parent has acknowledged this; or `null`.
+    /// The next outcome, to be confirmed when the parent has acknowledged this one; or `null`.
     Broadcast.@Nullable Outcome following;
     private final Events events;
 

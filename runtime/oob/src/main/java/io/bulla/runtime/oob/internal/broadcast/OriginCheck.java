@@ -23,13 +23,13 @@ final class OriginCheck extends HandlerExecutor.Item implements Incoming.Check {
     private static final Optional<String> NOT_CHECKED = Optional.of("signature cannot be checked");
     private static final Optional<String> CLOSED = Optional.of("this node is closed");
 
-    /// What a broadcast claims.
+    /// The claims of a broadcast.
     ///
     /// @param mark how its bytes are packed
     /// @param signature that is said to be its origin's
     public record Claim(BroadcastKey key, int tag, int mark, byte[] signature) {}
 
-    /// What a node does around checks.
+    /// The node, as checks see it.
     ///
     /// @param loop runs a task on the event loop
     /// @param closing closes a handle, whatever its release does

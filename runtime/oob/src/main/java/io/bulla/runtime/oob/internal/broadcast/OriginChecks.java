@@ -27,7 +27,7 @@ public final class OriginChecks {
 
     private static final Logger LOG = NodeLog.LOG;
 
-    /// What a broadcast is for its handler.
+    /// A broadcast as its handler gets it.
     ///
     /// @param bytes of the program, in a handle of the receiver's
     /// @param check that the handler waits for, which is not started yet; or `null`
@@ -135,7 +135,7 @@ public final class OriginChecks {
         thread.tick();
     }
 
-    /// What is not checked yet is refused.
+    /// Refuses all that is not checked yet.
     ///
     /// @return completes when the thread has ended
     public CompletionStage<Void> close() {

@@ -12,7 +12,7 @@ final class Outcomes {
 
     private static final int MOST = 4096;
 
-    /// What is said upwards once more.
+    /// The answer that goes upwards once more.
     public record Kept(int reached, List<Integer> failed) {}
 
     private final Map<BroadcastKey, Kept> outcomes = new LinkedHashMap<>() {

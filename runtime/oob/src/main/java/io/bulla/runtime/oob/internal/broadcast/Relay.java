@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.LongAdder;
 /// own children are this node's. One event loop's, but for the counter.
 final class Relay implements ChildSend.Events {
 
-    /// What hears of a broadcast's children. On the loop.
+    /// The listener to a broadcast's children. On the loop.
     public interface Progress {
 
         /// Whether it is still on its way.

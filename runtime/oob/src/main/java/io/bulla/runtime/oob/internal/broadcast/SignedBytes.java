@@ -28,7 +28,7 @@ public final class SignedBytes {
 
     private SignedBytes() {}
 
-    /// What an origin says of a broadcast. Reads all bytes.
+    /// The words of an origin about a broadcast. Reads all bytes.
     ///
     /// @param mark how they are packed, without other flags
     public static byte[] statement(BroadcastKey key, int tag, int mark, SealedBuffer bytes) {

@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/// What the two ends of one connection lend each other.
+/// The lending between the two ends of one connection.
 ///
 /// ```
 /// lends:    invited --PROOF--> proven: pieces in the memory go as places      PROOF of nothing: bytes, as before

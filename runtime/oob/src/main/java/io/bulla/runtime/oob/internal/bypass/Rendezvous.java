@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /// earlier attempt arrives late. Knows numbers of messages, and no peer. One event loop's.
 public final class Rendezvous implements AutoCloseable {
 
-    /// What an end says to a REQUEST, as the tag of a CLEAR.
+    /// Answers to a REQUEST, as the tag of a CLEAR.
     private static final int REFUSED = 0;
 
     private static final int GRANTED = 1;
@@ -45,7 +45,7 @@ public final class Rendezvous implements AutoCloseable {
         WRITTEN
     }
 
-    /// What a rendezvous needs of its connection.
+    /// The connection, as a rendezvous needs it.
     public interface Host {
 
         /// Writes a frame without a body, and flushes it.
@@ -83,7 +83,7 @@ public final class Rendezvous implements AutoCloseable {
         this.host = host;
     }
 
-    /// What stands behind the hello.
+    /// The part behind the hello.
     public byte[] offer() {
         return BulkOffer.part(line.address());
     }

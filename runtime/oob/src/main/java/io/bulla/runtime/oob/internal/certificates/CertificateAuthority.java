@@ -36,14 +36,14 @@ public final class CertificateAuthority {
         return new CertificateAuthority(job, new Validity(from, until));
     }
 
-    /// What the nodes trust.
+    /// The authority that the nodes trust.
     ///
     /// @return the authority's own certificate
     public X509Certificate certificate() {
         return certificate;
     }
 
-    /// What the nodes trust, as a PEM file has it.
+    /// The authority that the nodes trust, as a PEM file.
     ///
     /// @return text of some lines
     public String certificatePem() {
@@ -83,7 +83,7 @@ public final class CertificateAuthority {
             this.key = key;
         }
 
-        /// What the node shows to others, as a PEM file has it.
+        /// The certificates that the node shows to others, as a PEM file.
         ///
         /// @return text of some lines
         public String certificatePem() {

@@ -42,7 +42,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         /// What stays of what its connections have lent.
         FormerLoans local();
 
-        /// What this node has taken in, and what it grants.
+        /// An acknowledgement: all that has arrived, and the credit.
         Frame acknowledgement();
 
         /// @return whether there was something
@@ -180,7 +180,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         }
     }
 
-    /// What the two ends lend each other, or `null`: bytes alone go.
+    /// The lending of the two ends, or `null`: bytes alone go.
     @Nullable
     public LocalLink local() {
         return local;
@@ -216,7 +216,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         }
     }
 
-    /// What this side has offered, or `null`.
+    /// The offer of this side, or `null`.
     @Nullable
     public Rendezvous rendezvous() {
         return rendezvous;

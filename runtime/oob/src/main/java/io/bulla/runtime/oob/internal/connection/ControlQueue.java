@@ -5,12 +5,12 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// What one connection owes the peer beside the lanes: one frame of a kind at most, written when the channel takes
+/// The frames that a connection owes the peer beside the lanes: one of a kind at most, written when the channel takes
 /// it. A newer answer replaces the one before it, so a peer that asks again and again, and reads nothing, makes this
 /// node keep no more than what stands here. One event loop's.
 public final class ControlQueue {
 
-    /// What writes.
+    /// The writer.
     public interface Out {
 
         void control(Frame.Kind kind);
@@ -33,7 +33,7 @@ public final class ControlQueue {
         this.out = out;
     }
 
-    /// What was taken in, and what is granted.
+    /// An acknowledgement of all that has arrived, with the credit.
     public void oweAck() {
         ack = true;
     }

@@ -40,7 +40,7 @@ public final class Dialer {
         /// Whom connections are for.
         Connection.Owner owner();
 
-        /// What this node says first.
+        /// The first words of this node.
         Hello hello();
 
         /// What a hello says of the checkpoint that this node goes on from, or `null`: it goes on from none.

@@ -51,7 +51,7 @@ final class DirectoryQuery {
         answer.cancel(false);
     }
 
-    /// What was answered: a copy, for the list stays the directory's.
+    /// A copy of the answer, for the list stays the directory's.
     ///
     /// @throws Throwable if no address was, or whatever the directory failed with
     List<SocketAddress> addresses() throws Throwable {

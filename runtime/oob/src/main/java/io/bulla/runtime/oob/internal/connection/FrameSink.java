@@ -12,7 +12,7 @@ interface FrameSink {
     /// Its rank.
     int rank();
 
-    /// What handles of its messages are tagged with, or `null`.
+    /// The tag of handles of its messages, or `null`.
     @Nullable
     Object tag();
 
@@ -34,10 +34,10 @@ interface FrameSink {
     /// A frame of a lane, and ownership of its body.
     void onFrame(Frame frame, SealedBuffer body) throws IOException;
 
-    /// What is said of a message that goes beside the connection.
+    /// A frame about a message that goes beside the connection.
     void onRendezvous(Frame frame) throws IOException;
 
-    /// What the peer has taken in, and what it grants.
+    /// The peer's acknowledgement, with the credit.
     void onCredit(Frame ack) throws IOException;
 
     /// The peer had no memory: it drops all, until it is told that all begins again.

@@ -68,7 +68,7 @@ public final class ListeningSocket {
         return opened;
     }
 
-    /// What is accepted is the node's.
+    /// Accepted connections are the node's.
     private static final class Initializer extends ChannelInitializer<Channel> {
 
         // before the first connection is accepted

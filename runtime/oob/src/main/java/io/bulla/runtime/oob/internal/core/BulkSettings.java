@@ -3,7 +3,7 @@ package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.runtime.oob.bulk.BulkTransport;
 
-/// What carries long messages beside the connections.
+/// The carrier of long messages beside the connections.
 ///
 /// @param transport of this node
 /// @param above messages of at least so many bytes

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// What a node was made of, checked.
+/// The settings of a node, checked.
 ///
 /// @param bulk beside the connections, or `null`
 /// @param cut where the node goes on, or `null`

@@ -24,7 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/// What a node holds back around a cut while it goes on.
+/// The messages that a node holds back around a cut while it goes on.
 ///
 /// ```
 /// broadcasts wait --none on its way--> ready --take--> numbers and acknowledgements wait --end--> over

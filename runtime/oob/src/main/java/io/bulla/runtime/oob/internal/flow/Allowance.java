@@ -3,7 +3,7 @@ package io.bulla.runtime.oob.internal.flow;
 
 import java.util.Arrays;
 
-/// What this node may still send in one lane of one session: the sender's side of a [Credit].
+/// The credit of this node in one lane of one session: the sender's side of a [Credit].
 ///
 /// A relay holds a broadcast until the nodes below have it, so relays wait for each other. That this never
 /// becomes a ring: a message that is `d` steps below the child of its origin may use all of the window but its

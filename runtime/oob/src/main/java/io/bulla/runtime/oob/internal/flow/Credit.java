@@ -4,7 +4,7 @@ package io.bulla.runtime.oob.internal.flow;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/// What one peer may still send in one lane of one session: the receiver's side.
+/// The credit of one peer in one lane of one session: the receiver's side.
 ///
 /// Every message has a charge, its bytes and a header's, and so a place in the stream of all charges of its
 /// lane, which both ends count alike. The receiver grants the stream up to a place; who sends begins a message
@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /// both counts in one line, a message of 64 bytes took 8 % longer (docs/performance/oob.md).
 public final class Credit {
 
-    /// What a message is charged beyond its bytes.
+    /// The charge of a message beyond its bytes.
     public static final int HEADER = 64;
 
     // longs from one place in an array to where another array's may be, more than a pair of cache lines
@@ -76,7 +76,7 @@ public final class Credit {
         loops[ARRIVED] += charge(bytes);
     }
 
-    /// What has arrived is a broadcast of a depth.
+    /// A broadcast of a depth has arrived.
     public void hold(int depth) {
         deep.incrementAndGet(depth);
     }
@@ -112,7 +112,7 @@ public final class Credit {
         return more > 0 && (more >= window / 4 || at >= 0 && (more >= window / 16 || now == at));
     }
 
-    /// What the sender is told next: how far it may go.
+    /// The next grant for the sender: how far it may go.
     public long tell() {
         // volatile: see the ordering
         told = consumed.get(APART) + window;

@@ -239,7 +239,7 @@ public final class HandlerExecutor {
         }
     }
 
-    /// What goes wrong with one item costs those behind it nothing.
+    /// A failure of one item costs those behind it nothing.
     private void finish(Item item, boolean drop) {
         try {
             if (drop) {

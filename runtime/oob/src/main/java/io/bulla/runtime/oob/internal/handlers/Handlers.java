@@ -31,7 +31,7 @@ public final class Handlers {
 
     private static final Logger LOG = NodeLog.LOG;
 
-    /// What is known of one tag.
+    /// The state of one tag.
     private static final class Tag {
 
         private final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();

@@ -13,7 +13,7 @@ public final class Incoming extends HandlerExecutor.Item {
     /// Who has sent it; this node itself, if it is its own. Any thread.
     public interface Sender {
 
-        /// What handles of its messages are tagged with, or `null`.
+        /// The tag of handles of its messages, or `null`.
         @Nullable
         Object tag();
 
@@ -24,7 +24,7 @@ public final class Incoming extends HandlerExecutor.Item {
         void handledOwn(long bytes);
     }
 
-    /// What a broadcast is charged to those who sent it. Any thread.
+    /// The charge of a broadcast to the peers that sent it. Any thread.
     public interface Charge {
 
         /// It is held no more.

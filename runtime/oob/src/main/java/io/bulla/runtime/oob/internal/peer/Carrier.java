@@ -6,13 +6,13 @@ import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.Writer;
 import org.jspecify.annotations.Nullable;
 
-/// What carries a session now: there as long as the peer is CONNECTED. One event loop's.
+/// The carrier of a session: there as long as the peer is CONNECTED. One event loop's.
 ///
 /// @param rendezvous beside the connection, or `null`
 public record Carrier(
         Connection connection, Writer writer, @Nullable Rendezvous rendezvous) {
 
-    /// What is owed is said at once, if the channel takes it.
+    /// Writes the frames that are owed, if the channel takes them.
     void sayCredit() {
         connection.owed().oweAck();
         connection.sayOwed();

@@ -163,7 +163,7 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
         }
     }
 
-    /// What is said of a message that goes beside the connection.
+    /// A frame about a message that goes beside the connection.
     void onRendezvous(Frame frame) throws IOException {
         Rendezvous way = rendezvous();
         if (way == null) {

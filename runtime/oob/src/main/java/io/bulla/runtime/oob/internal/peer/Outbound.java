@@ -188,7 +188,7 @@ final class Outbound {
         features = hello.features();
     }
 
-    /// What the peer has taken in, and what it grants.
+    /// The peer's acknowledgement, with the credit.
     void onCredit(Frame ack) throws IOException {
         boolean waited = session.isBlocked();
         boolean more = session.granted(ack);

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /// All on the node's event loop, but for the quota, what is consumed, and what says that any thread may call it.
 public final class Peer implements PeerConnector.Host, PendingSend.Owner {
 
-    /// What all peers of a node have in common.
+    /// The surroundings that all peers of a node share.
     ///
     /// @param all of the sends to all peers
     public record Surround(
@@ -78,7 +78,7 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
         return core.quota;
     }
 
-    /// What handles of messages to the peer are tagged with, or `null`. Any thread.
+    /// The tag of handles of messages to the peer, or `null`. Any thread.
     @Nullable
     public Object tagOfSends() {
         return core.tags.to();
@@ -93,7 +93,7 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
         return core.session;
     }
 
-    /// What carries the session, or `null`.
+    /// The carrier of the session, or `null`.
     @Nullable
     public Carrier carrier() {
         return core.carrier();

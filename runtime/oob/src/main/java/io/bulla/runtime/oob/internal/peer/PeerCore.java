@@ -9,7 +9,7 @@ import io.bulla.runtime.oob.internal.session.Session;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/// What the parts of one peer share: the session with it, the state, and the carrier, which is there in one state
+/// Shared by the parts of one peer: the session with it, the state, and the carrier, which is there in one state
 /// only.
 ///
 /// One event loop's, but for the quota and [#tellSoon].
@@ -39,7 +39,7 @@ final class PeerCore {
         return state;
     }
 
-    /// What carries the session, or `null`: it is not CONNECTED.
+    /// The carrier of the session, or `null`: the peer is not CONNECTED.
     @Nullable
     Carrier carrier() {
         return carrier;

@@ -4,7 +4,7 @@ package io.bulla.runtime.oob.internal.peer;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.session.Session;
 
-/// What a node hears of its peers. On the loop.
+/// Events of peers. On the loop.
 public interface PeerEvents {
 
     /// A session goes on, or begins.

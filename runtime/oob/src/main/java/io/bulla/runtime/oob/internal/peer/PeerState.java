@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.peer;
 
-/// What this node has of a peer, as its parts see it.
+/// The state of a peer, as its parts see it.
 ///
 /// ```
 /// IDLE --send--> SEEKING --hello both ways--> CONNECTED --lost--> IDLE, and SEEKING at once

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// What arrives in one lane from one peer: drops what was there before, and puts fragments together.
+/// The arrivals of one lane from one peer: drops messages that arrived before, and puts fragments together.
 ///
 /// One event loop's.
 public final class Reassembler {

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// What two nodes have in common beyond a connection: three lanes in each direction, of which two have credit,
+/// The state that two nodes share beyond a connection: three lanes in each direction, of which two have credit,
 /// known by a random number on either side.
 ///
 /// ```
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 /// One event loop's.
 public final class Session {
 
-    /// What a hello means.
+    /// The meaning of a hello.
     public enum Answer {
         /// The session goes on, or begins.
         GOES_ON,
@@ -200,7 +200,7 @@ public final class Session {
         return lanes[code];
     }
 
-    /// What this side has taken in, and what it grants.
+    /// An acknowledgement of all that has arrived, with the credit.
     ///
     public Frame acknowledgement() {
         long[] next = {expected(Lane.SMALL), expected(Lane.BULK), expected(Lane.CONTROL)};
@@ -236,14 +236,14 @@ public final class Session {
         dropParts();
     }
 
-    /// What this side has sent.
+    /// Takes back all that this side has sent, to be written again.
     public void rewind() {
         for (Lane lane : lanes) {
             lane.rewind();
         }
     }
 
-    /// What this side has received in part.
+    /// Drops messages that have arrived in part.
     public void dropParts() {
         for (Reassembler reassembler : reassemblers) {
             reassembler.interrupt();

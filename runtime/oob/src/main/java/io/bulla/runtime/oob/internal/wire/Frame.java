@@ -114,7 +114,7 @@ public record Frame(
     private static final int CONTROL_LANE = 2;
     private static final Kind[] KINDS = Kind.values();
 
-    /// What a frame is; the ordinal is the code on the wire.
+    /// The kind of a frame; the ordinal is the code on the wire.
     public enum Kind {
         /// The first frame of either side. Body: a [Hello].
         HELLO(false),

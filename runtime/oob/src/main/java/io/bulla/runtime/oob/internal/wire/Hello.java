@@ -6,7 +6,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/// What two nodes tell each other first, the body of a HELLO; numbers big-endian.
+/// The first words of a node to another, the body of a HELLO; numbers big-endian.
 ///
 /// ```
 ///  0  oldest version        2 bytes

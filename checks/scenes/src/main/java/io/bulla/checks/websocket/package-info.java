@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Prepared WebSocket messages, read by clients of others beside attackers.
+package io.bulla.checks.websocket;

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.websocket;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.End;
+import io.bulla.fanout.Subscriber;
+import io.bulla.fanout.Subscription;
+import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/// A channel as the subscriber of a fan-out whose messages are forms ([PreparedMessage#forms]).
+///
+/// Threads that publish hand messages to the event loop. Netty does not count those that have not come there yet, so
+/// they are counted here: at most [#HANDED] of them.
+final class Outlet implements Subscriber {
+
+    private static final int HANDED = 16;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final PreparedMessageHandler handler;
+    // handed to the loop, and not written there
+    private final AtomicInteger handed = new AtomicInteger();
+
+    // the loop's: none before the handler has this
+    private @Nullable Subscription subscription;
+
+    Outlet(PreparedMessageHandler handler) {
+        this.handler = handler;
+    }
+
+    /// On the loop.
+    void subscribed(Subscription by) {
+        subscription = by;
+    }
+
+    @Override
+    public boolean isReady() {
+        // volatile: a look that comes too early is one message more; the loop looks again when it has written
+        return handed.get() < HANDED && handler.isWritable();
+    }
+
+    @Override
+    public void send(SealedBuffer forms) {
+        // volatile: before the loop has it, which takes it off
+        handed.incrementAndGet();
+        try {
+            handler.writeForms(forms, this);
+        } catch (Throwable failure) {
+            // volatile: as above
+            handed.decrementAndGet();
+            throw failure;
+        }
+    }
+
+    /// On the loop: a message has come there, and was written or has failed.
+    void written() {
+        // volatile: what was handed before has come, so a publisher that found this full has queued before, or looks
+        // again
+        if (handed.decrementAndGet() == 0) {
+            proceed();
+        }
+    }
+
+    /// On the loop: a message was not written. A subscriber with a hole is none.
+    void failed(Throwable why) {
+        Subscription mine = subscription;
+        if (mine == null) {
+            close(new End.Failed(why));
+        } else {
+            mine.end(new End.Failed(why));
+        }
+    }
+
+    /// On the loop: the channel may take more.
+    void proceed() {
+        Subscription mine = subscription;
+        if (mine != null) {
+            mine.proceed();
+        }
+    }
+
+    /// On the loop: the channel is over.
+    void leave() {
+        Subscription mine = subscription;
+        if (mine != null) {
+            mine.leave();
+        }
+    }
+
+    @Override
+    public void close(End why) {
+        switch (why) {
+            case End.Completed ignored -> handler.finish(WebSocketCloseStatus.NORMAL_CLOSURE, PATIENCE);
+            case End.Closed ignored -> handler.close(WebSocketCloseStatus.ENDPOINT_UNAVAILABLE, PATIENCE);
+            case End.TooSlow ignored -> handler.close(WebSocketCloseStatus.TRY_AGAIN_LATER, PATIENCE);
+            case End.Failed ignored -> handler.close(WebSocketCloseStatus.INTERNAL_SERVER_ERROR, PATIENCE);
+            case End.Left ignored -> {
+                // a transport is not closed with this
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.interop.websocket;
+
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.SealedByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+
+/// A message or a frame that waits for its turn.
+sealed interface Waiting {
+
+    /// Writes as much of it as goes at once.
+    ///
+    /// @return whether that was all
+    boolean writeNext(ChannelHandlerContext to);
+
+    void fail(Throwable why);
+
+    /// A frame of Netty's behind a message of several frames.
+    record Behind(Object frame, ChannelPromise promise) implements Waiting {
+
+        @Override
+        public boolean writeNext(ChannelHandlerContext to) {
+            to.write(frame, promise);
+            return true;
+        }
+
+        @Override
+        public void fail(Throwable why) {
+            try {
+                ReferenceCountUtil.release(frame);
+            } finally {
+                promise.tryFailure(why);
+            }
+        }
+    }
+
+    /// A message, and how much of it was written.
+    final class Prepared implements Waiting {
+
+        private final Wire wire;
+        private final ChannelPromise promise;
+        private int next;
+
+        Prepared(Wire wire, ChannelPromise promise) {
+            this.wire = wire;
+            this.promise = promise;
+        }
+
+        @Override
+        public boolean writeNext(ChannelHandlerContext to) {
+            boolean last = next == wire.ends().length - 1;
+            try {
+                if (wire.isOneFrame()) {
+                    to.write(SealedByteBuf.move(wire.frames()), promise);
+                    return true;
+                }
+                long from = next == 0 ? 0 : wire.ends()[next - 1];
+                SealedBuffer frame = wire.frames().slice(from, wire.ends()[next] - from);
+                next++;
+                if (last) {
+                    try (wire) {
+                        to.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
+                    }
+                } else {
+                    to.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
+                }
+                return last;
+            } catch (Throwable failure) {
+                try {
+                    fail(failure);
+                } finally {
+                    if (next > 0) {
+                        to.close();
+                    }
+                }
+                return true;
+            }
+        }
+
+        /// A message of which some frames have gone out, and others not, ends the connection.
+        private void closeHole(Future<? super Void> done) {
+            if (!done.isSuccess()) {
+                if (next < wire.ends().length) {
+                    promise.tryFailure(done.cause());
+                }
+                // else the last frame is Netty's, and fails with its channel
+                promise.channel().close();
+            }
+        }
+
+        @Override
+        public void fail(Throwable why) {
+            try (wire) {
+                promise.tryFailure(why);
+            }
+        }
+    }
+}
