@@ -5,7 +5,13 @@ const WebSocket = require('ws');
 const [address, , filler] = process.argv.slice(2);
 
 function text(number) {
-  return `{"number": ${number}, "filler": "${'abcdä'.repeat((number * 7919) % Number(filler))}"}`;
+  let letters = '';
+  let last = number % 65537;
+  for (let i = (number * 7919) % Number(filler); i > 0; i--) {
+    last = (last * 75 + 74) % 65537;
+    letters += 'abcdefghijklmnopqrstuvwxyz012ä€ß'[last % 32];
+  }
+  return `{"number": ${number}, "filler": "${letters}"}`;
 }
 
 for (const compressed of [false, true]) {

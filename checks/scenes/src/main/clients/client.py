@@ -13,7 +13,12 @@ if address.startswith("wss"):
 
 
 def text(number):
-    return '{"number": %d, "filler": "%s"}' % (number, "abcdä" * (number * 7919 % filler))
+    letters = []
+    last = number % 65537
+    for _ in range(number * 7919 % filler):
+        last = (last * 75 + 74) % 65537
+        letters.append("abcdefghijklmnopqrstuvwxyz012ä€ß"[last % 32])
+    return '{"number": %d, "filler": "%s"}' % (number, "".join(letters))
 
 
 class Reading:

@@ -4,7 +4,16 @@ package io.bulla.checks.websocket;
 /// The messages: what each client expects, made from its number. `clients/` has the same in other languages.
 record Texts(int filler) {
 
+    // 32, so that compression halves them at most
+    private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz012ä€ß";
+
     String text(int number) {
-        return "{\"number\": " + number + ", \"filler\": \"" + "abcdä".repeat((int) (number * 7919L % filler)) + "\"}";
+        StringBuilder text = new StringBuilder("{\"number\": " + number + ", \"filler\": \"");
+        int next = number % 65537;
+        for (int i = (int) (number * 7919L % filler); i > 0; i--) {
+            next = (next * 75 + 74) % 65537;
+            text.append(LETTERS.charAt(next % 32));
+        }
+        return text.append("\"}").toString();
     }
 }
