@@ -49,6 +49,7 @@ class EveryOperationFaultTest {
 
     @Test
     @Tag("faults")
+    @Tag("faults-long")
     @Timeout(1800)
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         FaultCatalogue all = OobValues.all(folder);

@@ -282,7 +282,8 @@ public final class Rendezvous implements AutoCloseable {
         landing = null;
         try {
             line.close();
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
+            // the node closes what is behind it, whatever this one throws
             NodeLog.failed("line was not closed", rank, failure);
         } finally {
             idle();
@@ -297,7 +298,7 @@ public final class Rendezvous implements AutoCloseable {
         if (handle != null) {
             try {
                 handle.close();
-            } catch (RuntimeException failure) {
+            } catch (Throwable failure) {
                 // of a user's listener
                 NodeLog.failed("release failed", rank, failure);
             }
