@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /// A heap of 16 MiB, filled to the brim, in a JVM of its own.
@@ -38,6 +39,8 @@ class FullHeapTest {
         }
     }
 
+    /// Half a minute, and every module waits for this one: `./check faults` has it.
+    @Tag("faults")
     @Test
     void slotsOfAPoolAreLostAtNoAllocation() throws Exception {
         String said = run(SlotSweep.class, "-Xmx8m", "-Xint", "-XX:-UseTLAB");
