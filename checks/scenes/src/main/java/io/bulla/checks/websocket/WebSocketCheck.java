@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 public final class WebSocketCheck {
 
     private static final Pattern LINE = Pattern.compile("client=(\\S+) messages=(\\d+) wrong=(\\d+).*");
-    // clients are told nothing of these: they come between the others, and are pings
+    // a publisher waits so long for a client that is slow
     private static final Duration PATIENCE = Duration.ofSeconds(120);
 
     private final LeaseTally handles = new LeaseTally();
