@@ -22,9 +22,9 @@ import java.util.Map;
 /// behind that test without it: only no end twice is a kill.
 ///
 /// `Mutants run|tell ROOT RESULTS PARTS PART [TYPE...]`: one in PARTS, beginning with PART, of these types if any is
-/// named; ROOT/stress/mutants holds them. Each part has those that only a litmus twin shows: they cost no time. Several processes may run on the same results: each mutant is one
-/// process's, which claims it by a file of its name. `tell` prints what they came to, and its exit status says
-/// whether one is alive.
+/// named; ROOT/stress/mutants holds them. Each part has those that only a litmus twin shows: they cost no time.
+/// Several processes may run on the same results: each mutant is one process's, which claims it by a file of its
+/// name. `tell` prints what they came to, and its exit status says whether one is alive.
 public final class Mutants {
 
     private static final int AGAIN = 75;
@@ -80,7 +80,8 @@ public final class Mutants {
         var mine = new ArrayList<Mutant>();
         for (int i = 0; i < all.size(); i++) {
             String type = all.get(i).source().getFileName().toString().replace(".java", "");
-            boolean inThisPart = i % parts == part % parts || !all.get(i).twins().isEmpty();
+            boolean inThisPart =
+                    i % parts == part % parts || !all.get(i).twins().isEmpty();
             if (inThisPart && (types.isEmpty() || types.contains(type))) {
                 mine.add(all.get(i));
             }
