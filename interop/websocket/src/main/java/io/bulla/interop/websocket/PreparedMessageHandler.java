@@ -42,9 +42,14 @@ import org.jspecify.annotations.Nullable;
 /// - *What a slow client costs*: a handle for each message that waits, here or in Netty's buffer, and no copy. How
 ///   many may wait is the caller's to bound: [Channel#isWritable()] before a write, [#close] for one that is too
 ///   slow.
+/// - *Reserved bits*: a frame that comes here with one was sent under no extension that the channel has agreed to:
+///   the channel is closed with `1002` (RFC 6455, 5.2).
 /// - *Idle*: behind an `IdleStateHandler` it pings a channel that has written nothing, and closes one that has read
 ///   nothing, pongs neither.
 public final class PreparedMessageHandler extends ChannelDuplexHandler {
+
+    // for a client that does not keep to the protocol
+    private static final Duration LAST_WORD = Duration.ofSeconds(5);
 
     private static final AttributeKey<PreparedMessageHandler> OF =
             AttributeKey.valueOf(PreparedMessageHandler.class, "of");
@@ -216,14 +221,16 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     public void close(WebSocketCloseStatus why, Duration patience) {
         ChannelHandlerContext to = context();
         try {
-            to.executor().execute(() -> {
-                end(new ClosedChannelException());
-                to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
-                to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
-            });
+            to.executor().execute(() -> closeNow(to, why, patience));
         } catch (RejectedExecutionException loopIsDown) {
             // and the channel with it
         }
+    }
+
+    private void closeNow(ChannelHandlerContext to, WebSocketCloseStatus why, Duration patience) {
+        end(new ClosedChannelException());
+        to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
+        to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
     }
 
     private ChannelHandlerContext context() {
@@ -281,6 +288,19 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             to.write(message, promise);
         } else {
             waiting.add(new Waiting.Behind(message, promise));
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext to, Object message) {
+        if (!(message instanceof WebSocketFrame frame) || frame.rsv() == 0) {
+            to.fireChannelRead(message);
+            return;
+        }
+        frame.release();
+        // once, however many come
+        if (over == null) {
+            closeNow(to, WebSocketCloseStatus.PROTOCOL_ERROR, LAST_WORD);
         }
     }
 

@@ -54,6 +54,25 @@ class FramesTest {
         assertEquals(0, handles.open());
     }
 
+    /// RFC 6455, 5.2: of a client that has agreed to no extension.
+    @Test
+    void reservedBitEndsTheChannelOnce() {
+        EmbeddedChannel server = server();
+        for (int i = 0; i < 1000; i++) {
+            ByteBuf text = Unpooled.buffer().writeByte('x');
+            server.writeOneInbound(new TextWebSocketFrame(true, 1 << i % 3, text));
+            assertEquals(0, text.refCnt());
+        }
+        assertNull(server.readInbound());
+        List<WebSocketFrame> out = frames(server);
+        assertEquals(1, out.size());
+        assertEquals(
+                1002,
+                assertInstanceOf(CloseWebSocketFrame.class, out.getFirst()).statusCode());
+        out.getFirst().release();
+        assertFalse(server.isOpen());
+    }
+
     private SealedBuffer bytes(byte[] all) {
         try (BufferBuilder builder = BufferBuilder.create(memory)) {
             return builder.put(all).seal();

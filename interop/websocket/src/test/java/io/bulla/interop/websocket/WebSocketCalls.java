@@ -19,6 +19,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionData;
@@ -70,6 +71,7 @@ final class WebSocketCalls {
             all.around("PreparedMessageHandler." + event + "(ChannelHandlerContext)", told -> told(told, 0));
         }
         all.around("PreparedMessageHandler.userEventTriggered(ChannelHandlerContext, Object)", told -> told(told, 1));
+        all.around("PreparedMessageHandler.channelRead(ChannelHandlerContext, Object)", told -> told(told, 3));
         all.around(
                 "PreparedMessageHandler.write(ChannelHandlerContext, Object, ChannelPromise)", told -> told(told, 2));
         return all.receiver(PreparedMessages.class, WebSocketCalls::messages)
@@ -229,6 +231,12 @@ final class WebSocketCalls {
                     switch (more) {
                         case 0 -> told.on(handler, context);
                         case 1 -> told.on(handler, context, "event");
+                        case 3 -> {
+                            BinaryWebSocketFrame reserved = new BinaryWebSocketFrame(
+                                    true, 2, channel.alloc().buffer(8));
+                            told.on(handler, context, reserved);
+                            expect(reserved.refCnt() == 0, "the frame is kept");
+                        }
                         default ->
                             told.on(handler, context, io.netty.buffer.Unpooled.EMPTY_BUFFER, channel.newPromise());
                     }
