@@ -14,6 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.Deflater;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
 
 /// Clients that do not keep to the protocol, each with a socket of its own.
 final class Attackers implements AutoCloseable {
@@ -31,10 +33,13 @@ final class Attackers implements AutoCloseable {
     }
 
     private final int port;
+    private final @Nullable SSLSocketFactory tls;
     private final List<Socket> open = new ArrayList<>();
 
-    Attackers(int port) {
+    /// @param tls of clients, or `null` if the server has none
+    Attackers(int port, @Nullable SSLSocketFactory tls) {
         this.port = port;
+        this.tls = tls;
     }
 
     /// Attacks in turn, and leaves those open that stay as they are.
@@ -43,32 +48,45 @@ final class Attackers implements AutoCloseable {
     int run() throws IOException {
         int count = 0;
         for (Map.Entry<String, Attack> each : attacks().entrySet()) {
-            Socket socket = connect();
-            try {
-                each.getValue().on(socket);
-            } catch (SocketTimeoutException stays) {
-                throw new AssertionError("not ended by the server: attack=[" + each.getKey() + "]", stays);
-            } catch (IOException ended) {
-                // the server was faster
-            }
+            attack(each.getKey(), each.getValue(), secured(connect()));
             count++;
         }
+        if (tls != null) {
+            attack("no TLS", socket -> afterWords(socket, HANDSHAKE + "\r\n"), connect());
+            attack("half a record of TLS", socket -> say(socket, "\u0016\u0003\u0001\u0002\u0000\u0001"), connect());
+            count += 2;
+        }
         for (int i = 0; i < VANISH; i++) {
-            Socket socket = connect();
-            shake(socket, "");
+            Socket plain = connect();
+            shake(secured(plain), "");
             // a reset in place of a FIN
-            socket.setSoLinger(true, 0);
-            socket.close();
+            plain.setSoLinger(true, 0);
+            plain.close();
             count++;
         }
         return count;
     }
 
+    private static void attack(String name, Attack attack, Socket socket) {
+        try {
+            attack.on(socket);
+        } catch (SocketTimeoutException stays) {
+            throw new AssertionError("not ended by the server: attack=[" + name + "]", stays);
+        } catch (IOException ended) {
+            // the server was faster
+        }
+    }
+
     private Socket connect() throws IOException {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        socket.setTcpNoDelay(true);
         socket.setSoTimeout(PATIENCE_MILLIS);
         open.add(socket);
         return socket;
+    }
+
+    private Socket secured(Socket plain) throws IOException {
+        return tls == null ? plain : tls.createSocket(plain, "localhost", port, true);
     }
 
     private static Map<String, Attack> attacks() {
@@ -112,6 +130,11 @@ final class Attackers implements AutoCloseable {
             out.write(each);
         }
         out.flush();
+        awaitEnd(socket);
+    }
+
+    private static void afterWords(Socket socket, String words) throws IOException {
+        say(socket, words);
         awaitEnd(socket);
     }
 

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// A command gets the address, the number of messages and the filler as arguments, makes so many connections, and
-/// prints `client=NAME messages=N wrong=N` for each.
+/// prints `client=NAME messages=N wrong=N` for each; another exit status than 0 says that something else is wrong.
 public final class WebSocketCheck {
 
     private static final Pattern LINE = Pattern.compile("client=(\\S+) messages=(\\d+) wrong=(\\d+).*");
@@ -61,6 +61,8 @@ public final class WebSocketCheck {
     private @Nullable SslContext tls;
     private final List<List<String>> commands = new ArrayList<>();
     private int expected;
+    // commands that ended with another status than 0
+    private int failed;
 
     private WebSocketCheck() {}
 
@@ -115,12 +117,11 @@ public final class WebSocketCheck {
             List<Reading> own =
                     List.of(JdkClient.connect(uri, trust, texts), OkClient.connect(uri, trust, trustAll, texts));
             awaitJoined(expected + own.size(), clients);
-            try (Attackers attackers = new Attackers(server.port())) {
+            try (Attackers attackers = new Attackers(server.port(), tls == null ? null : trust.getSocketFactory())) {
                 AtomicInteger count = new AtomicInteger();
                 Thread attacking = Thread.ofPlatform().start(() -> {
                     try {
-                        // a server with TLS ends what does not speak it
-                        count.set(tls == null ? attackers.run() : 0);
+                        count.set(attackers.run());
                     } catch (Exception | AssertionError failure) {
                         System.out.println("websocket: " + failure);
                         count.set(-1);
@@ -139,7 +140,7 @@ public final class WebSocketCheck {
                 try (BufferedReader said = each.inputReader()) {
                     said.lines().forEach(lines::add);
                 }
-                each.waitFor();
+                failed += each.waitFor() == 0 ? 0 : 1;
             }
         }
         return verdict(lines, own(), attacks);
@@ -206,7 +207,10 @@ public final class WebSocketCheck {
                 + attacked.figures().droppedSubscribers());
         System.out.println("websocket: clients=" + clients + " messages=" + read + " wrong=" + wrong + " handles-open="
                 + handles.open());
-        return clients == expected + least && wrong == 0 && handles.open() == 0 && attacks >= 0;
+        if (failed > 0) {
+            System.out.println("websocket: commands failed: count=" + failed);
+        }
+        return failed == 0 && clients == expected + least && wrong == 0 && handles.open() == 0 && attacks >= 0;
     }
 
     /// The certificate is of this run.
