@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WebSockets of a page in headless Chromium, which offers permessage-deflate always: PROGRAM ADDRESS MESSAGES FILLER
+// WebSockets of a page in headless Chromium, which offers permessage-deflate always: PROGRAM [ADDRESS MESSAGES FILLER]
+// Without an address it only looks whether the browser starts.
 const { chromium } = require('playwright-core');
 
 const [program, address, , filler] = process.argv.slice(2);
@@ -32,10 +33,14 @@ function listen([address, filler]) {
 (async () => {
   const browser = await chromium.launch({
     executablePath: program,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--ignore-certificate-errors',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--ignore-certificate-errors',
       '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   const pages = await Promise.all([browser.newPage(), browser.newPage()]);
+  if (!address) {
+    await browser.close();
+    return;
+  }
   let errors = 0;
   for (const page of pages) {
     page.on('console', (line) => { if (line.type() === 'error') { errors++; console.error(line.text()); } });

@@ -168,7 +168,11 @@ public final class WebSocketCheck {
     }
 
     private void awaitJoined(int count, List<Process> clients) throws Exception {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (joined.get() < count) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException("clients did not connect: joined=" + joined.get() + " wanted=" + count);
+            }
             for (Process each : clients) {
                 if (!each.isAlive()) {
                     throw new IllegalStateException("client ended early: " + each.info() + " joined=" + joined.get());
