@@ -238,4 +238,10 @@ public final class Acceptor implements Door {
             over.complete(null);
         }
     }
+
+    /// For a report. Any thread.
+    @Override
+    public String toString() {
+        return "channels=" + List.copyOf(channels);
+    }
 }
