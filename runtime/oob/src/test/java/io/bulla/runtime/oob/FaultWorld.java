@@ -310,7 +310,7 @@ final class FaultWorld implements AutoCloseable {
                 }
             }
         } catch (TimeoutException never) {
-            throw new AssertionError("never completes", never);
+            throw new AssertionError("never completes" + NodeState.of(cluster.nodes), never);
         } catch (ExecutionException | CancellationException failed) {
             throw failure(failed);
         } finally {
@@ -427,7 +427,8 @@ final class FaultWorld implements AutoCloseable {
                 got.toCompletableFuture().cancel(false);
                 expect(failed.getCause() instanceof PeerFailedException, "it fails of itself: " + failed.getCause());
             } catch (TimeoutException never) {
-                throw new AssertionError("the node does not answer: " + node(0).stats(), never);
+                throw new AssertionError(
+                        "the node does not answer: " + node(0).stats() + NodeState.of(cluster.nodes), never);
             }
         }
         throw new AssertionError("no send arrives any more");
@@ -492,13 +493,13 @@ final class FaultWorld implements AutoCloseable {
     }
 
     /// Somehow.
-    private static void ended(CompletionStage<?> stage) throws Exception {
+    private void ended(CompletionStage<?> stage) throws Exception {
         try {
             stage.toCompletableFuture().get(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException | CancellationException failed) {
             // it says why
         } catch (TimeoutException never) {
-            throw new AssertionError("what was called back never completes", never);
+            throw new AssertionError("what was called back never completes" + NodeState.of(cluster.nodes), never);
         }
     }
 

@@ -295,7 +295,11 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
     /// This node closes.
     public void close() {
         for (Broadcast broadcast : List.copyOf(active.values())) {
-            relay.release(broadcast);
+            try {
+                relay.release(broadcast);
+            } catch (Throwable failure) {
+                NodeLog.failed("broadcast was not let go", settings.rank(), "tag", broadcast.tag, failure);
+            }
             if (broadcast.result != null) {
                 broadcast.result.completeExceptionally(
                         context.failures().peerFailed(settings.rank(), "this node is closed"));

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.runtime.oob.LocalMemory;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,10 +30,14 @@ public final class FormerLoans {
         return former.size() < MOST_FORMER;
     }
 
-    /// The connection is over.
+    /// The connection is over. What it lent counts, whatever a user's end does.
     void left(LocalMemory.Lender lender) {
-        lender.close();
         former.add(lender);
+        try {
+            lender.close();
+        } catch (Throwable failure) {
+            NodeLog.failed("lending was not ended", failure);
+        }
     }
 
     public int leases() {

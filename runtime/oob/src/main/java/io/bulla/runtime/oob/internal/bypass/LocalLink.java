@@ -3,13 +3,14 @@ package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.LocalMemory;
+import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -91,12 +92,17 @@ public final class LocalLink {
     }
 
     private void onLoop(Runnable task, LocalMemory.@Nullable Borrower mapped) {
+        LoopContext.onLoop(connection.channel().eventLoop(), task, () -> close(mapped));
+    }
+
+    /// Whatever a user's end does.
+    private void close(LocalMemory.@Nullable Borrower ended) {
         try {
-            connection.channel().eventLoop().execute(task);
-        } catch (RejectedExecutionException loopIsDown) {
-            if (mapped != null) {
-                mapped.close();
+            if (ended != null) {
+                ended.close();
             }
+        } catch (Throwable failure) {
+            NodeLog.failed("memory of a peer was not given back", failure);
         }
     }
 
@@ -105,9 +111,7 @@ public final class LocalLink {
             connection.debug("borrows nothing: peer=" + rank + " reason=" + why);
         }
         if (over) {
-            if (mapped != null) {
-                mapped.close();
-            }
+            close(mapped);
             return;
         }
         borrower = mapped;
@@ -219,13 +223,13 @@ public final class LocalLink {
     public void close() {
         over = true;
         proven = false;
-        if (borrower != null) {
-            borrower.close();
-            borrower = null;
-        }
-        if (lender != null) {
-            state.left(lender);
-            lender = null;
+        LocalMemory.Borrower from = borrower;
+        borrower = null;
+        close(from);
+        LocalMemory.Lender to = lender;
+        lender = null;
+        if (to != null) {
+            state.left(to);
         }
     }
 }

@@ -6,6 +6,7 @@ import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.admission.Admission;
 import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
@@ -69,8 +70,9 @@ public final class Acceptor implements Door {
         closing.add(Objects.requireNonNull(listener, "listener").close());
         for (Channel channel : List.copyOf(channels)) {
             CompletableFuture<Void> closed = new CompletableFuture<>();
-            channel.close().addListener(done -> closed.complete(null));
             closing.add(closed);
+            channel.closeFuture().addListener(done -> closed.complete(null));
+            SureClose.of(channel);
         }
         return CompletableFuture.allOf(closing.toArray(CompletableFuture<?>[]::new));
     }
@@ -192,14 +194,54 @@ public final class Acceptor implements Door {
         }
     }
 
-    /// Closes the port and every connection.
+    /// Closes the port and every connection, whatever one of them throws.
     ///
     /// @return completes when all are closed
     public CompletableFuture<Void> close() {
-        refusals.close();
         CompletableFuture<Void> over = new CompletableFuture<>();
-        CompletableFuture<Void> down = listener == null ? CompletableFuture.completedFuture(null) : listener.close();
-        down.thenRun(() -> channels.close().addListener(done -> over.complete(null)));
+        try {
+            refusals.close();
+        } catch (Throwable failure) {
+            NodeLog.failed("refusals were not said", settings.rank(), failure);
+        }
+        portClosed().whenComplete((done, failure) -> closeChannels(over));
         return over;
+    }
+
+    private CompletableFuture<Void> portClosed() {
+        try {
+            return listener == null ? CompletableFuture.completedFuture(null) : listener.close();
+        } catch (Throwable failure) {
+            NodeLog.failed("port was not closed", settings.rank(), failure);
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    private void closeChannels(CompletableFuture<Void> over) {
+        try {
+            // those that come later, too
+            channels.close().addListener(done -> closeRest(over));
+        } catch (Throwable failure) {
+            NodeLog.failed("connections were not closed", settings.rank(), failure);
+            closeRest(over);
+        }
+    }
+
+    private void closeRest(CompletableFuture<Void> over) {
+        try {
+            for (Channel left : channels) {
+                SureClose.now(left);
+            }
+        } catch (Throwable failure) {
+            NodeLog.failed("connections were not closed", settings.rank(), failure);
+        } finally {
+            over.complete(null);
+        }
+    }
+
+    /// For a report. Any thread.
+    @Override
+    public String toString() {
+        return "channels=" + List.copyOf(channels);
     }
 }

@@ -294,7 +294,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
             why = cause;
         }
         endRendezvous();
-        channel.close();
+        SureClose.of(channel);
     }
 
     /// Writes what is owed before anything else.

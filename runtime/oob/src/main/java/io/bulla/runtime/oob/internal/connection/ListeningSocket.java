@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.runtime.oob.Transport;
+import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
@@ -16,7 +17,6 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -120,12 +120,11 @@ public final class ListeningSocket {
     /// @return completes when the port is free
     public CompletableFuture<Void> close() {
         CompletableFuture<Void> closed = new CompletableFuture<>();
-        try {
-            loop.execute(() -> channel.close().addListener(done -> closed.complete(null)));
-        } catch (RejectedExecutionException loopIsDown) {
-            // it has closed its channels
-            closed.complete(null);
-        }
+        LoopContext.onLoop(
+                loop,
+                () -> channel.close().addListener(done -> closed.complete(null)),
+                // it has closed its channels
+                () -> closed.complete(null));
         return closed;
     }
 }

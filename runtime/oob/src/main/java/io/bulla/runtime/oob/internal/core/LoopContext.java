@@ -114,10 +114,29 @@ public final class LoopContext {
     /// Runs a task on the loop. When that has ended there is nothing left to do but to fail what came too late. Any
     /// thread.
     public void onLoop(Runnable task) {
+        onLoop(task, whenDown);
+    }
+
+    /// Runs a task on the loop. Any thread.
+    ///
+    /// @param whenDown as of [#onLoop(EventLoop, Runnable, Runnable)]
+    public void onLoop(Runnable task, Runnable whenDown) {
+        onLoop(loop, task, whenDown);
+    }
+
+    /// Runs a task on a loop. Any thread.
+    ///
+    /// @param whenDown runs, on any thread, if the loop has ended; perhaps behind the task, if that came in while
+    ///     the loop ended, for Netty drops such a task without a word
+    public static void onLoop(EventLoop loop, Runnable task, Runnable whenDown) {
         try {
             loop.execute(task);
         } catch (RejectedExecutionException loopIsDown) {
             whenDown.run();
+            return;
+        }
+        if (loop.isShutdown()) {
+            loop.terminationFuture().addListener(ended -> whenDown.run());
         }
     }
 

@@ -17,7 +17,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /// Takes a node's cut: the handlers' thread stands between two messages while the event loop looks, so that what
@@ -74,22 +73,24 @@ public final class Cuts {
     /// @return completes when the loop has looked, and completed the cut
     private CompletableFuture<Void> onLoop(CompletableFuture<NodeCut> cut, @Nullable CutGate hold) {
         CompletableFuture<Void> looked = new CompletableFuture<>();
-        try {
-            nodeLoop.eventLoop().execute(() -> {
-                try {
-                    NodeCut taken = collect(hold);
-                    if (!cut.complete(taken)) {
-                        taken.close();
-                    }
-                } catch (Throwable failure) {
-                    cut.completeExceptionally(failure);
-                } finally {
-                    looked.complete(null);
-                }
-            });
-        } catch (RejectedExecutionException loopIsDown) {
-            throw closed();
-        }
+        nodeLoop.context()
+                .onLoop(
+                        () -> {
+                            try {
+                                NodeCut taken = collect(hold);
+                                if (!cut.complete(taken)) {
+                                    taken.close();
+                                }
+                            } catch (Throwable failure) {
+                                cut.completeExceptionally(failure);
+                            } finally {
+                                looked.complete(null);
+                            }
+                        },
+                        () -> {
+                            cut.completeExceptionally(closed());
+                            looked.complete(null);
+                        });
         return looked;
     }
 

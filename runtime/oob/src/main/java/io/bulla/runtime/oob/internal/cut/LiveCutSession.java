@@ -20,7 +20,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -114,11 +113,7 @@ public final class LiveCutSession implements LiveCut, CutGate {
 
     /// Any thread.
     private void onLoop(Runnable task) {
-        try {
-            nodeLoop.eventLoop().execute(task);
-        } catch (RejectedExecutionException loopIsDown) {
-            over.completeExceptionally(wrong("node is closed"));
-        }
+        nodeLoop.context().onLoop(task, () -> over.completeExceptionally(wrong("node is closed")));
     }
 
     @Override

@@ -62,7 +62,11 @@ public final class Intake implements OwnBroadcast.Start {
         for (PendingSend send = queue.takeAll(); send != null; ) {
             PendingSend next = send.next;
             send.next = null;
-            fail(send);
+            try {
+                fail(send);
+            } catch (Throwable failure) {
+                NodeLog.failed("send was not ended", context.rank(), "tag", send.tag, failure);
+            }
             send = next;
         }
     }

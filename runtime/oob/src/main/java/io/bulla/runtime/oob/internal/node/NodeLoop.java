@@ -27,7 +27,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 /// One loop serves a whole node, so nothing on it has a lock: a connection that a peer opened is on the loop of
 /// the session that it turns out to carry. One event loop's, but for what says that any thread may call it.
 public final class NodeLoop implements PeerEvents {
+
+    private static final String LATE = "sends that came too late were not failed";
+    private static final long LOOK_MILLIS = 2;
 
     private final LoopContext context;
     private final Settings settings;
@@ -53,6 +55,14 @@ public final class NodeLoop implements PeerEvents {
     private @Nullable Future<?> ticks;
     private @Nullable CutGate hold;
     private Runnable whenClosed = () -> {};
+    // steps of the end; made while there is memory for them
+    private final Runnable endHold = this::endHold;
+    private final Runnable endTicks = this::endTicks;
+    private final Runnable drain;
+    private final Runnable failLate = this::failLate;
+    private final Runnable closeBroadcasts;
+    private final Runnable closePeers = this::closePeers;
+    private final Runnable closeQuota;
 
     public NodeLoop(Settings settings, EventLoop loop, Failures failures) {
         this.settings = settings;
@@ -71,6 +81,9 @@ public final class NodeLoop implements PeerEvents {
         this.intake = new Intake(context, broadcasts);
         this.ownBroadcasts = new OwnBroadcasts(context, broadcasts, peers, intake);
         this.surround = new Peer.Surround(context, acceptor, quota, handlers, notices, broadcasts, this);
+        this.drain = intake::drain;
+        this.closeBroadcasts = broadcasts::close;
+        this.closeQuota = quota::close;
     }
 
     private Peer newPeer(int rank) {
@@ -183,13 +196,11 @@ public final class NodeLoop implements PeerEvents {
 
     /// It cannot listen: what was restored is given back. The loop has nothing of it.
     public void undo() {
-        if (ticks != null) {
-            ticks.cancel(false);
-        }
-        intake.failWaiting();
-        peers.all().forEach(Peer::close);
-        handlerExecutor.close();
-        handlerExecutor.ended().thenRun(handlers::close);
+        step("ticks were not ended", endTicks);
+        step("broadcasts of the cut were not ended", intake::failWaiting);
+        step("peers were not closed", closePeers);
+        step("handlers were not ended", handlerExecutor::close);
+        step("handlers were not ended", () -> handlerExecutor.ended().thenRun(handlers::close));
     }
 
     private void seekAll() {
@@ -236,7 +247,16 @@ public final class NodeLoop implements PeerEvents {
     /// A stage, or that so much time has passed.
     public CompletableFuture<Void> soon(CompletionStage<Void> stage, long millis) {
         CompletableFuture<Void> either = stage.thenApply(done -> done).toCompletableFuture();
-        Future<?> late = loop.schedule(() -> either.complete(null), millis, TimeUnit.MILLISECONDS);
+        if (loop.isShuttingDown()) {
+            return either.completeOnTimeout(null, millis, TimeUnit.MILLISECONDS);
+        }
+        Future<?> late = loop.schedule(() -> either.complete(null), millis, TimeUnit.MILLISECONDS)
+                .addListener(passed -> {
+                    if (passed.isCancelled()) {
+                        // by a loop that is shut down, unless the stage is complete
+                        either.completeOnTimeout(null, millis, TimeUnit.MILLISECONDS);
+                    }
+                });
         return either.whenComplete((done, failure) -> late.cancel(false));
     }
 
@@ -284,41 +304,96 @@ public final class NodeLoop implements PeerEvents {
 
     /// Waits until nothing is on its way, then closes everything; fails what is left at the deadline. Any thread.
     ///
-    /// @return completes when all is closed
+    /// @return completes when all is closed, whatever fails meanwhile
     public CompletableFuture<Void> close(long drainNanos) {
         CompletableFuture<Void> over = new CompletableFuture<>();
+        Runnable then = () -> over.complete(null);
         long deadline = context.now() + drainNanos;
-        try {
-            loop.execute(() -> closeWhenDrained(deadline, over));
-        } catch (RejectedExecutionException loopIsDown) {
-            intake.failLate();
-            over.complete(null);
-        }
+        context.onLoop(
+                () -> closeWhenDrained(deadline, then),
+                // its channels are closed, and no other thread is in here
+                () -> loop.terminationFuture().addListener(ended -> {
+                    if (!context.isClosed()) {
+                        step("cut was not ended", endHold);
+                        closeAll();
+                    }
+                    then.run();
+                }));
         return over;
     }
 
-    private void closeWhenDrained(long deadline, CompletableFuture<Void> over) {
-        endHold();
-        intake.drain();
-        boolean drained = broadcasts.isDrained() && peers.all().stream().allMatch(Peer::isDrained);
-        if (!drained && context.now() - deadline < 0) {
-            loop.schedule(() -> closeWhenDrained(deadline, over), 2, TimeUnit.MILLISECONDS);
-            return;
+    private void closeWhenDrained(long deadline, Runnable then) {
+        step("cut was not ended", endHold);
+        step("sends were not taken", drain);
+        if (!waitsLonger(deadline, then)) {
+            closeAll();
+            closeAcceptor(then);
         }
-        context.markClosed();
-        if (ticks != null) {
-            ticks.cancel(false);
+    }
+
+    /// @return false if nothing is on its way, it had its time, or it cannot be waited for
+    private boolean waitsLonger(long deadline, Runnable then) {
+        try {
+            if (broadcasts.isDrained() && peers.all().stream().allMatch(Peer::isDrained)
+                    || context.now() - deadline >= 0
+                    || loop.isShuttingDown()) {
+                return false;
+            }
+            // passed, or cancelled by a loop that is shut down
+            loop.schedule(() -> {}, LOOK_MILLIS, TimeUnit.MILLISECONDS)
+                    .addListener(passed -> closeWhenDrained(deadline, then));
+            return true;
+        } catch (Throwable failure) {
+            NodeLog.failed("close does not wait", settings.rank(), failure);
+            return false;
         }
-        intake.failLate();
-        whenClosed.run();
-        closeAll();
-        acceptor.close().thenRun(() -> over.complete(null));
     }
 
     private void closeAll() {
-        broadcasts.close();
-        peers.all().forEach(Peer::close);
-        quota.close();
+        markClosed();
+        step(LATE, failLate);
+        endAll();
+    }
+
+    private void markClosed() {
+        context.markClosed();
+        step("ticks were not ended", endTicks);
+        step("suspension was not ended", whenClosed);
+    }
+
+    private void endAll() {
+        step("broadcasts were not closed", closeBroadcasts);
+        step("peers were not closed", closePeers);
+        step("those that wait for room were not told", closeQuota);
+    }
+
+    /// Whatever one of them throws, the steps behind it are taken.
+    private void step(String failed, Runnable step) {
+        try {
+            step.run();
+        } catch (Throwable failure) {
+            NodeLog.failed(failed, settings.rank(), failure);
+        }
+    }
+
+    private void closePeers() {
+        for (Peer peer : peers.all()) {
+            try {
+                peer.close();
+            } catch (Throwable failure) {
+                NodeLog.failed("close failed", settings.rank(), "peer", peer.rank(), failure);
+            }
+        }
+    }
+
+    /// @param then runs when all connections are closed; at once if they cannot be
+    private void closeAcceptor(Runnable then) {
+        try {
+            acceptor.close().whenComplete((closed, failure) -> then.run());
+        } catch (Throwable failure) {
+            NodeLog.failed("connections were not closed", settings.rank(), failure);
+            then.run();
+        }
     }
 
     private void endHold() {
@@ -327,20 +402,26 @@ public final class NodeLoop implements PeerEvents {
         }
     }
 
+    private void endTicks() {
+        if (ticks != null) {
+            ticks.cancel(false);
+        }
+    }
+
     /// As if the process had died: no word to anybody. For tests.
     public CompletableFuture<Void> abort() {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        context.onLoop(() -> {
-            endHold();
-            context.markClosed();
-            Objects.requireNonNull(ticks, "ticks").cancel(false);
-            whenClosed.run();
-            acceptor.close().thenRun(() -> {
-                intake.failLate();
-                closeAll();
-                over.complete(null);
-            });
-        });
+        context.onLoop(
+                () -> {
+                    step("cut was not ended", endHold);
+                    markClosed();
+                    closeAcceptor(() -> {
+                        step(LATE, failLate);
+                        endAll();
+                        over.complete(null);
+                    });
+                },
+                () -> over.complete(null));
         return over;
     }
 }

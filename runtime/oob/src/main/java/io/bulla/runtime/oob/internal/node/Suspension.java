@@ -7,7 +7,6 @@ import io.netty.channel.SingleThreadEventLoop;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -120,27 +119,27 @@ public final class Suspension {
 
     /// The node closes: what waits for something that does not come any more has failed.
     private void close() {
+        IllegalStateException why = closed();
         if (closing != null) {
-            closing.completeExceptionally(closed());
+            closing.completeExceptionally(why);
         }
         // those behind it see that the node is closed
-        running.completeExceptionally(closed());
+        running.completeExceptionally(why);
     }
 
     /// One call after the other, as they came. Any thread.
     private <T> CompletableFuture<T> inTurn(Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        try {
-            nodeLoop.eventLoop().execute(() -> {
-                CompletableFuture<?> before = last;
-                CompletableFuture<T> turn = new CompletableFuture<>();
-                last = turn;
-                turn.whenComplete((value, failure) -> complete(done, value, failure));
-                before.whenComplete((over, failure) -> run(call, turn));
-            });
-        } catch (RejectedExecutionException loopIsDown) {
-            done.completeExceptionally(closed());
-        }
+        nodeLoop.context()
+                .onLoop(
+                        () -> {
+                            CompletableFuture<?> before = last;
+                            CompletableFuture<T> turn = new CompletableFuture<>();
+                            last = turn;
+                            turn.whenComplete((value, failure) -> complete(done, value, failure));
+                            before.whenComplete((over, failure) -> run(call, turn));
+                        },
+                        () -> done.completeExceptionally(closed()));
         return done;
     }
 
