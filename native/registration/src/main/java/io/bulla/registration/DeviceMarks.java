@@ -58,11 +58,11 @@ final class DeviceMarks extends Marked.Owner {
     }
 
     /// Who has what, the oldest first.
-    List<Held> held() {
+    List<PinnedMemory> held() {
         synchronized (lock) {
             long now = now();
             return all.copy().stream()
-                    .map(each -> new Held(
+                    .map(each -> new PinnedMemory(
                             traits.device(),
                             each.slab().id(),
                             each.length(),
@@ -388,8 +388,8 @@ final class DeviceMarks extends Marked.Owner {
     }
 
     String holders() {
-        List<Held> held = held();
-        String first = held.stream().limit(4).map(Held::toString).collect(Collectors.joining("; "));
+        List<PinnedMemory> held = held();
+        String first = held.stream().limit(4).map(PinnedMemory::toString).collect(Collectors.joining("; "));
         return "[" + first + (held.size() > 4 ? "; and " + (held.size() - 4) + " more" : "") + "]";
     }
 

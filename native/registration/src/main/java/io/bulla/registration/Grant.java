@@ -16,7 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/// The right of one peer to write: to an exact range of a [Landing], by a key that no one else ever had or will have.
+/// The right of one peer to write: to an exact range of a [RemoteWriteTarget], by a key that no one else ever had or
+/// will have.
 ///
 /// ```
 /// granted --complete--> over                          the peer said so, in order, or the device counted all

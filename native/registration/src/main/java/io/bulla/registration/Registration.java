@@ -25,8 +25,8 @@ final class Registration extends Marked {
 
     /// @return `null` unless it is live
     @Nullable
-    Use use() {
-        return tryUse() ? new Use(this) : null;
+    RegistrationUse use() {
+        return tryUse() ? new RegistrationUse(this) : null;
     }
 
     void useEnded() {

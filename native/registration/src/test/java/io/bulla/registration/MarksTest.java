@@ -40,7 +40,7 @@ class MarksTest {
         for (int first = 0; first < 4; first++) {
             for (int second = 0; second < 3; second++) {
                 try (Scene scene = new Scene();
-                        Landing landing = scene.registrations.landing(scene.memory, 10 * PART)) {
+                        RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 10 * PART)) {
                     List<Grant> left = new ArrayList<>();
                     for (int i = 0; i < 4; i++) {
                         left.add(landing.grant(new Peer(i, "peer"), (long) i * PART, PART));
@@ -62,7 +62,7 @@ class MarksTest {
     }
 
     private static List<String> heldFor(Scene scene) {
-        return scene.registrations.held().stream().map(Held::peer).toList();
+        return scene.registrations.held().stream().map(PinnedMemory::peer).toList();
     }
 
     /// Its patience is longer than that of the test.
@@ -72,7 +72,7 @@ class MarksTest {
                 SealedBuffer one = scene.buffer(1, Scene.SLAB);
                 SealedBuffer other = scene.buffer(2, Scene.SLAB)) {
             for (SealedBuffer each : List.of(one, other)) {
-                assertTrue(scene.registrations.use(each, 0) instanceof Use use && ended(use));
+                assertTrue(scene.registrations.use(each, 0) instanceof RegistrationUse use && ended(use));
             }
             scene.device.freeing(Freeing.LATE);
             CompletableFuture<String> quiet = new CompletableFuture<>();
@@ -94,7 +94,7 @@ class MarksTest {
         }
     }
 
-    private static boolean ended(Use use) {
+    private static boolean ended(RegistrationUse use) {
         use.close();
         return true;
     }
@@ -104,7 +104,7 @@ class MarksTest {
         MakesUpKeys device = new MakesUpKeys();
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
-                Landing landing = registrations.landing(scene.memory, 3 * PART)) {
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 3 * PART)) {
             Grant first = landing.grant(Scene.ALICE, 0, PART);
             assertEquals(MakesUpKeys.KEY, first.key());
             RegistrationRefusedException twice =

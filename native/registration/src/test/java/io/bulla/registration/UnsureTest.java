@@ -45,7 +45,7 @@ class UnsureTest {
         try (Scene scene = new Scene()) {
             Throwable failure = failure(kind);
             scene.device.throwsAfterMarking(failure);
-            Landing landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
             Throwable thrown = assertThrows(Throwable.class, () -> landing.grant(ALICE));
             assertTrue(thrown == failure || thrown instanceof RegistrationRefusedException, thrown::toString);
             assertEquals(1, scene.registrations.figures().marks());
@@ -58,7 +58,7 @@ class UnsureTest {
             landing.close();
             scene.memory.trim();
             assertEquals(SLAB, scene.memory.bookedBytes());
-            try (Landing next = scene.registrations.landing(scene.memory, 1000)) {
+            try (RemoteWriteTarget next = scene.registrations.landing(scene.memory, 1000)) {
                 // where the device still writes no other message lands
                 assertNotEquals(
                         landing.unfenced().getFirst().address(),
@@ -73,7 +73,7 @@ class UnsureTest {
     @Test
     void grantOfAMarkWithoutAKeyIsTakenBack() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE).keyThrows(new OutOfMemoryError("by the test"));
             assertThrows(OutOfMemoryError.class, () -> landing.grant(ALICE));
             assertEquals(List.of(Ending.REVOKED), scene.device.endings());
@@ -119,7 +119,7 @@ class UnsureTest {
     void deviceThatMakesNothingMayKnowTheMemory() throws Exception {
         MakesUpKeys device = new MakesUpKeys();
         try (Scene scene = new Scene();
-                Landing landing = landing(device, scene)) {
+                RemoteWriteTarget landing = landing(device, scene)) {
             device.makesNothing = true;
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(1, landing.unfenced().size());
@@ -159,7 +159,7 @@ class UnsureTest {
         }
     }
 
-    private static Landing landing(MakesUpKeys device, Scene scene) {
+    private static RemoteWriteTarget landing(MakesUpKeys device, Scene scene) {
         device.registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
         return device.registrations.landing(scene.memory, 100);
     }

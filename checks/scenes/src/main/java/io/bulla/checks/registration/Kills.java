@@ -14,9 +14,9 @@ import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Mark;
 import io.bulla.pool.device.Peer;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -115,7 +115,7 @@ public final class Kills {
         try (SlabSource memory = SlabSource.create();
                 FabricDomain domain = FabricDomain.open(provider);
                 Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                Landing thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
+                RemoteWriteTarget thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
             Grant thirds = thirdsLanding.grant(THIRD);
             MemorySegment counted = at(thirds);
             counted.fill((byte) 0);
@@ -170,11 +170,11 @@ public final class Kills {
     }
 
     /// A process that waits to be told to write, and where it writes to.
-    private record Writer(Landing landing, Grant grant, OtherProcess process) implements AutoCloseable {
+    private record Writer(RemoteWriteTarget landing, Grant grant, OtherProcess process) implements AutoCloseable {
 
         static Writer start(FabricDomain domain, Registrations registrations, SlabSource memory, int i)
                 throws Exception {
-            Landing landing = registrations.landing(memory, BYTES);
+            RemoteWriteTarget landing = registrations.landing(memory, BYTES);
             Peer peer = new Peer(100 + i, "writer");
             Grant grant = landing.grant(peer);
             return new Writer(

@@ -15,9 +15,9 @@ import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Mark;
 import io.bulla.pool.device.Peer;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -90,7 +90,7 @@ final class LateWrites {
             try (SlabSource memory = SlabSource.create();
                     FabricDomain domain = FabricDomain.open(provider);
                     Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                    Landing landing = registrations.landing(memory, BYTES)) {
+                    RemoteWriteTarget landing = registrations.landing(memory, BYTES)) {
                 Grant first = landing.grant(WRITER);
                 byte[] name = domain.endpoint(WRITER).name();
                 try (OtherProcess writer =

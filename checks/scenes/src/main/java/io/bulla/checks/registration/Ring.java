@@ -19,11 +19,11 @@ import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
-import io.bulla.registration.Use;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -133,7 +133,8 @@ final class Ring {
                 Region region = line.memory.allocate(ARENA);
                 line.mark(region, value);
                 try (SealedBuffer buffer = line.memory.sealFilled(region, ARENA);
-                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                        RegistrationUse use =
+                                Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
                     line.send(use.mark(), buffer.iovec().lent().region(0).address(), SENT_OF_ARENA);
                     for (byte each : line.received(SENT_OF_ARENA)) {
                         stale += each == value ? 0 : 1;
@@ -160,7 +161,8 @@ final class Ring {
                 byte value = (byte) i;
                 int size = SIZES[random.nextInt(100) < 98 ? random.nextInt(2) : 2];
                 try (SealedBuffer buffer = line.buffer(value, size);
-                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                        RegistrationUse use =
+                                Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
                     line.send(use.mark(), buffer.iovec().lent().region(0).address(), size);
                     for (byte each : line.received(size)) {
                         stale += each == value ? 0 : 1;
@@ -205,7 +207,7 @@ final class Ring {
         for (int i = 0; i < rounds; i++) {
             try (Line line = new Line();
                     Registrations registrations = Registrations.of(line.table, new PinBudget(64 << 20))) {
-                Landing landing = registrations.landing(line.memory, READ);
+                RemoteWriteTarget landing = registrations.landing(line.memory, READ);
                 Grant grant = landing.grant(PEER);
                 long address = grant.address();
                 line.table.receive(line.here, grant.mark(), address, READ);

@@ -6,12 +6,12 @@ import io.bulla.pool.device.MarkUse;
 
 /// One operation's claim on a registration: from before the device is told of the operation until it has said
 /// that it is over. The caller holds a handle on the buffer as long. Belongs to one thread at a time.
-public final class Use implements MarkUse {
+public final class RegistrationUse implements MarkUse {
 
     private final Registration registration;
     private boolean ended;
 
-    Use(Registration registration) {
+    RegistrationUse(Registration registration) {
         this.registration = registration;
     }
 
@@ -48,6 +48,6 @@ public final class Use implements MarkUse {
 
     @Override
     public String toString() {
-        return "Use[" + registration + (ended ? " ended" : "") + "]";
+        return "RegistrationUse[" + registration + (ended ? " ended" : "") + "]";
     }
 }
