@@ -25,7 +25,7 @@ public final class BufferUnusableException extends Exception {
                 "memory is unusable, its device has not stopped: peer=" + left.peer() + " key="
                         + Long.toHexString(left.key()) + " bytes=" + left.byteSize() + " slab="
                         + left.slab().id() + " fence="
-                        + left.marks().traits().fence() + " waitedMs=" + waited.toMillis() + " replacement="
+                        + left.marks().capabilities().fence() + " waitedMs=" + waited.toMillis() + " replacement="
                         + (replacement == null ? "none" : replacement.byteSize() + " bytes"),
                 noMemory);
         this.replacement = replacement;

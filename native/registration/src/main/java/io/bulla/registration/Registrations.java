@@ -5,10 +5,10 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.internal.Failures;
 import java.time.Duration;
@@ -69,11 +69,11 @@ public final class Registrations implements AutoCloseable {
         return new Registrations(registrar, budget, clock, null);
     }
 
-    /// The traits of the device.
+    /// The capabilities of the device.
     ///
     /// @return the same each time
-    public Traits traits() {
-        return marks.traits();
+    public DeviceCapabilities capabilities() {
+        return marks.capabilities();
     }
 
     /// Begins an operation of this process on registered memory. The first one on a slab registers all of it.

@@ -15,13 +15,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.testkit.HostileRegistrar;
 import io.bulla.testkit.HostileRegistrar.Freeing;
@@ -43,30 +43,31 @@ class EndOfDeviceTest {
     private static final class Told implements Registrar {
 
         private final HostileRegistrar device;
-        private final Traits traits;
+        private final DeviceCapabilities capabilities;
         private final List<String> calls = new CopyOnWriteArrayList<>();
         private int freeAfter = Integer.MAX_VALUE;
 
         Told(HostileRegistrar device, long mostBytes, Set<Access> accesses) {
             this.device = device;
-            this.traits = new Traits("told", accesses, true, false, 100, mostBytes, Fence.COMPLETION);
+            this.capabilities = new DeviceCapabilities("told", accesses, true, false, 100, mostBytes, Fence.COMPLETION);
         }
 
         @Override
-        public Traits traits() {
-            return traits;
+        public DeviceCapabilities capabilities() {
+            return capabilities;
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
                 throws RegistrationRefusedException {
             return device.register(slab, offset, length, access, peer, wantedKey);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
-            device.retire(mark, ending, memoryIsFree);
-            calls.add(ending.toString());
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
+            device.retire(mark, reason, memoryIsFree);
+            calls.add(reason.toString());
             if (calls.size() == freeAfter) {
                 device.freeLate();
             }

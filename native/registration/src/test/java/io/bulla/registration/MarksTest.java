@@ -12,13 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -137,14 +137,14 @@ class MarksTest {
     /// A thread closes it while another one is told of its mark. Closed, it says nothing any more.
     private static final class ClosedMeanwhile implements Registrar {
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         private Runnable meanwhile = () -> {};
         private boolean closed;
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "closed-meanwhile",
                     Set.of(Access.LOCAL),
                     false,
@@ -155,13 +155,14 @@ class MarksTest {
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             meanwhile.run();
             return new Made(wantedKey);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             if (!closed) {
                 memoryIsFree.run();
             }
@@ -178,11 +179,11 @@ class MarksTest {
 
         static final long KEY = 5;
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "makes-up-keys",
                     Set.of(Access.REMOTE_WRITE),
                     false,
@@ -193,12 +194,13 @@ class MarksTest {
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             return new Made(KEY);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             memoryIsFree.run();
         }
 

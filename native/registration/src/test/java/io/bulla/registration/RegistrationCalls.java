@@ -7,13 +7,13 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.FaultCall;
@@ -264,10 +264,10 @@ final class RegistrationCalls {
         private final FaultPoints points;
         private final boolean retires;
 
-        private record Named(FaultPoints points, Mark real) implements Mark {
+        private record Named(FaultPoints points, MemoryRegistration real) implements MemoryRegistration {
             @Override
             public long key() {
-                points.reach("Mark.key");
+                points.reach("MemoryRegistration.key");
                 return real.key();
             }
         }
@@ -278,26 +278,27 @@ final class RegistrationCalls {
         }
 
         @Override
-        public Traits traits() {
-            points.reach("Registrar.traits");
-            return real.traits();
+        public DeviceCapabilities capabilities() {
+            points.reach("Registrar.capabilities");
+            return real.capabilities();
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
                 throws RegistrationRefusedException {
             points.reach("Registrar.register");
-            Mark mark = real.register(slab, offset, length, access, peer, wantedKey);
+            MemoryRegistration mark = real.register(slab, offset, length, access, peer, wantedKey);
             points.reach("Registrar.register, done");
             return new Named(points, mark);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             if (retires) {
                 points.reach("Registrar.retire");
             }
-            real.retire(((Named) mark).real(), ending, memoryIsFree);
+            real.retire(((Named) mark).real(), reason, memoryIsFree);
             points.reach("Registrar.retire, done");
         }
 

@@ -16,8 +16,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
-import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Fence;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.testkit.HostileRegistrar;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.lang.foreign.Arena;
@@ -73,7 +73,7 @@ class RegistrationsTest {
                 use(scene, buffer).close();
             }
             scene.memory.trim();
-            assertEquals(List.of(Ending.IDLE), scene.device.endings());
+            assertEquals(List.of(RetireReason.IDLE), scene.device.endings());
             assertEquals(SLAB, scene.memory.bookedBytes());
             assertEquals(SLAB, scene.pins.used());
             scene.device.freeLate();
@@ -306,7 +306,7 @@ class RegistrationsTest {
             keyOf(scene, one);
             assertNull(scene.registrations.use(other, 0));
             assertEquals(1, scene.registrations.figures().surprises());
-            assertEquals(List.of(Ending.IDLE), scene.device.endings());
+            assertEquals(List.of(RetireReason.IDLE), scene.device.endings());
             keyOf(scene, one);
         }
     }

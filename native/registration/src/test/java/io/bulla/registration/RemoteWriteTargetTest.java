@@ -17,10 +17,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Fence;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.HostileRegistrar;
@@ -58,7 +58,7 @@ class RemoteWriteTargetTest {
                 assertThrows(IllegalStateException.class, () -> landing.grant(ALICE));
                 assertThrows(IllegalStateException.class, landing::seal);
             }
-            assertEquals(List.of(Ending.COMPLETE, Ending.COMPLETE), scene.device.endings());
+            assertEquals(List.of(RetireReason.COMPLETE, RetireReason.COMPLETE), scene.device.endings());
         }
     }
 
@@ -188,7 +188,7 @@ class RemoteWriteTargetTest {
             List<Revocation> left = scene.registrations.revoke(ALICE, Duration.ofMillis(1));
             assertEquals(2, left.size());
             left.forEach(each -> assertInstanceOf(Quarantined.class, each));
-            assertEquals(List.of(Ending.REVOKED, Ending.REVOKED), scene.device.endings());
+            assertEquals(List.of(RetireReason.REVOKED, RetireReason.REVOKED), scene.device.endings());
             assertTrue(!first.isFenced() && !second.isFenced() && one.unfenced().contains(bobs));
             scene.device.freeLate();
             scene.device.freeing(Freeing.AT_ONCE);
@@ -246,7 +246,7 @@ class RemoteWriteTargetTest {
                 Registrations registrations = Registrations.of(watched, scene.pins)) {
             closing.add(registrations.landing(scene.memory, SLAB));
             assertThrows(IllegalStateException.class, () -> closing.getFirst().grant(ALICE));
-            assertEquals(List.of(Ending.REVOKED), device.endings());
+            assertEquals(List.of(RetireReason.REVOKED), device.endings());
             assertEquals(0, registrations.figures().surprises());
             scene.memory.trim();
             assertEquals(0, scene.memory.bookedBytes());

@@ -15,13 +15,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.util.List;
@@ -76,7 +76,7 @@ class UnsureTest {
                 RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE).keyThrows(new OutOfMemoryError("by the test"));
             assertThrows(OutOfMemoryError.class, () -> landing.grant(ALICE));
-            assertEquals(List.of(Ending.REVOKED), scene.device.endings());
+            assertEquals(List.of(RetireReason.REVOKED), scene.device.endings());
             assertEquals(1, scene.registrations.figures().marks());
             assertEquals(1000, scene.pins.used());
             assertEquals(1, landing.unfenced().size());
@@ -166,14 +166,14 @@ class UnsureTest {
 
     private static final class MakesUpKeys implements Registrar {
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         private @Nullable Registrations registrations;
         private boolean makesNothing;
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "makes-up-keys",
                     Set.of(Access.REMOTE_WRITE),
                     false,
@@ -185,12 +185,13 @@ class UnsureTest {
 
         @Override
         @SuppressWarnings("NullAway") // what it does wrong
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             return makesNothing ? null : new Made(7);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             memoryIsFree.run();
         }
 

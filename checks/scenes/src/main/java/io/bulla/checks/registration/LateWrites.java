@@ -11,9 +11,9 @@ import io.bulla.fabric.FabricWrite;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Grant;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
@@ -63,10 +63,10 @@ final class LateWrites {
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 MemorySegment bytes = region.segment();
                 long offset = bytes.address() - slab.address();
-                Mark first = domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
+                MemoryRegistration first = domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
                 try (OtherProcess writer = OtherProcess.start(domain, "late", name, OLD_KEY, bytes.address(), BYTES)) {
                     writer.line();
-                    domain.retire(first, Ending.COMPLETE, () -> {});
+                    domain.retire(first, RetireReason.COMPLETE, () -> {});
                     bytes.fill((byte) 'n');
                     domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
                     writer.goOn();

@@ -10,9 +10,9 @@ import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.file.FixedBufferOperation;
 import io.bulla.posix.file.FixedBufferTable;
@@ -77,7 +77,7 @@ final class Ring {
                 Slab slab = Objects.requireNonNull(Slab.of(first));
                 long address = first.segment().address();
                 first.segment().fill((byte) 'o');
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
                 first.release();
                 line.memory.trim();
                 Region again = line.memory.allocate(size);
@@ -104,7 +104,7 @@ final class Ring {
                 Slab slab = Objects.requireNonNull(Slab.of(first));
                 long address = first.segment().address();
                 line.mark(first, 'o');
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
                 first.release();
                 line.memory.trim();
                 Region again = line.memory.allocate(ARENA);
@@ -187,7 +187,7 @@ final class Ring {
                 Region region = line.memory.allocate(READ);
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 long address = region.segment().address();
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
                 FixedBufferOperation waiting = line.table.receive(line.here, mark, address, READ);
                 region.release();
                 try (SealedBuffer next = line.buffer((byte) 'n', READ)) {
@@ -277,7 +277,7 @@ final class Ring {
             region.segment().asSlice(0, SENT_OF_ARENA).fill((byte) value);
         }
 
-        void send(Mark mark, long address, int size) throws PosixException {
+        void send(MemoryRegistration mark, long address, int size) throws PosixException {
             FixedBufferOperation sent = table.send(here, mark, address, size);
             until(sent);
             if (sent.byteCount() != size) {
@@ -308,8 +308,8 @@ final class Ring {
             }
         }
 
-        void retire(Mark mark) throws PosixException {
-            table.retire(mark, Ending.IDLE, () -> {});
+        void retire(MemoryRegistration mark) throws PosixException {
+            table.retire(mark, RetireReason.IDLE, () -> {});
             table.progress(0);
         }
 

@@ -15,7 +15,7 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
@@ -98,7 +98,7 @@ class FixedBufferTableTest {
             try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 send(use, buffer);
             }
-            Mark mark;
+            MemoryRegistration mark;
             try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 mark = use.mark();
             }
