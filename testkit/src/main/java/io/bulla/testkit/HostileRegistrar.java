@@ -3,13 +3,13 @@ package io.bulla.testkit;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -38,7 +38,7 @@ public final class HostileRegistrar implements Registrar {
     }
 
     /// By identity: a key may be there twice.
-    private static final class Made implements Mark {
+    private static final class Made implements MemoryRegistration {
         private final HostileRegistrar by;
         private final Slab slab;
         private final long key;
@@ -61,12 +61,12 @@ public final class HostileRegistrar implements Registrar {
         }
     }
 
-    private final Traits traits;
+    private final DeviceCapabilities capabilities;
     // under this monitor, as all below
     private final Queue<Runnable> late = new ArrayDeque<>();
     private int open;
     private @Nullable Long firstKey;
-    private final List<Ending> endings = new ArrayList<>();
+    private final List<RetireReason> endings = new ArrayList<>();
     private final Set<Long> keys = new HashSet<>();
     private final List<String> complaints = new ArrayList<>();
     private Freeing freeing = Freeing.AT_ONCE;
@@ -79,11 +79,12 @@ public final class HostileRegistrar implements Registrar {
 
     /// A device.
     ///
-    /// @param mostMarks as in [Traits]
-    /// @param pins as in [Traits]
-    /// @param fence as in [Traits]
+    /// @param mostMarks as in [DeviceCapabilities]
+    /// @param pins as in [DeviceCapabilities]
+    /// @param fence as in [DeviceCapabilities]
     public HostileRegistrar(long mostMarks, boolean pins, Fence fence) {
-        this.traits = new Traits("hostile", EnumSet.allOf(Access.class), pins, false, mostMarks, Long.MAX_VALUE, fence);
+        this.capabilities = new DeviceCapabilities(
+                "hostile", EnumSet.allOf(Access.class), pins, false, mostMarks, Long.MAX_VALUE, fence);
     }
 
     /// Sets when it says that memory is free.
@@ -154,7 +155,7 @@ public final class HostileRegistrar implements Registrar {
     /// Why marks were retired.
     ///
     /// @return in order
-    public synchronized List<Ending> endings() {
+    public synchronized List<RetireReason> endings() {
         return List.copyOf(endings);
     }
 
@@ -167,12 +168,12 @@ public final class HostileRegistrar implements Registrar {
     }
 
     @Override
-    public Traits traits() {
-        return traits;
+    public DeviceCapabilities capabilities() {
+        return capabilities;
     }
 
     @Override
-    public synchronized Mark register(
+    public synchronized MemoryRegistration register(
             Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
         calls++;
@@ -205,7 +206,7 @@ public final class HostileRegistrar implements Registrar {
     }
 
     @Override
-    public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+    public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
         Freeing how;
         synchronized (this) {
             Made made = (Made) mark;
@@ -217,7 +218,7 @@ public final class HostileRegistrar implements Registrar {
             }
             open -= made.retired ? 0 : 1;
             made.retired = true;
-            endings.add(ending);
+            endings.add(reason);
             how = freeing;
             if (how == Freeing.LATE) {
                 late.add(memoryIsFree);

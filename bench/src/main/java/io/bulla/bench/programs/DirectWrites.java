@@ -5,7 +5,7 @@ import io.bulla.bench.numbers.Medians;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.MarkLookup;
+import io.bulla.pool.device.MemoryRegistrationLookup;
 import io.bulla.posix.file.FileFigures;
 import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.file.SealedFileWriter;
@@ -62,7 +62,7 @@ public final class DirectWrites {
     }
 
     private double file(Path path) throws Exception {
-        MarkLookup marks = way.equals("plain") ? (_, _) -> null : registrations::use;
+        MemoryRegistrationLookup marks = way.equals("plain") ? (_, _) -> null : registrations::use;
         try (SealedFileWriter file = SealedFileWriter.create(path, table, marks, PATIENCE);
                 SealedBuffer buffer = buffer()) {
             long before = ProcessorTime.nanos();

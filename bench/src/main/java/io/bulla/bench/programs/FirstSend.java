@@ -10,8 +10,8 @@ import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
-import io.bulla.registration.Use;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -95,7 +95,7 @@ public final class FirstSend {
 
     private static void send(FixedBufferTable table, Registrations registrations, SealedBuffer buffer, PosixSocket to)
             throws Exception {
-        try (Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+        try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
             long address = buffer.iovec().lent().region(0).address();
             FixedBufferOperation sent = table.send(to, use.mark(), address, SENT);
             while (!sent.isDone()) {

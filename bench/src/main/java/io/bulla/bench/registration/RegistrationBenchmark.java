@@ -9,11 +9,11 @@ import io.bulla.checks.registration.AtOnce;
 import io.bulla.fabric.FabricDomain;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
-import io.bulla.registration.Use;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Random;
@@ -61,7 +61,7 @@ public class RegistrationBenchmark {
     private final int[] order = new int[ORDER];
     private FabricDomain domain;
     private Registrations remote;
-    private Landing landing;
+    private RemoteWriteTarget landing;
 
     /// Where a thread is in the order.
     @State(Scope.Thread)
@@ -104,7 +104,7 @@ public class RegistrationBenchmark {
 
     @Benchmark
     public long useThenEnd(Place place) {
-        try (Use use = registrations.use(buffers[order[place.at++ & ORDER - 1]], 0)) {
+        try (RegistrationUse use = registrations.use(buffers[order[place.at++ & ORDER - 1]], 0)) {
             return use.key();
         }
     }

@@ -9,13 +9,13 @@ import io.bulla.fabric.FabricOperation.Piece;
 import io.bulla.fabric.PeerDomain.Region;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ public final class FabricDomain implements Registrar {
     private static final PeerDomain[] NOBODY = {};
 
     private final FabricInfo info;
-    private final Traits traits;
+    private final DeviceCapabilities capabilities;
     // under this monitor, as all below
     private final Arena arena = Arena.ofShared();
     private final MemorySegment completions = arena.allocate(COMPLETIONS * COMPLETION_BYTES, 8);
@@ -73,7 +73,7 @@ public final class FabricDomain implements Registrar {
     private FabricDomain(FabricInfo info) throws FabricException {
         this.info = info;
         FabricProvider provider = info.provider();
-        this.traits = new Traits(
+        this.capabilities = new DeviceCapabilities(
                 "libfabric:" + provider.name(),
                 Set.of(Access.REMOTE_WRITE),
                 false,
@@ -120,8 +120,8 @@ public final class FabricDomain implements Registrar {
     }
 
     @Override
-    public Traits traits() {
-        return traits;
+    public DeviceCapabilities capabilities() {
+        return capabilities;
     }
 
     /// The endpoint that serves a peer, made with the first call, and again after it was closed.
@@ -144,7 +144,7 @@ public final class FabricDomain implements Registrar {
     }
 
     @Override
-    public synchronized Mark register(
+    public synchronized MemoryRegistration register(
             Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
         if (peer == null) {
@@ -171,7 +171,7 @@ public final class FabricDomain implements Registrar {
     /// Closes the registration, and for one that is revoked the endpoint of its peer too: that is the fence. A
     /// provider that was not tried says nothing before it is closed.
     @Override
-    public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+    public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
         Thrown thrown = new Thrown();
         synchronized (this) {
             Region region = of(mark);
@@ -180,11 +180,11 @@ public final class FabricDomain implements Registrar {
                 return;
             }
             close(region);
-            if (ending == Ending.REVOKED) {
-                if (traits.fence() == Fence.NONE) {
+            if (reason == RetireReason.REVOKED) {
+                if (capabilities.fence() == Fence.NONE) {
                     return;
                 }
-                if (traits.fence() == Fence.ENDPOINT) {
+                if (capabilities.fence() == Fence.ENDPOINT) {
                     closeEndpoint(region.of(), thrown);
                 }
             }
@@ -424,7 +424,7 @@ public final class FabricDomain implements Registrar {
         }
     }
 
-    private Region of(Mark mark) {
+    private Region of(MemoryRegistration mark) {
         if (mark instanceof Region region && region.domain() == this) {
             return region;
         }

@@ -6,7 +6,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.fabric.LinkMessage.Kind;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,13 +21,13 @@ final class LinkArrivals {
     /// A buffer on its way here; sealed when it is whole.
     private static final class Arriving {
 
-        private final Landing landing;
+        private final RemoteWriteTarget landing;
         private final Grant grant;
         private final long byteSize;
         private final long deadline;
         private @Nullable SealedBuffer whole;
 
-        Arriving(Landing landing, Grant grant, long byteSize, long deadline) {
+        Arriving(RemoteWriteTarget landing, Grant grant, long byteSize, long deadline) {
             this.landing = landing;
             this.grant = grant;
             this.byteSize = byteSize;
@@ -74,7 +74,7 @@ final class LinkArrivals {
 
     /// @return `null` if there is none: no memory, or no room at the device
     private @Nullable Arriving roomFor(long byteSize) {
-        Landing landing = null;
+        RemoteWriteTarget landing = null;
         boolean whole = false;
         try {
             // an empty buffer, too, has a grant

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.bulla.fabric.FabricOperation.Origin;
 import io.bulla.fabric.FabricOperation.Piece;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +31,7 @@ final class PeerDomain {
     /// Memory that the peer may write to.
     ///
     /// made --open--> known to the fabric --close--> closed
-    static final class Region implements Mark {
+    static final class Region implements MemoryRegistration {
 
         private final Object domain;
         private final PeerDomain of;

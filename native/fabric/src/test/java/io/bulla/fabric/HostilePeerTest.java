@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +34,7 @@ class HostilePeerTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyIsNoKeyAtAnotherPeersEndpoint(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                Landing landing = scene.registrations.landing(scene.memory, LARGE)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, LARGE)) {
             scene.domain.endpoint(VICTIM);
             Grant grant = landing.grant(VICTIM);
             MemorySegment memory = at(grant).fill((byte) 'n');
@@ -55,7 +55,7 @@ class HostilePeerTest {
     void hundredsOfWrongWritesReachNothing(String provider) throws Exception {
         Random random = new Random(23);
         try (Scene scene = new Scene(provider);
-                Landing landing = scene.registrations.landing(scene.memory, 3 * PAGE)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 3 * PAGE)) {
             MemorySegment whole = null;
             for (int round = 0; round < 25; round++) {
                 Peer peer = new Peer(10 + round, "hostile");

@@ -19,9 +19,9 @@ import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
@@ -54,7 +54,7 @@ class LandedWriteTest {
             for (int i = 0; i < ROUNDS; i++) {
                 byte[] bytes = new byte[1 + random.nextInt(3 * MIB)];
                 random.nextBytes(bytes);
-                try (Landing landing = scene.registrations.landing(scene.memory, bytes.length);
+                try (RemoteWriteTarget landing = scene.registrations.landing(scene.memory, bytes.length);
                         SealedBuffer buffer = scene.buffer(bytes)) {
                     Grant grant = landing.grant(OTHER);
                     scene.linksDomain.expect(grant.key(), scene.watched());
@@ -97,7 +97,7 @@ class LandedWriteTest {
         try (Scene scene = new Scene(provider);
                 SealedBuffer buffer = scene.buffer(new byte[100_000])) {
             scene.connect();
-            try (Landing landing = scene.clear(scene.link.send(buffer))) {
+            try (RemoteWriteTarget landing = scene.clear(scene.link.send(buffer))) {
                 scene.nextLanded(scene.baresDomain, scene.bare);
                 assertEquals(1, landing.unfenced().size());
                 scene.link.send(buffer);
@@ -116,7 +116,7 @@ class LandedWriteTest {
                         piece, piece, piece, piece, piece, piece, piece, piece, piece, piece, piece)) {
             scene.connect();
             LinkSend send = scene.link.send(many);
-            try (Landing landing = scene.clear(send)) {
+            try (RemoteWriteTarget landing = scene.clear(send)) {
                 assertEquals(new LinkMessage(Kind.FINISHED, 1, 0, 0), scene.heard());
                 assertNull(scene.baresDomain.nextLanded(scene.bare));
                 assertTrue(send.isDone());
@@ -133,7 +133,7 @@ class LandedWriteTest {
             scene.connect();
             LinkSend send = scene.link.send(buffer);
             LinkMessage asked = scene.heard();
-            try (Landing landing = scene.baresRegistrations.landing(scene.memory, asked.first())) {
+            try (RemoteWriteTarget landing = scene.baresRegistrations.landing(scene.memory, asked.first())) {
                 Grant grant = landing.grant(LINK);
                 assertInstanceOf(Revocation.Clean.class, grant.complete(PATIENCE));
                 scene.baresDomain.expect(grant.key(), scene.bare);
@@ -151,7 +151,7 @@ class LandedWriteTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeThatIsNotExpectedIsNoTransfersEnd(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                Landing other = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000);
                 SealedBuffer buffer = scene.buffer(new byte[1000])) {
             scene.connect();
             scene.say(new LinkMessage(Kind.REQUEST, 1, 1000, 0));
@@ -173,8 +173,8 @@ class LandedWriteTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyOfAnotherPeerTellsNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                Landing other = scene.registrations.landing(scene.memory, 1000);
-                Landing landing = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
                 SealedBuffer buffer = scene.buffer(new byte[1000])) {
             scene.connect();
             Grant expected = landing.grant(OTHER);
@@ -268,11 +268,11 @@ class LandedWriteTest {
         }
 
         /// Clears what the link has asked for, and expects the write.
-        Landing clear(LinkSend of) throws Exception {
+        RemoteWriteTarget clear(LinkSend of) throws Exception {
             LinkMessage asked = heard();
             assertEquals(Kind.REQUEST, asked.kind());
             assertFalse(of.isDone());
-            Landing landing = baresRegistrations.landing(memory, asked.first());
+            RemoteWriteTarget landing = baresRegistrations.landing(memory, asked.first());
             Grant grant = landing.grant(LINK);
             baresDomain.expect(grant.key(), bare);
             say(new LinkMessage(Kind.CLEAR, asked.id(), grant.key(), target(grant)));

@@ -11,9 +11,9 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -134,7 +134,7 @@ class ReleaseThatThrowsTest {
                 SlabSource memory = SlabSource.create()) {
             FabricDomain domain = FabricDomain.open(PROVIDER);
             try (Registrations registrations = Registrations.of(domain, new PinBudget(1L << 40));
-                    Landing landing = registrations.landing(memory, 1000)) {
+                    RemoteWriteTarget landing = registrations.landing(memory, 1000)) {
                 List<FabricSend> never = neverSent(arena, domain, () -> {});
                 Grant grant = landing.grant(READER);
                 assertInstanceOf(Revocation.Clean.class, grant.revoke(Duration.ZERO));

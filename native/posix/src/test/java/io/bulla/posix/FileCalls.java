@@ -7,10 +7,10 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
-import io.bulla.pool.device.MarkLookup;
-import io.bulla.pool.device.MarkUse;
+import io.bulla.pool.device.MemoryRegistration;
+import io.bulla.pool.device.MemoryRegistrationLookup;
+import io.bulla.pool.device.MemoryRegistrationUse;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.file.FixedBufferOperation;
 import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.file.SealedFileWriter;
@@ -52,10 +52,10 @@ final class FileCalls {
             return FaultCall.on(
                     world.table, slab, world.address(buffer) - slab.address(), (long) BYTES, Access.LOCAL, null, 0L);
         });
-        all.on("FixedBufferTable.retire(Mark, Ending, Runnable)", scene -> {
+        all.on("FixedBufferTable.retire(MemoryRegistration, RetireReason, Runnable)", scene -> {
             scene.onlyOnce();
             World world = World.ofTable(scene);
-            return FaultCall.on(world.table, world.mark(), Ending.IDLE, scene.onRelease());
+            return FaultCall.on(world.table, world.mark(), RetireReason.IDLE, scene.onRelease());
         });
         for (String then : new String[] {"progress(int)", "close()"}) {
             all.on("FixedBufferTable." + then, scene -> {
@@ -67,10 +67,10 @@ final class FileCalls {
             });
         }
         for (String transfer : new String[] {"send", "receive"}) {
-            all.on("FixedBufferTable." + transfer + "(PosixSocket, Mark, long, int)", scene -> {
+            all.on("FixedBufferTable." + transfer + "(PosixSocket, MemoryRegistration, long, int)", scene -> {
                 World world = World.ofTable(scene);
                 SealedBuffer buffer = world.buffer();
-                Mark mark = world.mark(buffer);
+                MemoryRegistration mark = world.mark(buffer);
                 PosixSocket socket = SocketCalls.unixPair(scene)[0];
                 return FaultCall.on(world.table, socket, mark, world.address(buffer), PART);
             });
@@ -92,7 +92,7 @@ final class FileCalls {
                 return FaultCall.on(world.begun(folder), buffer.apply(world));
             });
         }
-        all.on("SealedFileWriter.create(Path, FixedBufferTable, MarkLookup, Duration)", scene -> {
+        all.on("SealedFileWriter.create(Path, FixedBufferTable, MemoryRegistrationLookup, Duration)", scene -> {
             World world = new World(scene);
             List<Path> paths = new ArrayList<>();
             long[] writers = {0};
@@ -158,11 +158,11 @@ final class FileCalls {
             return table;
         }
 
-        Mark mark() {
+        MemoryRegistration mark() {
             return mark(buffer());
         }
 
-        Mark mark(SealedBuffer buffer) {
+        MemoryRegistration mark(SealedBuffer buffer) {
             Slab slab = slab(buffer);
             long offset = address(buffer) - slab.address();
             return PosixCalls.made(() -> table.register(slab, offset, BYTES, Access.LOCAL, null, 0));
@@ -170,10 +170,10 @@ final class FileCalls {
 
         /// Taken up by the next call of the table's thread.
         void retiredByAnotherThread() {
-            Mark mark = mark();
+            MemoryRegistration mark = mark();
             Runnable free = scene.onRelease();
             PosixCalls.made(() -> {
-                Thread other = Thread.ofPlatform().start(() -> table.retire(mark, Ending.IDLE, free));
+                Thread other = Thread.ofPlatform().start(() -> table.retire(mark, RetireReason.IDLE, free));
                 other.join();
                 return null;
             });
@@ -181,7 +181,7 @@ final class FileCalls {
 
         FixedBufferOperation sent() {
             SealedBuffer buffer = buffer();
-            Mark mark = mark(buffer);
+            MemoryRegistration mark = mark(buffer);
             PosixSocket socket = SocketCalls.unixPair(scene)[0];
             return PosixCalls.made(() -> {
                 FixedBufferOperation sent = table.send(socket, mark, address(buffer), PART);
@@ -206,24 +206,24 @@ final class FileCalls {
         }
 
         /// Knows the memory of the pool.
-        MarkLookup lookup() {
+        MemoryRegistrationLookup lookup() {
             FaultPoints points = scene.points();
             return (buffer, region) -> {
-                points.reach("MarkLookup.use");
+                points.reach("MemoryRegistrationLookup.use");
                 if (Slab.of(buffer.iovec(), region) == null) {
                     return null;
                 }
-                Mark mark = mark(buffer);
-                points.reach("MarkLookup.use, done");
+                MemoryRegistration mark = mark(buffer);
+                points.reach("MemoryRegistrationLookup.use, done");
                 return new Known(points, mark);
             };
         }
     }
 
-    private record Known(FaultPoints points, Mark mark) implements MarkUse {
+    private record Known(FaultPoints points, MemoryRegistration mark) implements MemoryRegistrationUse {
         @Override
         public void close() {
-            points.reach("MarkUse.close, done");
+            points.reach("MemoryRegistrationUse.close, done");
         }
     }
 }

@@ -14,17 +14,18 @@ public final class BufferUnusableException extends Exception {
     @Serial
     private static final long serialVersionUID = 1;
 
-    private final transient @Nullable Landing replacement;
+    private final transient @Nullable RemoteWriteTarget replacement;
     private final transient Peer peer;
     private final long key;
     private final long bytes;
 
-    BufferUnusableException(Grant left, Duration waited, @Nullable Landing replacement, @Nullable Throwable noMemory) {
+    BufferUnusableException(
+            Grant left, Duration waited, @Nullable RemoteWriteTarget replacement, @Nullable Throwable noMemory) {
         super(
                 "memory is unusable, its device has not stopped: peer=" + left.peer() + " key="
                         + Long.toHexString(left.key()) + " bytes=" + left.byteSize() + " slab="
                         + left.slab().id() + " fence="
-                        + left.marks().traits().fence() + " waitedMs=" + waited.toMillis() + " replacement="
+                        + left.marks().capabilities().fence() + " waitedMs=" + waited.toMillis() + " replacement="
                         + (replacement == null ? "none" : replacement.byteSize() + " bytes"),
                 noMemory);
         this.replacement = replacement;
@@ -36,7 +37,7 @@ public final class BufferUnusableException extends Exception {
     /// Other memory of the same size, without a grant. Closed by who catches this.
     ///
     /// @return empty if there was no memory: the cause says why
-    public Optional<Landing> replacement() {
+    public Optional<RemoteWriteTarget> replacement() {
         return Optional.ofNullable(replacement);
     }
 

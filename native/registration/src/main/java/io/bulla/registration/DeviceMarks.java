@@ -2,10 +2,10 @@
 package io.bulla.registration;
 
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.refcount.LeaseTrace;
 import java.time.Duration;
 import java.util.Comparator;
@@ -23,7 +23,7 @@ final class DeviceMarks extends Marked.Owner {
     private static final long LONGEST_PAUSE = 1_000_000_000;
 
     private final Registrar registrar;
-    private final Traits traits;
+    private final DeviceCapabilities capabilities;
     private final PinBudget budget;
     private final LongSupplier clock;
     private final @Nullable LeaseTrace trace;
@@ -51,19 +51,19 @@ final class DeviceMarks extends Marked.Owner {
     DeviceMarks(Registrar registrar, PinBudget budget, LongSupplier clock, @Nullable LeaseTrace trace) {
         this.trace = trace;
         this.registrar = Objects.requireNonNull(registrar, "registrar");
-        this.traits = registrar.traits();
+        this.capabilities = registrar.capabilities();
         this.budget = Objects.requireNonNull(budget, "budget");
         this.clock = clock;
         this.pausesUntil = clock.getAsLong();
     }
 
     /// Who has what, the oldest first.
-    List<Held> held() {
+    List<PinnedMemory> held() {
         synchronized (lock) {
             long now = now();
             return all.copy().stream()
-                    .map(each -> new Held(
-                            traits.device(),
+                    .map(each -> new PinnedMemory(
+                            capabilities.device(),
                             each.slab().id(),
                             each.length(),
                             each.access(),
@@ -97,8 +97,8 @@ final class DeviceMarks extends Marked.Owner {
     }
 
     @Override
-    Traits traits() {
-        return traits;
+    DeviceCapabilities capabilities() {
+        return capabilities;
     }
 
     /// Begins a round of the cache.
@@ -143,7 +143,12 @@ final class DeviceMarks extends Marked.Owner {
             }
             if (trace != null) {
                 fresh.pin(Pin.open(
-                        trace, traits.device(), fresh.slab().id(), fresh.length(), fresh.access(), fresh.peerName()));
+                        trace,
+                        capabilities.device(),
+                        fresh.slab().id(),
+                        fresh.length(),
+                        fresh.access(),
+                        fresh.peerName()));
             }
             ask(fresh, access);
             whole = true;
@@ -191,12 +196,12 @@ final class DeviceMarks extends Marked.Owner {
             // its memory may be the other mark's
             throw refuse("device gave a key that is in use", fresh, null, true);
         }
-        FlightEvents.registered(event, traits.device(), fresh);
+        FlightEvents.registered(event, capabilities.device(), fresh);
     }
 
     private boolean taken(Marked fresh, long key, long wanted, Access access) {
         synchronized (lock) {
-            if (traits.choosesKeys() ? !keys.add(fresh, key) : key != wanted) {
+            if (capabilities.choosesKeys() ? !keys.add(fresh, key) : key != wanted) {
                 return false;
             }
             fresh.named(key);
@@ -210,9 +215,12 @@ final class DeviceMarks extends Marked.Owner {
     /// Makes room for one more, by taking back idle ones; books it.
     private void admit(Marked fresh, Access access) throws RegistrationRefusedException {
         long length = fresh.length();
-        if (!traits.accesses().contains(access) || length > traits.mostBytes()) {
+        if (!capabilities.accesses().contains(access) || length > capabilities.mostBytes()) {
             throw refuse(
-                    "device cannot do that: access=" + access + " mostBytes=" + traits.mostBytes(), fresh, null, false);
+                    "device cannot do that: access=" + access + " mostBytes=" + capabilities.mostBytes(),
+                    fresh,
+                    null,
+                    false);
         }
         long onItsWay = 0;
         while (true) {
@@ -225,7 +233,7 @@ final class DeviceMarks extends Marked.Owner {
                     refused++;
                     throw new RegistrationRefusedException(Objects.requireNonNullElse(refusal, "refused a moment ago"));
                 }
-                if (all.size() < traits.mostMarks() && (!traits.pins() || budget.tryTake(length))) {
+                if (all.size() < capabilities.mostMarks() && (!capabilities.pins() || budget.tryTake(length))) {
                     all.add(fresh);
                     bytes += length;
                     tick++;
@@ -238,7 +246,10 @@ final class DeviceMarks extends Marked.Owner {
             if (oldest == null || onItsWay >= length) {
                 // what is used stays; what was taken back may still be with the device
                 throw refuse(
-                        "no room: marks=" + figures().marks() + " mostMarks=" + traits.mostMarks(), fresh, null, true);
+                        "no room: marks=" + figures().marks() + " mostMarks=" + capabilities.mostMarks(),
+                        fresh,
+                        null,
+                        true);
             }
             if (oldest.evict()) {
                 onItsWay += oldest.length();
@@ -249,7 +260,7 @@ final class DeviceMarks extends Marked.Owner {
 
     private RegistrationRefusedException refuse(String what, Marked fresh, @Nullable Exception cause, boolean goesOn) {
         String said = cause == null ? "" : ": " + cause.getMessage();
-        String line = what + said + ": device=" + traits.device() + " bytes=" + fresh.length() + " " + budget
+        String line = what + said + ": device=" + capabilities.device() + " bytes=" + fresh.length() + " " + budget
                 + " held by " + holders();
         synchronized (lock) {
             refused++;
@@ -259,19 +270,19 @@ final class DeviceMarks extends Marked.Owner {
                 pause = Math.min(2 * pause, LONGEST_PAUSE);
             }
         }
-        FlightEvents.refused(traits.device(), fresh.length(), line);
+        FlightEvents.refused(capabilities.device(), fresh.length(), line);
         return cause == null ? new RegistrationRefusedException(line) : new RegistrationRefusedException(line, cause);
     }
 
     /// Tells the device to stop, once for a mark.
     @Override
-    void retire(Marked old, Ending ending) {
+    void retire(Marked old, RetireReason reason) {
         if (!old.isMarked()) {
             // lost: there is nothing to name it by, and the end of the device ends it
             return;
         }
         try {
-            registrar.retire(old.made(), ending, old::memoryIsFree);
+            registrar.retire(old.made(), reason, old::memoryIsFree);
         } catch (Throwable failure) {
             // whether it has stopped is not known: as if it had not
             surprised();
@@ -294,13 +305,13 @@ final class DeviceMarks extends Marked.Owner {
     @Override
     void gone(Marked old) {
         synchronized (lock) {
-            if (traits.choosesKeys() && old.ownsKey()) {
+            if (capabilities.choosesKeys() && old.ownsKey()) {
                 keys.remove(old);
             }
             remove(old, old.length());
         }
         unpin(old);
-        FlightEvents.free(traits.device(), old, now() - old.since());
+        FlightEvents.free(capabilities.device(), old, now() - old.since());
         old.slab().letGo(old);
     }
 
@@ -336,7 +347,7 @@ final class DeviceMarks extends Marked.Owner {
                 return;
             }
             bytes -= length;
-            if (traits.pins()) {
+            if (capabilities.pins()) {
                 budget.give(length);
             }
             if (waiting > 0) {
@@ -388,21 +399,21 @@ final class DeviceMarks extends Marked.Owner {
     }
 
     String holders() {
-        List<Held> held = held();
-        String first = held.stream().limit(4).map(Held::toString).collect(Collectors.joining("; "));
+        List<PinnedMemory> held = held();
+        String first = held.stream().limit(4).map(PinnedMemory::toString).collect(Collectors.joining("; "));
         return "[" + first + (held.size() > 4 ? "; and " + (held.size() - 4) + " more" : "") + "]";
     }
 
     void checkOpen() {
         synchronized (lock) {
             if (closed) {
-                throw new IllegalStateException("registrations are closed: device=" + traits.device());
+                throw new IllegalStateException("registrations are closed: device=" + capabilities.device());
             }
         }
     }
 
     @Override
     public String toString() {
-        return traits.device() + " " + figures() + " " + budget;
+        return capabilities.device() + " " + figures() + " " + budget;
     }
 }

@@ -3,9 +3,9 @@ package io.bulla.registration;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.registration.Revocation.Quarantined;
 import java.time.Duration;
@@ -16,7 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
-/// The right of one peer to write: to an exact range of a [Landing], by a key that no one else ever had or will have.
+/// The right of one peer to write: to an exact range of a [RemoteWriteTarget], by a key that no one else ever had or
+/// will have.
 ///
 /// ```
 /// granted --complete--> over                          the peer said so, in order, or the device counted all
@@ -52,7 +53,7 @@ public final class Grant extends Marked {
     /// receive does.
     ///
     /// @return the mark of this range alone
-    public Mark mark() {
+    public MemoryRegistration mark() {
         return made();
     }
 
@@ -83,7 +84,7 @@ public final class Grant extends Marked {
     /// @param patience how long to wait for the device
     /// @return clean, or what is left
     public Revocation complete(Duration patience) {
-        return end(Ending.COMPLETE, patience);
+        return end(RetireReason.COMPLETE, patience);
     }
 
     /// Ends it whatever the peer does: it may be dead, late or hostile. The key is void when this returns. To be
@@ -95,7 +96,7 @@ public final class Grant extends Marked {
     /// @param patience how long to wait until the device has stopped; with zero only what is so at once is clean
     /// @return clean, or what is left. An interrupt ends the waiting, and stays set
     public Revocation revoke(Duration patience) {
-        return end(Ending.REVOKED, patience);
+        return end(RetireReason.REVOKED, patience);
     }
 
     /// Revokes all: no new access first, for all of them.
@@ -158,7 +159,7 @@ public final class Grant extends Marked {
     /// One that ends while it is being registered: no peer has its key yet.
     @Override
     void retire() {
-        marks().retire(this, Ending.REVOKED);
+        marks().retire(this, RetireReason.REVOKED);
     }
 
     @Override
@@ -171,7 +172,7 @@ public final class Grant extends Marked {
         }
     }
 
-    private Revocation end(Ending how, Duration patience) {
+    private Revocation end(RetireReason how, Duration patience) {
         // one that is being registered is retired by the thread that does so
         if (stop()) {
             marks().retire(this, how);
@@ -183,7 +184,7 @@ public final class Grant extends Marked {
         if (isFenced()) {
             return new Clean();
         }
-        String why = "device has not stopped: fence=" + marks().traits().fence();
+        String why = "device has not stopped: fence=" + marks().capabilities().fence();
         try {
             fence.get(Math.max(0, TimeUnit.NANOSECONDS.convert(patience)), TimeUnit.NANOSECONDS);
             return new Clean();
@@ -199,7 +200,7 @@ public final class Grant extends Marked {
         if (isFenced()) {
             return new Clean();
         }
-        FlightEvents.quarantined(marks().traits().device(), this, patience, why);
+        FlightEvents.quarantined(marks().capabilities().device(), this, patience, why);
         return new Quarantined(peer, key(), length(), patience, why, fence.copy());
     }
 }

@@ -3,10 +3,10 @@ package io.bulla.registration;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.DeviceCapabilities;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
     /// Whom the marks of one device are. A class of which the module has one subclass: a call to it is a direct one.
     abstract static class Owner {
 
-        abstract Traits traits();
+        abstract DeviceCapabilities capabilities();
 
         /// In nanoseconds, of the clock that ages and pauses go by.
         abstract long now();
@@ -25,7 +25,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
         abstract long tick();
 
         /// Tells the device to stop, once for a mark.
-        abstract void retire(Marked old, Ending ending);
+        abstract void retire(Marked old, RetireReason reason);
 
         /// For one that was on its way to the device when that was closed: a closed device says nothing of it.
         abstract void freeIfEnded(Marked late);
@@ -45,7 +45,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
     // before the device is asked: from then on only the device says that it does not know the memory
     private boolean asked;
     // before it is shown by the state of the subclass; none if the device threw, and may have made one
-    private @Nullable Mark mark;
+    private @Nullable MemoryRegistration mark;
     // the mark's, which a use would have to wait for
     private long key;
     private boolean ownsKey;
@@ -92,7 +92,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
         return since;
     }
 
-    final Mark made() {
+    final MemoryRegistration made() {
         return Objects.requireNonNull(mark, "mark");
     }
 
@@ -122,7 +122,7 @@ abstract class Marked extends MarkState implements Slab.Holder {
     }
 
     /// @param given by the device, which can be told to let go of it from now on
-    final void mark(Mark given) {
+    final void mark(MemoryRegistration given) {
         mark = Objects.requireNonNull(given, "mark");
     }
 

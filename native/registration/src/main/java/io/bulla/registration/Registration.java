@@ -3,8 +3,8 @@ package io.bulla.registration;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import org.jspecify.annotations.Nullable;
 
 /// What a device knows of a whole slab, for operations of this process. It is found by a field of the slab, and
@@ -25,8 +25,8 @@ final class Registration extends Marked {
 
     /// @return `null` unless it is live
     @Nullable
-    Use use() {
-        return tryUse() ? new Use(this) : null;
+    RegistrationUse use() {
+        return tryUse() ? new RegistrationUse(this) : null;
     }
 
     void useEnded() {
@@ -63,7 +63,7 @@ final class Registration extends Marked {
 
     @Override
     void retire() {
-        marks().retire(this, Ending.IDLE);
+        marks().retire(this, RetireReason.IDLE);
     }
 
     @Override

@@ -5,10 +5,10 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.internal.Failures;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /// What one device knows of the memory of slabs: a cache for sends, and the keys that peers have.
 ///
 /// ```java
-/// try (Use use = registrations.use(message, 0)) {
+/// try (RegistrationUse use = registrations.use(message, 0)) {
 ///     if (use == null) {
 ///         // the plain way: foreign memory, no budget, or a device that refused; lastRefusal() says why
 ///     } else {
@@ -69,11 +69,11 @@ public final class Registrations implements AutoCloseable {
         return new Registrations(registrar, budget, clock, null);
     }
 
-    /// The traits of the device.
+    /// The capabilities of the device.
     ///
     /// @return the same each time
-    public Traits traits() {
-        return marks.traits();
+    public DeviceCapabilities capabilities() {
+        return marks.capabilities();
     }
 
     /// Begins an operation of this process on registered memory. The first one on a slab registers all of it.
@@ -84,7 +84,7 @@ public final class Registrations implements AutoCloseable {
     ///     takes a path that needs none, and [#lastRefusal()] may say why
     /// @throws IndexOutOfBoundsException if there is no such region
     /// @throws IllegalStateException if the buffer is closed
-    public @Nullable Use use(SealedBuffer buffer, int region) {
+    public @Nullable RegistrationUse use(SealedBuffer buffer, int region) {
         Slab slab = Slab.of(buffer.iovec(), region);
         if (slab == null) {
             // foreign memory: what ends it cannot be told
@@ -103,8 +103,8 @@ public final class Registrations implements AutoCloseable {
     ///     has no slabs
     /// @throws io.bulla.buffer.MemoryLimitException if the memory's budget forbids it
     /// @throws IllegalStateException if the memory's source, or this, is closed
-    public Landing landing(SlabSource memory, long byteSize) {
-        return Landing.take(marks, memory, byteSize);
+    public RemoteWriteTarget landing(SlabSource memory, long byteSize) {
+        return RemoteWriteTarget.take(marks, memory, byteSize);
     }
 
     /// Ends every grant of a peer, whatever it does: no new access first, for all of them. To be called before a
@@ -132,7 +132,7 @@ public final class Registrations implements AutoCloseable {
     /// Who keeps what of a slab from being used again.
     ///
     /// @return a line for each, the oldest first
-    public List<Held> held() {
+    public List<PinnedMemory> held() {
         return marks.held();
     }
 
@@ -208,7 +208,7 @@ public final class Registrations implements AutoCloseable {
     }
 
     /// @return `null` if the device knows nothing of it
-    private @Nullable Use register(Slab slab) {
+    private @Nullable RegistrationUse register(Slab slab) {
         Registration fresh = new Registration(marks, slab);
         try {
             marks.enter(fresh, Access.LOCAL);

@@ -2,8 +2,8 @@
 /// What devices and peers may do with memory, and when it is the program's again.
 ///
 /// - [Registrations][io.bulla.registration.Registrations] keeps what one device knows of slabs, for
-///   sends: a [Use][io.bulla.registration.Use] for each operation. No peer gets a key to it.
-/// - [Landing][io.bulla.registration.Landing] is memory that peers write to, each by a
+///   sends: a [RegistrationUse][io.bulla.registration.RegistrationUse] for each operation. No peer gets a key to it.
+/// - [RemoteWriteTarget][io.bulla.registration.RemoteWriteTarget] is memory that peers write to, each by a
 ///   [Grant][io.bulla.registration.Grant] with a key of its own, until it is sealed.
 /// - [Revocation][io.bulla.registration.Revocation] says whether the memory is the program's again, or
 ///   in quarantine until the device has stopped.

@@ -15,13 +15,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.testkit.HostileRegistrar;
 import io.bulla.testkit.HostileRegistrar.Freeing;
@@ -43,30 +43,31 @@ class EndOfDeviceTest {
     private static final class Told implements Registrar {
 
         private final HostileRegistrar device;
-        private final Traits traits;
+        private final DeviceCapabilities capabilities;
         private final List<String> calls = new CopyOnWriteArrayList<>();
         private int freeAfter = Integer.MAX_VALUE;
 
         Told(HostileRegistrar device, long mostBytes, Set<Access> accesses) {
             this.device = device;
-            this.traits = new Traits("told", accesses, true, false, 100, mostBytes, Fence.COMPLETION);
+            this.capabilities = new DeviceCapabilities("told", accesses, true, false, 100, mostBytes, Fence.COMPLETION);
         }
 
         @Override
-        public Traits traits() {
-            return traits;
+        public DeviceCapabilities capabilities() {
+            return capabilities;
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
                 throws RegistrationRefusedException {
             return device.register(slab, offset, length, access, peer, wantedKey);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
-            device.retire(mark, ending, memoryIsFree);
-            calls.add(ending.toString());
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
+            device.retire(mark, reason, memoryIsFree);
+            calls.add(reason.toString());
             if (calls.size() == freeAfter) {
                 device.freeLate();
             }
@@ -93,7 +94,7 @@ class EndOfDeviceTest {
         try (Scene scene = new Scene()) {
             Registrations registrations = Registrations.of(told, scene.pins);
             try (SealedBuffer buffer = scene.buffer(1, 1000);
-                    Landing landing = registrations.landing(scene.memory, 1000)) {
+                    RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
                 Objects.requireNonNull(registrations.use(buffer, 0)).close();
                 landing.grant(ALICE);
                 registrations.close();
@@ -123,8 +124,8 @@ class EndOfDeviceTest {
         Told told = told(late);
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(told, scene.pins);
-                Landing one = registrations.landing(scene.memory, 1000);
-                Landing other = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget one = registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = registrations.landing(scene.memory, 1000)) {
             one.grant(ALICE);
             other.grant(ALICE);
             // the device stops when it knows of both
@@ -153,7 +154,7 @@ class EndOfDeviceTest {
         Told told = told(late);
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(told, scene.pins);
-                Landing landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
             landing.grant(ALICE);
             Thread stopping = stopsAfter(told, 1);
             assertEquals(List.of(new Clean()), registrations.revoke(ALICE, PATIENCE));
@@ -191,8 +192,8 @@ class EndOfDeviceTest {
                 Registrations registrations = Registrations.of(told, scene.pins);
                 SealedBuffer fits = scene.buffer(1, SLAB);
                 SealedBuffer larger = scene.buffer(2, SLAB + 1);
-                Landing landing = registrations.landing(scene.memory, 1000)) {
-            Use use = registrations.use(fits, 0);
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+            RegistrationUse use = registrations.use(fits, 0);
             assertNotNull(use);
             use.close();
             assertNull(registrations.use(larger, 0));
@@ -209,7 +210,7 @@ class EndOfDeviceTest {
     @Test
     void refusalOfADeviceIsTheCauseOfTheRefusal() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             scene.device.refuse(1);
             RegistrationRefusedException refused =
                     assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
@@ -225,10 +226,10 @@ class EndOfDeviceTest {
         for (int marks = 4; marks <= 5; marks++) {
             try (Scene scene = new Scene(marks, 64 * SLAB)) {
                 List<SealedBuffer> all = new ArrayList<>();
-                List<Use> uses = new ArrayList<>();
+                List<RegistrationUse> uses = new ArrayList<>();
                 for (int i = 0; i <= marks; i++) {
                     all.add(scene.buffer(i, SLAB));
-                    Use use = scene.registrations.use(all.getLast(), 0);
+                    RegistrationUse use = scene.registrations.use(all.getLast(), 0);
                     assertEquals(i == marks, use == null);
                     if (use != null) {
                         uses.add(use);
@@ -238,7 +239,7 @@ class EndOfDeviceTest {
                 assertEquals(5, reason.split("hostile slab=", -1).length, reason);
                 assertEquals(marks == 5, reason.endsWith("; and 1 more]"), reason);
                 assertEquals(marks == 5, reason.contains("more"), reason);
-                uses.forEach(Use::close);
+                uses.forEach(RegistrationUse::close);
                 all.forEach(SealedBuffer::close);
             }
         }
@@ -250,16 +251,17 @@ class EndOfDeviceTest {
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device(), scene.pins, clock::get);
                 SealedBuffer buffer = scene.buffer(1, 1000);
-                Landing landing = registrations.landing(scene.memory, 1000)) {
-            Use use = Objects.requireNonNull(registrations.use(buffer, 0));
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+            RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0));
             clock.addAndGet(500);
             Grant grant = landing.grant(ALICE);
             clock.addAndGet(1000);
             long slab = Objects.requireNonNull(Slab.of(buffer.iovec(), 0)).id();
             assertEquals(
                     List.of(
-                            new Held("hostile", slab, SLAB, Access.LOCAL, "-", Duration.ofNanos(1500), "live uses=1"),
-                            new Held(
+                            new PinnedMemory(
+                                    "hostile", slab, SLAB, Access.LOCAL, "-", Duration.ofNanos(1500), "live uses=1"),
+                            new PinnedMemory(
                                     "hostile",
                                     grant.slab().id(),
                                     1000,
@@ -281,7 +283,7 @@ class EndOfDeviceTest {
     @Test
     void quarantineIsReportedUntilTheDeviceHasStopped() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE);
             Grant grant = landing.grant(ALICE);
             assertFalse(grant.isFenced());
@@ -301,7 +303,7 @@ class EndOfDeviceTest {
     @Test
     void partsOfALandingAreExact() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             assertThrows(IndexOutOfBoundsException.class, () -> landing.grant(ALICE, 1, 1000));
             Grant middle = landing.grant(ALICE, 100, 100);
             assertEquals(100, middle.byteSize());

@@ -12,13 +12,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +40,7 @@ class MarksTest {
         for (int first = 0; first < 4; first++) {
             for (int second = 0; second < 3; second++) {
                 try (Scene scene = new Scene();
-                        Landing landing = scene.registrations.landing(scene.memory, 10 * PART)) {
+                        RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 10 * PART)) {
                     List<Grant> left = new ArrayList<>();
                     for (int i = 0; i < 4; i++) {
                         left.add(landing.grant(new Peer(i, "peer"), (long) i * PART, PART));
@@ -62,7 +62,7 @@ class MarksTest {
     }
 
     private static List<String> heldFor(Scene scene) {
-        return scene.registrations.held().stream().map(Held::peer).toList();
+        return scene.registrations.held().stream().map(PinnedMemory::peer).toList();
     }
 
     /// Its patience is longer than that of the test.
@@ -72,7 +72,7 @@ class MarksTest {
                 SealedBuffer one = scene.buffer(1, Scene.SLAB);
                 SealedBuffer other = scene.buffer(2, Scene.SLAB)) {
             for (SealedBuffer each : List.of(one, other)) {
-                assertTrue(scene.registrations.use(each, 0) instanceof Use use && ended(use));
+                assertTrue(scene.registrations.use(each, 0) instanceof RegistrationUse use && ended(use));
             }
             scene.device.freeing(Freeing.LATE);
             CompletableFuture<String> quiet = new CompletableFuture<>();
@@ -94,7 +94,7 @@ class MarksTest {
         }
     }
 
-    private static boolean ended(Use use) {
+    private static boolean ended(RegistrationUse use) {
         use.close();
         return true;
     }
@@ -104,7 +104,7 @@ class MarksTest {
         MakesUpKeys device = new MakesUpKeys();
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
-                Landing landing = registrations.landing(scene.memory, 3 * PART)) {
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 3 * PART)) {
             Grant first = landing.grant(Scene.ALICE, 0, PART);
             assertEquals(MakesUpKeys.KEY, first.key());
             RegistrationRefusedException twice =
@@ -137,14 +137,14 @@ class MarksTest {
     /// A thread closes it while another one is told of its mark. Closed, it says nothing any more.
     private static final class ClosedMeanwhile implements Registrar {
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         private Runnable meanwhile = () -> {};
         private boolean closed;
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "closed-meanwhile",
                     Set.of(Access.LOCAL),
                     false,
@@ -155,13 +155,14 @@ class MarksTest {
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             meanwhile.run();
             return new Made(wantedKey);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             if (!closed) {
                 memoryIsFree.run();
             }
@@ -178,11 +179,11 @@ class MarksTest {
 
         static final long KEY = 5;
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "makes-up-keys",
                     Set.of(Access.REMOTE_WRITE),
                     false,
@@ -193,12 +194,13 @@ class MarksTest {
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             return new Made(KEY);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             memoryIsFree.run();
         }
 

@@ -7,13 +7,13 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.FaultCall;
@@ -46,7 +46,9 @@ final class RegistrationCalls {
         VALUES.put(Access.class, scene -> Access.LOCAL);
         VALUES.put(CompletableFuture.class, scene -> new CompletableFuture<Void>());
         VALUES.put(Object.class, scene -> "tag");
-        VALUES.put(Held.class, scene -> new Held("device", 1, 4, Access.LOCAL, "-", Duration.ZERO, "idle"));
+        VALUES.put(
+                PinnedMemory.class,
+                scene -> new PinnedMemory("device", 1, 4, Access.LOCAL, "-", Duration.ZERO, "idle"));
         VALUES.put(RegistrationFigures.class, scene -> new RegistrationFigures(1, 2, 3, 4, 5, 6, 7, 8, 9));
         VALUES.put(Clean.class, scene -> new Clean());
         VALUES.put(
@@ -80,7 +82,7 @@ final class RegistrationCalls {
 
     private static FaultCatalogue registrations(FaultCatalogue all) {
         all.receiver(Registrations.class, scene -> new World(scene, true).used())
-                .receiver(Use.class, scene -> {
+                .receiver(RegistrationUse.class, scene -> {
                     scene.mayVary();
                     return new World(scene, true).use();
                 });
@@ -125,11 +127,11 @@ final class RegistrationCalls {
     }
 
     private static FaultCatalogue landings(FaultCatalogue all) {
-        all.receiver(Landing.class, scene -> {
+        all.receiver(RemoteWriteTarget.class, scene -> {
                     scene.mayVary();
                     return new World(scene, true).landing();
                 })
-                .receiver(Landing.class, scene -> {
+                .receiver(RemoteWriteTarget.class, scene -> {
                     World world = new World(scene, true);
                     world.grant();
                     scene.mayVary();
@@ -144,11 +146,11 @@ final class RegistrationCalls {
                     return new BufferUnusableException(new World(scene, true).grant(), Duration.ZERO, null, null);
                 });
         // without a grant: another one of the same range is refused, and so is a seal under it
-        all.on("Landing.grant(Peer)", scene -> granting(scene, PEER));
-        all.on("Landing.grant(Peer, long, long)", scene -> granting(scene, PEER, 4L, 4L));
-        all.on("Landing.seal()", scene -> FaultCall.on(new World(scene, true).landing()));
-        all.on("Landing.seal(long)", scene -> FaultCall.on(new World(scene, true).landing(), 4L));
-        all.on("Landing.reclaim(Duration)", scene -> {
+        all.on("RemoteWriteTarget.grant(Peer)", scene -> granting(scene, PEER));
+        all.on("RemoteWriteTarget.grant(Peer, long, long)", scene -> granting(scene, PEER, 4L, 4L));
+        all.on("RemoteWriteTarget.seal()", scene -> FaultCall.on(new World(scene, true).landing()));
+        all.on("RemoteWriteTarget.seal(long)", scene -> FaultCall.on(new World(scene, true).landing(), 4L));
+        all.on("RemoteWriteTarget.reclaim(Duration)", scene -> {
             World world = new World(scene, false);
             world.grant();
             return FaultCall.on(world.landing(), Duration.ZERO);
@@ -168,7 +170,7 @@ final class RegistrationCalls {
         final SlabSource pool;
         final Registrations registrations;
         private final FaultScene scene;
-        private @Nullable Landing landing;
+        private @Nullable RemoteWriteTarget landing;
 
         /// @param retires false: a device that fails in a retirement has let go
         World(FaultScene scene, boolean retires) {
@@ -220,15 +222,15 @@ final class RegistrationCalls {
             return registrations;
         }
 
-        Use use() {
-            Use use = registrations.use(buffer(), 0);
+        RegistrationUse use() {
+            RegistrationUse use = registrations.use(buffer(), 0);
             if (use == null) {
                 throw new IllegalStateException("no registration: " + registrations.lastRefusal());
             }
             return scene.own(use);
         }
 
-        Landing landing() {
+        RemoteWriteTarget landing() {
             if (landing == null) {
                 landing = scene.own(registrations.landing(pool, BYTES));
             }
@@ -247,7 +249,7 @@ final class RegistrationCalls {
             try (SealedBuffer other = BufferBuilder.create(pool)
                             .put(FaultScene.bytes(BYTES, 3))
                             .seal();
-                    Use use = registrations.use(other, 0)) {
+                    RegistrationUse use = registrations.use(other, 0)) {
                 if (use != null) {
                     use.key();
                 }
@@ -262,10 +264,10 @@ final class RegistrationCalls {
         private final FaultPoints points;
         private final boolean retires;
 
-        private record Named(FaultPoints points, Mark real) implements Mark {
+        private record Named(FaultPoints points, MemoryRegistration real) implements MemoryRegistration {
             @Override
             public long key() {
-                points.reach("Mark.key");
+                points.reach("MemoryRegistration.key");
                 return real.key();
             }
         }
@@ -276,26 +278,27 @@ final class RegistrationCalls {
         }
 
         @Override
-        public Traits traits() {
-            points.reach("Registrar.traits");
-            return real.traits();
+        public DeviceCapabilities capabilities() {
+            points.reach("Registrar.capabilities");
+            return real.capabilities();
         }
 
         @Override
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
                 throws RegistrationRefusedException {
             points.reach("Registrar.register");
-            Mark mark = real.register(slab, offset, length, access, peer, wantedKey);
+            MemoryRegistration mark = real.register(slab, offset, length, access, peer, wantedKey);
             points.reach("Registrar.register, done");
             return new Named(points, mark);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             if (retires) {
                 points.reach("Registrar.retire");
             }
-            real.retire(((Named) mark).real(), ending, memoryIsFree);
+            real.retire(((Named) mark).real(), reason, memoryIsFree);
             points.reach("Registrar.retire, done");
         }
 

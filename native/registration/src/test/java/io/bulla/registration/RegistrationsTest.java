@@ -16,8 +16,8 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
-import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Fence;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.testkit.HostileRegistrar;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.lang.foreign.Arena;
@@ -51,7 +51,7 @@ class RegistrationsTest {
     @Test
     void slabThatADeviceKnowsIsNotGivenBack() throws Exception {
         try (Scene scene = new Scene()) {
-            Use use;
+            RegistrationUse use;
             try (SealedBuffer buffer = scene.buffer(1, 1000)) {
                 use = use(scene, buffer);
             }
@@ -73,7 +73,7 @@ class RegistrationsTest {
                 use(scene, buffer).close();
             }
             scene.memory.trim();
-            assertEquals(List.of(Ending.IDLE), scene.device.endings());
+            assertEquals(List.of(RetireReason.IDLE), scene.device.endings());
             assertEquals(SLAB, scene.memory.bookedBytes());
             assertEquals(SLAB, scene.pins.used());
             scene.device.freeLate();
@@ -199,7 +199,7 @@ class RegistrationsTest {
         try (Scene scene = new Scene(1, 64 * SLAB);
                 SealedBuffer used = scene.buffer(1, SLAB);
                 SealedBuffer other = scene.buffer(2, SLAB)) {
-            try (Use use = use(scene, used)) {
+            try (RegistrationUse use = use(scene, used)) {
                 assertNull(scene.registrations.use(other, 0));
                 scene.registrations.trim();
                 scene.registrations.trim();
@@ -232,7 +232,7 @@ class RegistrationsTest {
         try (Scene scene = new Scene(100, 8 << 20);
                 SealedBuffer one = scene.buffer(1, 5 << 20);
                 SealedBuffer other = scene.buffer(2, 5 << 20)) {
-            try (Use use = use(scene, one)) {
+            try (RegistrationUse use = use(scene, one)) {
                 assertNotNull(use);
                 assertNull(scene.registrations.use(other, 0));
             }
@@ -258,7 +258,7 @@ class RegistrationsTest {
             assertEquals(1, device.calls());
             assertEquals(2, registrations.figures().refused());
             clock.addAndGet(1_000_000_000);
-            Use use = Objects.requireNonNull(registrations.use(buffer, 0));
+            RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0));
             use.close();
             assertEquals(2, device.calls());
         }
@@ -306,7 +306,7 @@ class RegistrationsTest {
             keyOf(scene, one);
             assertNull(scene.registrations.use(other, 0));
             assertEquals(1, scene.registrations.figures().surprises());
-            assertEquals(List.of(Ending.IDLE), scene.device.endings());
+            assertEquals(List.of(RetireReason.IDLE), scene.device.endings());
             keyOf(scene, one);
         }
     }
@@ -318,7 +318,7 @@ class RegistrationsTest {
                 scene.device.refuse(nth);
                 for (int i = 0; i < 6; i++) {
                     try (SealedBuffer buffer = scene.buffer(i, SLAB);
-                            Use use = scene.registrations.use(buffer, 0)) {
+                            RegistrationUse use = scene.registrations.use(buffer, 0)) {
                         assertTrue(use != null || scene.registrations.lastRefusal() != null);
                     }
                     scene.registrations.quiesce(PATIENCE);
@@ -389,7 +389,7 @@ class RegistrationsTest {
                 SealedBuffer buffer = scene.buffer(1, 1000)) {
             long key = keyOf(scene, buffer);
             long slab = Objects.requireNonNull(Slab.of(buffer.iovec(), 0)).id();
-            try (Use use = use(scene, buffer)) {
+            try (RegistrationUse use = use(scene, buffer)) {
                 IllegalStateException used = assertThrows(
                         IllegalStateException.class, () -> scene.registrations.quiesce(Duration.ofMillis(1)));
                 assertTrue(used.getMessage().contains("retiring uses=1"), used::getMessage);
@@ -408,7 +408,7 @@ class RegistrationsTest {
     void closeUnderAnOperationIsRefused() throws Exception {
         try (Scene scene = new Scene();
                 SealedBuffer buffer = scene.buffer(1, 1000)) {
-            Use use = use(scene, buffer);
+            RegistrationUse use = use(scene, buffer);
             assertThrows(IllegalStateException.class, scene.registrations::close);
             use.close();
             use.close();
@@ -440,7 +440,7 @@ class RegistrationsTest {
         long used = 0;
         for (int i = 0; i < 2_000; i++) {
             try (SealedBuffer buffer = scene.buffer(i, random.nextInt(10) == 0 ? SLAB : 4000);
-                    Use use = scene.registrations.use(buffer, 0)) {
+                    RegistrationUse use = scene.registrations.use(buffer, 0)) {
                 if (use != null) {
                     used++;
                     Slab slab = Objects.requireNonNull(Slab.of(buffer.iovec(), 0));
@@ -457,7 +457,7 @@ class RegistrationsTest {
         device.close();
     }
 
-    private static Use use(Scene scene, SealedBuffer buffer) {
+    private static RegistrationUse use(Scene scene, SealedBuffer buffer) {
         return Objects.requireNonNull(scene.registrations.use(buffer, 0));
     }
 
@@ -466,7 +466,7 @@ class RegistrationsTest {
     }
 
     private static long keyOf(Scene scene, SealedBuffer buffer, int region) {
-        try (Use use = scene.registrations.use(buffer, region)) {
+        try (RegistrationUse use = scene.registrations.use(buffer, region)) {
             return Objects.requireNonNull(use).mark().key();
         }
     }

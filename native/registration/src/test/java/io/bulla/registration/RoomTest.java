@@ -101,7 +101,7 @@ class RoomTest {
             device.refuse(1);
             assertNull(registrations.use(buffer, 0));
             clock.addAndGet(MILLI);
-            Use use = registrations.use(buffer, 0);
+            RegistrationUse use = registrations.use(buffer, 0);
             assertNotNull(use);
             use.close();
         }
@@ -115,7 +115,7 @@ class RoomTest {
                 Registrations registrations = Registrations.of(device, scene.pins, clock::get);
                 SealedBuffer used = scene.buffer(1, SLAB);
                 SealedBuffer other = scene.buffer(2, SLAB)) {
-            Use use = Objects.requireNonNull(registrations.use(used, 0));
+            RegistrationUse use = Objects.requireNonNull(registrations.use(used, 0));
             assertNull(registrations.use(other, 0));
             use.close();
             // there would be room now
@@ -133,7 +133,7 @@ class RoomTest {
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device, scene.pins, clock::get);
                 SealedBuffer buffer = scene.buffer(1, 1000);
-                Landing landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
             device.refuse(1);
             assertNull(registrations.use(buffer, 0));
             assertTrue(landing.grant(ALICE).byteSize() == 1000);

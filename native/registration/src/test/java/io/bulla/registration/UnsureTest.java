@@ -15,13 +15,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.HostileRegistrar.Freeing;
 import java.util.List;
@@ -45,7 +45,7 @@ class UnsureTest {
         try (Scene scene = new Scene()) {
             Throwable failure = failure(kind);
             scene.device.throwsAfterMarking(failure);
-            Landing landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
             Throwable thrown = assertThrows(Throwable.class, () -> landing.grant(ALICE));
             assertTrue(thrown == failure || thrown instanceof RegistrationRefusedException, thrown::toString);
             assertEquals(1, scene.registrations.figures().marks());
@@ -58,7 +58,7 @@ class UnsureTest {
             landing.close();
             scene.memory.trim();
             assertEquals(SLAB, scene.memory.bookedBytes());
-            try (Landing next = scene.registrations.landing(scene.memory, 1000)) {
+            try (RemoteWriteTarget next = scene.registrations.landing(scene.memory, 1000)) {
                 // where the device still writes no other message lands
                 assertNotEquals(
                         landing.unfenced().getFirst().address(),
@@ -73,10 +73,10 @@ class UnsureTest {
     @Test
     void grantOfAMarkWithoutAKeyIsTakenBack() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE).keyThrows(new OutOfMemoryError("by the test"));
             assertThrows(OutOfMemoryError.class, () -> landing.grant(ALICE));
-            assertEquals(List.of(Ending.REVOKED), scene.device.endings());
+            assertEquals(List.of(RetireReason.REVOKED), scene.device.endings());
             assertEquals(1, scene.registrations.figures().marks());
             assertEquals(1000, scene.pins.used());
             assertEquals(1, landing.unfenced().size());
@@ -119,7 +119,7 @@ class UnsureTest {
     void deviceThatMakesNothingMayKnowTheMemory() throws Exception {
         MakesUpKeys device = new MakesUpKeys();
         try (Scene scene = new Scene();
-                Landing landing = landing(device, scene)) {
+                RemoteWriteTarget landing = landing(device, scene)) {
             device.makesNothing = true;
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(1, landing.unfenced().size());
@@ -159,21 +159,21 @@ class UnsureTest {
         }
     }
 
-    private static Landing landing(MakesUpKeys device, Scene scene) {
+    private static RemoteWriteTarget landing(MakesUpKeys device, Scene scene) {
         device.registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
         return device.registrations.landing(scene.memory, 100);
     }
 
     private static final class MakesUpKeys implements Registrar {
 
-        private record Made(long key) implements Mark {}
+        private record Made(long key) implements MemoryRegistration {}
 
         private @Nullable Registrations registrations;
         private boolean makesNothing;
 
         @Override
-        public Traits traits() {
-            return new Traits(
+        public DeviceCapabilities capabilities() {
+            return new DeviceCapabilities(
                     "makes-up-keys",
                     Set.of(Access.REMOTE_WRITE),
                     false,
@@ -185,12 +185,13 @@ class UnsureTest {
 
         @Override
         @SuppressWarnings("NullAway") // what it does wrong
-        public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
+        public MemoryRegistration register(
+                Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey) {
             return makesNothing ? null : new Made(7);
         }
 
         @Override
-        public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+        public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
             memoryIsFree.run();
         }
 

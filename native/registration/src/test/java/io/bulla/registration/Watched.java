@@ -4,12 +4,12 @@ package io.bulla.registration;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.DeviceCapabilities;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -36,21 +36,22 @@ final class Watched implements Registrar {
     }
 
     @Override
-    public Traits traits() {
-        return device.traits();
+    public DeviceCapabilities capabilities() {
+        return device.capabilities();
     }
 
     @Override
-    public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+    public MemoryRegistration register(
+            Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
         at("register");
         return device.register(slab, offset, length, access, peer, wantedKey);
     }
 
     @Override
-    public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+    public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
         at("retire");
-        device.retire(mark, ending, memoryIsFree);
+        device.retire(mark, reason, memoryIsFree);
     }
 
     @Override

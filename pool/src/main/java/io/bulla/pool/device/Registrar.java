@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 /// signal handler, and is closed by an exec of the process.
 public interface Registrar extends AutoCloseable {
 
-    /// The traits of the device.
+    /// The capabilities of the device.
     ///
     /// @return the same each time
-    Traits traits();
+    DeviceCapabilities capabilities();
 
     /// Makes the device know memory.
     ///
@@ -30,17 +30,17 @@ public interface Registrar extends AutoCloseable {
     /// @return a mark that was not there before
     /// @throws RegistrationRefusedException if the device makes no mark now; it knows nothing of the memory then.
     ///     With anything else that is thrown the memory counts as marked until the device has ended
-    Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+    MemoryRegistration register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException;
 
     /// Stops new access at once, and what is under way as soon as the device can. Called once for a mark, after
     /// the last operation of this process on it.
     ///
     /// @param mark of this registrar
-    /// @param ending what may be under way
+    /// @param reason what may be under way
     /// @param memoryIsFree to be run once, by any thread, when the device can no longer touch the memory, and
     ///     not before; within this call if that is so already. Never, if the device cannot know
-    void retire(Mark mark, Ending ending, Runnable memoryIsFree);
+    void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree);
 
     /// Ends the device: when this returns it touches no memory of any mark, retired or not. Again is harmless.
     ///

@@ -10,15 +10,15 @@ import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
-import io.bulla.pool.device.MarkLookup;
-import io.bulla.pool.device.MarkUse;
+import io.bulla.pool.device.MemoryRegistration;
+import io.bulla.pool.device.MemoryRegistrationLookup;
+import io.bulla.pool.device.MemoryRegistrationUse;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
@@ -137,20 +137,25 @@ final class PoolCalls {
 
     private static FaultCatalogue devices(FaultCatalogue all) {
         Values.add(new Peer(1, "peer"));
-        Values.add(traits());
-        all.receiver(Mark.class, scene -> Doubles.each(scene.points(), Mark.class, () -> 7L))
-                .receiver(MarkUse.class, scene -> Doubles.each(scene.points(), MarkUse.class, new Use()))
+        Values.add(capabilities());
+        all.receiver(
+                        MemoryRegistration.class,
+                        scene -> Doubles.each(scene.points(), MemoryRegistration.class, () -> 7L))
                 .receiver(
-                        MarkLookup.class,
-                        scene -> Doubles.each(scene.points(), MarkLookup.class, (buffer, region) -> new Use()))
+                        MemoryRegistrationUse.class,
+                        scene -> Doubles.each(scene.points(), MemoryRegistrationUse.class, new Use()))
+                .receiver(
+                        MemoryRegistrationLookup.class,
+                        scene -> Doubles.each(
+                                scene.points(), MemoryRegistrationLookup.class, (buffer, region) -> new Use()))
                 .receiver(Registrar.class, PoolCalls::registrar);
-        for (String type : new String[] {"Access", "Ending", "Fence"}) {
+        for (String type : new String[] {"Access", "RetireReason", "Fence"}) {
             all.arguments(
                     type + ".valueOf(String)",
-                    type.equals("Access") ? "LOCAL" : type.equals("Ending") ? "IDLE" : "NONE");
+                    type.equals("Access") ? "LOCAL" : type.equals("RetireReason") ? "IDLE" : "NONE");
         }
         all.arguments(
-                "Traits.new(String, Set, boolean, boolean, long, long, Fence)",
+                "DeviceCapabilities.new(String, Set, boolean, boolean, long, long, Fence)",
                 "device",
                 Set.of(Access.LOCAL),
                 false,
@@ -163,13 +168,13 @@ final class PoolCalls {
             scene.mayVary();
             return FaultCall.on(registrar(scene), slab(scene), 0L, SLAB, Access.LOCAL, null, 0L);
         });
-        all.on("Registrar.retire(Mark, Ending, Runnable)", scene -> {
+        all.on("Registrar.retire(MemoryRegistration, RetireReason, Runnable)", scene -> {
             Registrar real = new HostileRegistrar(1, false, Fence.NONE);
             scene.onlyOnce();
             return FaultCall.on(
                     Doubles.each(scene.points(), Registrar.class, real),
                     mark(real, slab(scene)),
-                    Ending.IDLE,
+                    RetireReason.IDLE,
                     (Runnable) () -> {});
         });
         return all;
@@ -276,7 +281,7 @@ final class PoolCalls {
         return Doubles.each(scene.points(), Registrar.class, new HostileRegistrar(1, false, Fence.NONE));
     }
 
-    private static Mark mark(Registrar registrar, Slab slab) {
+    private static MemoryRegistration mark(Registrar registrar, Slab slab) {
         try {
             return registrar.register(slab, 0, SLAB, Access.LOCAL, null, 0);
         } catch (RegistrationRefusedException refused) {
@@ -284,8 +289,8 @@ final class PoolCalls {
         }
     }
 
-    private static Traits traits() {
-        return new Traits("device", Set.of(Access.LOCAL), false, false, 4, 1L << 30, Fence.NONE);
+    private static DeviceCapabilities capabilities() {
+        return new DeviceCapabilities("device", Set.of(Access.LOCAL), false, false, 4, 1L << 30, Fence.NONE);
     }
 
     /// Lets go of nothing, and may fail to say for whom it holds.
@@ -313,10 +318,10 @@ final class PoolCalls {
         }
     }
 
-    private static final class Use implements MarkUse {
+    private static final class Use implements MemoryRegistrationUse {
 
         @Override
-        public Mark mark() {
+        public MemoryRegistration mark() {
             return () -> 7L;
         }
 

@@ -10,13 +10,13 @@ import io.bulla.fabric.FabricException;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -92,9 +92,9 @@ public final class Kills {
                 byte[] name = domain.endpoint(peer).name();
                 Region region = memory.allocate(BYTES);
                 Slab slab = Objects.requireNonNull(Slab.of(region));
-                Mark mark = domain.register(slab, 0, BYTES, Access.REMOTE_WRITE, peer, i + 1);
+                MemoryRegistration mark = domain.register(slab, 0, BYTES, Access.REMOTE_WRITE, peer, i + 1);
                 kill(start(domain, region.segment(), name, mark.key()), region.segment());
-                domain.retire(mark, Ending.COMPLETE, () -> {});
+                domain.retire(mark, RetireReason.COMPLETE, () -> {});
                 dead += reuse(domain, region.segment());
                 domain.close();
                 region.release();
@@ -115,7 +115,7 @@ public final class Kills {
         try (SlabSource memory = SlabSource.create();
                 FabricDomain domain = FabricDomain.open(provider);
                 Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                Landing thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
+                RemoteWriteTarget thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
             Grant thirds = thirdsLanding.grant(THIRD);
             MemorySegment counted = at(thirds);
             counted.fill((byte) 0);
@@ -170,11 +170,11 @@ public final class Kills {
     }
 
     /// A process that waits to be told to write, and where it writes to.
-    private record Writer(Landing landing, Grant grant, OtherProcess process) implements AutoCloseable {
+    private record Writer(RemoteWriteTarget landing, Grant grant, OtherProcess process) implements AutoCloseable {
 
         static Writer start(FabricDomain domain, Registrations registrations, SlabSource memory, int i)
                 throws Exception {
-            Landing landing = registrations.landing(memory, BYTES);
+            RemoteWriteTarget landing = registrations.landing(memory, BYTES);
             Peer peer = new Peer(100 + i, "writer");
             Grant grant = landing.grant(peer);
             return new Writer(

@@ -11,13 +11,13 @@ import io.bulla.fabric.FabricWrite;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -63,10 +63,10 @@ final class LateWrites {
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 MemorySegment bytes = region.segment();
                 long offset = bytes.address() - slab.address();
-                Mark first = domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
+                MemoryRegistration first = domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
                 try (OtherProcess writer = OtherProcess.start(domain, "late", name, OLD_KEY, bytes.address(), BYTES)) {
                     writer.line();
-                    domain.retire(first, Ending.COMPLETE, () -> {});
+                    domain.retire(first, RetireReason.COMPLETE, () -> {});
                     bytes.fill((byte) 'n');
                     domain.register(slab, offset, BYTES, Access.REMOTE_WRITE, WRITER, OLD_KEY);
                     writer.goOn();
@@ -90,7 +90,7 @@ final class LateWrites {
             try (SlabSource memory = SlabSource.create();
                     FabricDomain domain = FabricDomain.open(provider);
                     Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                    Landing landing = registrations.landing(memory, BYTES)) {
+                    RemoteWriteTarget landing = registrations.landing(memory, BYTES)) {
                 Grant first = landing.grant(WRITER);
                 byte[] name = domain.endpoint(WRITER).name();
                 try (OtherProcess writer =

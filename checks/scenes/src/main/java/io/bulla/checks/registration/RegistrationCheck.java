@@ -7,9 +7,9 @@ import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.file.FixedBufferTable;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -93,7 +93,7 @@ public final class RegistrationCheck {
         long[] all = new long[count];
         try (SlabSource memory = SlabSource.create();
                 Registrations registrations = Registrations.of(new AtOnce(), new PinBudget(0));
-                Landing landing = registrations.landing(memory, 64)) {
+                RemoteWriteTarget landing = registrations.landing(memory, 64)) {
             for (int i = 0; i < count; i++) {
                 var grant = landing.grant(new Peer(i, "peer"));
                 all[i] = grant.key();

@@ -10,20 +10,20 @@ import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.SlabSupplier;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.file.FixedBufferOperation;
 import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
-import io.bulla.registration.Use;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -77,7 +77,7 @@ final class Ring {
                 Slab slab = Objects.requireNonNull(Slab.of(first));
                 long address = first.segment().address();
                 first.segment().fill((byte) 'o');
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
                 first.release();
                 line.memory.trim();
                 Region again = line.memory.allocate(size);
@@ -104,7 +104,7 @@ final class Ring {
                 Slab slab = Objects.requireNonNull(Slab.of(first));
                 long address = first.segment().address();
                 line.mark(first, 'o');
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.LOCAL, null, 1);
                 first.release();
                 line.memory.trim();
                 Region again = line.memory.allocate(ARENA);
@@ -133,7 +133,8 @@ final class Ring {
                 Region region = line.memory.allocate(ARENA);
                 line.mark(region, value);
                 try (SealedBuffer buffer = line.memory.sealFilled(region, ARENA);
-                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                        RegistrationUse use =
+                                Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
                     line.send(use.mark(), buffer.iovec().lent().region(0).address(), SENT_OF_ARENA);
                     for (byte each : line.received(SENT_OF_ARENA)) {
                         stale += each == value ? 0 : 1;
@@ -160,7 +161,8 @@ final class Ring {
                 byte value = (byte) i;
                 int size = SIZES[random.nextInt(100) < 98 ? random.nextInt(2) : 2];
                 try (SealedBuffer buffer = line.buffer(value, size);
-                        Use use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
+                        RegistrationUse use =
+                                Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
                     line.send(use.mark(), buffer.iovec().lent().region(0).address(), size);
                     for (byte each : line.received(size)) {
                         stale += each == value ? 0 : 1;
@@ -185,7 +187,7 @@ final class Ring {
                 Region region = line.memory.allocate(READ);
                 Slab slab = Objects.requireNonNull(Slab.of(region));
                 long address = region.segment().address();
-                Mark mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
+                MemoryRegistration mark = line.table.register(slab, 0, slab.byteSize(), Access.REMOTE_WRITE, PEER, 1);
                 FixedBufferOperation waiting = line.table.receive(line.here, mark, address, READ);
                 region.release();
                 try (SealedBuffer next = line.buffer((byte) 'n', READ)) {
@@ -205,7 +207,7 @@ final class Ring {
         for (int i = 0; i < rounds; i++) {
             try (Line line = new Line();
                     Registrations registrations = Registrations.of(line.table, new PinBudget(64 << 20))) {
-                Landing landing = registrations.landing(line.memory, READ);
+                RemoteWriteTarget landing = registrations.landing(line.memory, READ);
                 Grant grant = landing.grant(PEER);
                 long address = grant.address();
                 line.table.receive(line.here, grant.mark(), address, READ);
@@ -275,7 +277,7 @@ final class Ring {
             region.segment().asSlice(0, SENT_OF_ARENA).fill((byte) value);
         }
 
-        void send(Mark mark, long address, int size) throws PosixException {
+        void send(MemoryRegistration mark, long address, int size) throws PosixException {
             FixedBufferOperation sent = table.send(here, mark, address, size);
             until(sent);
             if (sent.byteCount() != size) {
@@ -306,8 +308,8 @@ final class Ring {
             }
         }
 
-        void retire(Mark mark) throws PosixException {
-            table.retire(mark, Ending.IDLE, () -> {});
+        void retire(MemoryRegistration mark) throws PosixException {
+            table.retire(mark, RetireReason.IDLE, () -> {});
             table.progress(0);
         }
 

@@ -40,7 +40,7 @@ public final class SealedOffer {
     /// @throws IllegalArgumentException if it is longer than the publication's `maxMessageLength()`, or longer
     ///     than a fragment and not in native memory
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    public static Offered offer(Publication publication, SealedBuffer buffer) {
+    public static OfferResult offer(Publication publication, SealedBuffer buffer) {
         return offer(publication, null, buffer);
     }
 
@@ -53,7 +53,7 @@ public final class SealedOffer {
     /// @throws IllegalArgumentException if both are longer than the publication's `maxMessageLength()`, or
     ///     longer than a fragment and `buffer` is not in native memory
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    public static Offered offer(Publication publication, @Nullable DirectBuffer header, SealedBuffer buffer) {
+    public static OfferResult offer(Publication publication, @Nullable DirectBuffer header, SealedBuffer buffer) {
         // Aeron copies by address, so this handle has to be open until it has: the caller's may be closed meanwhile
         try (SealedBuffer held = buffer.share()) {
             IoVec bytes = held.iovec();
@@ -64,7 +64,7 @@ public final class SealedOffer {
                         + " headerBytes=" + headerBytes + " maxMessageLength=" + limit);
             }
             int length = headerBytes + (int) bytes.byteSize();
-            return Offered.of(
+            return OfferResult.of(
                     length <= publication.maxPayloadLength()
                             ? claim(publication, header, bytes, length)
                             : counted(publication.offer(vectors(copy(header), bytes.lent())), bytes));

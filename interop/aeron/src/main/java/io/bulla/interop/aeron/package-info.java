@@ -3,7 +3,7 @@
 ///
 /// - [SealedOffer][io.bulla.interop.aeron.SealedOffer] gives a sealed buffer, of any number of regions, to a
 ///   publication: through a claim if it fits into one fragment, as vectors otherwise.
-///   [Offered][io.bulla.interop.aeron.Offered] says what became of it.
+///   [OfferResult][io.bulla.interop.aeron.OfferResult] says what became of it.
 /// - [SealedAssembler][io.bulla.interop.aeron.SealedAssembler] lands the fragments of a subscription in a
 ///   `MemorySource`, one copy each, and hands whole messages on as sealed buffers.
 /// - [AgronaAccess][io.bulla.interop.aeron.AgronaAccess] says what flag is missing, before Aeron fails for want

@@ -48,10 +48,10 @@ final class AeronCalls {
             scene -> 1L,
             Object.class,
             scene -> "another",
-            Offered.class,
-            scene -> new Offered(Offered.Outcome.ACCEPTED, 1),
-            Offered.Outcome.class,
-            scene -> Offered.Outcome.ACCEPTED,
+            OfferResult.class,
+            scene -> new OfferResult(OfferResult.Outcome.ACCEPTED, 1),
+            OfferResult.Outcome.class,
+            scene -> OfferResult.Outcome.ACCEPTED,
             MemorySource.class,
             FaultScene::source,
             SealedBuffer.class,
@@ -98,7 +98,7 @@ final class AeronCalls {
                 .values(VALUES::get)
                 .records(VALUES::get)
                 .receiver(SealedMessageHandler.class, AeronCalls::handler);
-        all.on("Offered.Outcome.valueOf(String)", scene -> FaultCall.on(null, "ACCEPTED"));
+        all.on("OfferResult.Outcome.valueOf(String)", scene -> FaultCall.on(null, "ACCEPTED"));
         for (boolean limited : new boolean[] {false, true}) {
             all.around(
                     "SealedAssembler.onFragment(DirectBuffer, int, int, Header)", member -> assemble(member, limited));
@@ -120,11 +120,11 @@ final class AeronCalls {
             all.around(
                     "SealedOffer.offer(Publication, DirectBuffer, SealedBuffer)",
                     offer -> offer(media, message[0], message[1], (publication, header, buffer) ->
-                            (Offered) offer.on(null, publication, header, buffer)));
+                            (OfferResult) offer.on(null, publication, header, buffer)));
             all.around(
                     "SealedOffer.offer(Publication, SealedBuffer)",
                     offer -> offer(media, message[0], message[1], (publication, header, buffer) ->
-                            (Offered) offer.on(null, publication, buffer)));
+                            (OfferResult) offer.on(null, publication, buffer)));
         }
         return all;
     }
@@ -241,7 +241,7 @@ final class AeronCalls {
 
     @FunctionalInterface
     private interface Offer {
-        Offered of(Publication publication, DirectBuffer header, SealedBuffer message) throws Exception;
+        OfferResult of(Publication publication, DirectBuffer header, SealedBuffer message) throws Exception;
     }
 
     private static Operation offer(@Nullable Media media, int bytes, int regions, Offer offer) {

@@ -14,7 +14,7 @@ import io.aeron.Subscription;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.interop.aeron.Offered.Outcome;
+import io.bulla.interop.aeron.OfferResult.Outcome;
 import io.bulla.iovec.CopyTally;
 import io.bulla.testkit.NoOpenHandles;
 import java.lang.foreign.MemorySegment;
@@ -135,7 +135,7 @@ class SealedOfferTest {
         Publication publication = media.aeron.addPublication(Embedded.IPC, Embedded.STREAM);
         try (SealedBuffer message = Messages.sealed(source, Messages.bytes(size))) {
             CopyTally before = CopyTally.snapshot();
-            assertEquals(new Offered(Outcome.NOT_CONNECTED, -1), SealedOffer.offer(publication, message));
+            assertEquals(new OfferResult(Outcome.NOT_CONNECTED, -1), SealedOffer.offer(publication, message));
             assertTrue(Outcome.NOT_CONNECTED.isWorthRetrying());
             publication.close();
             assertEquals(Outcome.CLOSED, SealedOffer.offer(publication, message).outcome());

@@ -2,8 +2,8 @@
 package io.bulla.posix.file;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pool.device.MarkLookup;
-import io.bulla.pool.device.MarkUse;
+import io.bulla.pool.device.MemoryRegistrationLookup;
+import io.bulla.pool.device.MemoryRegistrationUse;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Descriptor;
 import java.lang.foreign.MemorySegment;
@@ -34,7 +34,8 @@ final class FileWrite {
     }
 
     /// Gives it to the kernel. After an exception it is not, and nothing is held.
-    void begin(FixedBufferTable table, MarkLookup marks, Descriptor file, MemorySegment staging) throws PosixException {
+    void begin(FixedBufferTable table, MemoryRegistrationLookup marks, Descriptor file, MemorySegment staging)
+            throws PosixException {
         if (buffer == null) {
             transfer = table.writePlain(file, at, address, length, new Reachable(staging));
             return;
@@ -42,7 +43,7 @@ final class FileWrite {
         Held held = new Held(buffer.share());
         boolean given = false;
         try {
-            MarkUse use = held.use(marks.use(buffer, region));
+            MemoryRegistrationUse use = held.use(marks.use(buffer, region));
             registered = use != null;
             transfer = use == null
                     ? table.writePlain(file, at, address, length, held)
@@ -94,14 +95,14 @@ final class FileWrite {
     private static final class Held implements Runnable {
 
         private final SealedBuffer buffer;
-        private @Nullable MarkUse use;
+        private @Nullable MemoryRegistrationUse use;
 
         Held(SealedBuffer buffer) {
             this.buffer = buffer;
         }
 
         @Nullable
-        MarkUse use(@Nullable MarkUse found) {
+        MemoryRegistrationUse use(@Nullable MemoryRegistrationUse found) {
             use = found;
             return found;
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.file;
 
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import org.jspecify.annotations.Nullable;
 
 /// One life of a place in a table of registered memory. Belongs to the table's thread.
-final class FixedBufferSlot implements Mark {
+final class FixedBufferSlot implements MemoryRegistration {
 
     final int index;
     final long key;

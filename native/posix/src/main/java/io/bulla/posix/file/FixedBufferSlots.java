@@ -4,7 +4,7 @@ package io.bulla.posix.file;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
@@ -110,7 +110,7 @@ final class FixedBufferSlots {
     /// A mark of this table.
     ///
     /// @throws IllegalArgumentException if it is another device's
-    FixedBufferSlot of(Mark mark) {
+    FixedBufferSlot of(MemoryRegistration mark) {
         if (mark instanceof FixedBufferSlot slot && slot.isOf(this)) {
             return slot;
         }

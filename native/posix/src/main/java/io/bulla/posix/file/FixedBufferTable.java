@@ -3,13 +3,13 @@ package io.bulla.posix.file;
 
 import io.bulla.pool.Slab;
 import io.bulla.pool.device.Access;
-import io.bulla.pool.device.Ending;
+import io.bulla.pool.device.DeviceCapabilities;
 import io.bulla.pool.device.Fence;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
-import io.bulla.pool.device.Traits;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.Descriptor;
@@ -52,7 +52,7 @@ public final class FixedBufferTable implements Registrar {
     private record Retirement(FixedBufferSlot slot, Runnable memoryIsFree) {}
 
     private final CompletionLoop loop;
-    private final Traits traits;
+    private final DeviceCapabilities capabilities;
     private final FixedBufferSlots slots;
     private final FixedBufferOperations transfers;
     // from any thread to the owner
@@ -64,7 +64,7 @@ public final class FixedBufferTable implements Registrar {
         this.loop = new CompletionLoop("table", ring, this::completed);
         this.slots = new FixedBufferSlots(ring, mostSlots);
         this.transfers = new FixedBufferOperations(loop);
-        this.traits = new Traits(
+        this.capabilities = new DeviceCapabilities(
                 "io_uring", EnumSet.allOf(Access.class), true, true, mostSlots, MOST_BYTES, Fence.COMPLETION);
     }
 
@@ -101,12 +101,13 @@ public final class FixedBufferTable implements Registrar {
     }
 
     @Override
-    public Traits traits() {
-        return traits;
+    public DeviceCapabilities capabilities() {
+        return capabilities;
     }
 
     @Override
-    public Mark register(Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
+    public MemoryRegistration register(
+            Slab slab, long offset, long length, Access access, @Nullable Peer peer, long wantedKey)
             throws RegistrationRefusedException {
         if (!loop.isOwner()) {
             throw new RegistrationRefusedException(
@@ -126,7 +127,7 @@ public final class FixedBufferTable implements Registrar {
     /// Empties the slot and cancels what still uses it; at once on the owner's thread, with its next
     /// [#progress] else.
     @Override
-    public void retire(Mark mark, Ending ending, Runnable memoryIsFree) {
+    public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
         Retirement asked = new Retirement(slots.of(mark), memoryIsFree);
         retirements.add(asked);
         if (loop.isOwner() && !closed) {
@@ -143,7 +144,8 @@ public final class FixedBufferTable implements Registrar {
     /// @return to be asked whether it is done; the kernel may take less
     /// @throws PosixException if the socket is closed, or the kernel refuses
     /// @throws IllegalArgumentException if the mark has no such bytes
-    public FixedBufferOperation send(PosixSocket to, Mark from, long address, int length) throws PosixException {
+    public FixedBufferOperation send(PosixSocket to, MemoryRegistration from, long address, int length)
+            throws PosixException {
         return begin("WRITE_FIXED", Ring.OP_WRITE_FIXED, to, from, address, length);
     }
 
@@ -156,7 +158,8 @@ public final class FixedBufferTable implements Registrar {
     /// @return to be asked whether it is done; it may be less
     /// @throws PosixException if the socket is closed, or the kernel refuses
     /// @throws IllegalArgumentException if the mark has no such bytes
-    public FixedBufferOperation receive(PosixSocket from, Mark into, long address, int length) throws PosixException {
+    public FixedBufferOperation receive(PosixSocket from, MemoryRegistration into, long address, int length)
+            throws PosixException {
         return begin("READ_FIXED", Ring.OP_READ_FIXED, from, into, address, length);
     }
 
@@ -224,7 +227,7 @@ public final class FixedBufferTable implements Registrar {
 
     @Override
     public String toString() {
-        return "FixedBufferTable[slots=" + traits.mostMarks() + " owner="
+        return "FixedBufferTable[slots=" + capabilities.mostMarks() + " owner="
                 + loop.owner().getName() + "]";
     }
 
@@ -232,7 +235,8 @@ public final class FixedBufferTable implements Registrar {
     ///
     /// @param at where in the file
     /// @param ended told once the kernel has answered, and not after an exception; does not throw
-    FixedBufferOperation write(Descriptor to, long at, Mark from, long address, int length, Runnable ended)
+    FixedBufferOperation write(
+            Descriptor to, long at, MemoryRegistration from, long address, int length, Runnable ended)
             throws PosixException {
         return begin("WRITE_FIXED", Ring.OP_WRITE_FIXED, to, marked(from, address, length), at, address, length, ended);
     }
@@ -254,12 +258,13 @@ public final class FixedBufferTable implements Registrar {
     }
 
     private FixedBufferOperation begin(
-            String call, byte opcode, PosixSocket socket, Mark mark, long address, int length) throws PosixException {
+            String call, byte opcode, PosixSocket socket, MemoryRegistration mark, long address, int length)
+            throws PosixException {
         FixedBufferSlot slot = marked(mark, address, length);
         return begin(call, opcode, SocketDoor.stream(socket).descriptor(), slot, 0, address, length, NOTHING);
     }
 
-    private FixedBufferSlot marked(Mark mark, long address, int length) {
+    private FixedBufferSlot marked(MemoryRegistration mark, long address, int length) {
         checkOwner();
         FixedBufferSlot slot = slots.of(mark);
         long offset = address - slot.address;

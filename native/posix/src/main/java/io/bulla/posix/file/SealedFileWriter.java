@@ -3,7 +3,7 @@ package io.bulla.posix.file;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
-import io.bulla.pool.device.MarkLookup;
+import io.bulla.pool.device.MemoryRegistrationLookup;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 /// [#flush()] is not known, and each later call says so. The kernel may then still read memory; each buffer is held
 /// until it does not.
 ///
-/// Belongs to the thread of its table. What a call makes a user's code do, a [MarkLookup] or a release, may not call
-/// the file: it is refused.
+/// Belongs to the thread of its table. What a call makes a user's code do, a [MemoryRegistrationLookup] or a release,
+/// may not call the file: it is refused.
 public final class SealedFileWriter implements AutoCloseable {
 
     private static final int STAGING = 256 << 10;
@@ -57,7 +57,7 @@ public final class SealedFileWriter implements AutoCloseable {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final FixedBufferTable table;
-    private final MarkLookup marks;
+    private final MemoryRegistrationLookup marks;
     private final Duration patience;
     private final DirectFile file;
     private final String name;
@@ -77,7 +77,8 @@ public final class SealedFileWriter implements AutoCloseable {
     private boolean busy;
 
     /// @param name for messages
-    SealedFileWriter(DirectFile file, String name, FixedBufferTable table, MarkLookup marks, Duration patience) {
+    SealedFileWriter(
+            DirectFile file, String name, FixedBufferTable table, MemoryRegistrationLookup marks, Duration patience) {
         this.file = file;
         this.name = name;
         this.table = table;
@@ -99,7 +100,8 @@ public final class SealedFileWriter implements AutoCloseable {
     ///     write past its cache, as one in memory (tmpfs)
     /// @throws WrongThreadException if the table is another thread's
     /// @throws UnsupportedOperationException if the path is of another file system provider
-    public static SealedFileWriter create(Path path, FixedBufferTable table, MarkLookup marks, Duration patience)
+    public static SealedFileWriter create(
+            Path path, FixedBufferTable table, MemoryRegistrationLookup marks, Duration patience)
             throws PosixException {
         Objects.requireNonNull(marks, "marks");
         Objects.requireNonNull(patience, "patience");
@@ -107,8 +109,8 @@ public final class SealedFileWriter implements AutoCloseable {
         return create(path, file -> new SealedFileWriter(file, path.toString(), table, marks, patience));
     }
 
-    /// As [#create(Path, FixedBufferTable, MarkLookup, Duration)]; if there is no writer, there is no file
-    /// either.
+    /// As [#create(Path, FixedBufferTable, MemoryRegistrationLookup, Duration)]; if there is no writer, there is no
+    /// file either.
     static SealedFileWriter create(Path path, Function<DirectFile, SealedFileWriter> writers) throws PosixException {
         DirectFile file = DirectFile.create(path);
         SealedFileWriter writer = null;

@@ -15,7 +15,7 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.Mark;
+import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
@@ -25,11 +25,11 @@ import io.bulla.posix.internal.calls.SyscallInterceptor;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
-import io.bulla.registration.Use;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
@@ -83,7 +83,7 @@ class FixedBufferTableTest {
     void registeredBytesArrive() throws Exception {
         for (int i = 0; i < 3; i++) {
             try (SealedBuffer buffer = buffer((byte) ('a' + i));
-                    Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                    RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 assertEquals(SIZE, send(use, buffer).byteCount());
                 assertArrayEquals(buffer.toByteArray(), received(SIZE));
             }
@@ -95,18 +95,18 @@ class FixedBufferTableTest {
     @Test
     void slotIsEmptiedWithItsTag() throws Exception {
         try (SealedBuffer buffer = buffer((byte) 'a')) {
-            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+            try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 send(use, buffer);
             }
-            Mark mark;
-            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+            MemoryRegistration mark;
+            try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 mark = use.mark();
             }
             registrations.quiesce(PATIENCE);
             assertEquals(0, table.filled());
             long address = buffer.iovec().lent().region(0).address();
             assertThrows(IllegalStateException.class, () -> table.send(here, mark, address, SIZE));
-            try (Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+            try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
                 assertNotEquals(mark.key(), use.mark().key());
                 assertThrows(IllegalArgumentException.class, () -> table.send(here, use.mark(), use.address() - 1, 2));
                 assertThrows(
@@ -140,7 +140,7 @@ class FixedBufferTableTest {
         // one for the send itself, one for the owner's next look
         AtomicInteger refusals = new AtomicInteger(2);
         try (SealedBuffer buffer = buffer((byte) 'b');
-                Use use = Objects.requireNonNull(registrations.use(buffer, 0))) {
+                RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
             SyscallInterceptor.watch((call, _) ->
                     call.equals("io_uring_enter") && refusals.getAndDecrement() > 0 ? Errno.EBUSY.number() : 0);
             try {
@@ -176,7 +176,7 @@ class FixedBufferTableTest {
 
     @Test
     void waitingReadIsOverBeforeTheMemoryHasAnotherOwner() throws Exception {
-        Landing landing = registrations.landing(memory, SIZE);
+        RemoteWriteTarget landing = registrations.landing(memory, SIZE);
         Grant grant = landing.grant(PEER);
         long address = grant.address();
         FixedBufferOperation waiting = table.receive(here, grant.mark(), address, SIZE);
@@ -206,7 +206,7 @@ class FixedBufferTableTest {
 
     @Test
     void landingIsSealedWithWhatThePeerSent() throws Exception {
-        try (Landing landing = registrations.landing(memory, SIZE)) {
+        try (RemoteWriteTarget landing = registrations.landing(memory, SIZE)) {
             Grant grant = landing.grant(PEER);
             FixedBufferOperation waiting = table.receive(here, grant.mark(), grant.address(), SIZE);
             peerSends((byte) 'p');
@@ -238,7 +238,7 @@ class FixedBufferTableTest {
             int size = sizes[random.nextInt(sizes.length)];
             byte value = (byte) i;
             try (SealedBuffer buffer = buffer(value, size);
-                    Use use = registrations.use(buffer, 0)) {
+                    RegistrationUse use = registrations.use(buffer, 0)) {
                 assertTrue(use != null, registrations::lastRefusal);
                 send(use, buffer);
                 for (byte each : received(size)) {
@@ -296,7 +296,7 @@ class FixedBufferTableTest {
         }
     }
 
-    private FixedBufferOperation send(Use use, SealedBuffer buffer) throws PosixException {
+    private FixedBufferOperation send(RegistrationUse use, SealedBuffer buffer) throws PosixException {
         MemorySegment bytes = buffer.iovec().lent().region(0);
         FixedBufferOperation sent = table.send(here, use.mark(), bytes.address(), (int) bytes.byteSize());
         progressUntil(sent);

@@ -13,8 +13,8 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Fence;
 import io.bulla.registration.PinBudget;
+import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
-import io.bulla.registration.Use;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.Send;
 import io.bulla.testkit.HostileRegistrar;
@@ -192,7 +192,7 @@ class CracAdapterTest {
             CracAdapter adapter = adapter(
                     StandstillOptions.DEFAULT.retire(registrations::quiesce).patience(Duration.ofSeconds(10)));
             pair.sendBothWays(SENDS);
-            try (Use use = registrations.use(buffer, 0)) {
+            try (RegistrationUse use = registrations.use(buffer, 0)) {
                 assertNotNull(use);
                 StandstillOptions impatient =
                         StandstillOptions.DEFAULT.retire(patience -> registrations.quiesce(Duration.ofMillis(1)));
@@ -204,7 +204,7 @@ class CracAdapterTest {
             adapter.beforeCheckpoint(context);
             assertEquals(0, registrations.figures().marks());
             adapter.afterRestore(context);
-            try (Use again = registrations.use(buffer, 0)) {
+            try (RegistrationUse again = registrations.use(buffer, 0)) {
                 assertNotNull(again);
             }
             assertEquals(2, registrations.figures().registered());

@@ -3,10 +3,14 @@ package io.bulla.runtime.oob;
 
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.SettingsDraft;
+import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +39,33 @@ public final class BoundNode implements AutoCloseable {
         this.builder = builder;
         this.socket = socket;
         this.ownLoops = ownLoops;
+    }
+
+    /// Binds where a draft says, without waiting.
+    ///
+    /// @param builder of the node to be
+    static CompletableFuture<BoundNode> binding(OobNodeBuilder builder, SettingsDraft draft) throws IOException {
+        draft.checkListener();
+        ServerSocketChannel listener = draft.listener;
+        InetSocketAddress address = listener == null ? draft.bind : (InetSocketAddress) listener.getLocalAddress();
+        Objects.requireNonNull(draft.security, "a node needs a security, such as Security.plaintext()")
+                .checkAddress(address);
+        if (draft.loops != null) {
+            return binding(builder, draft, address, draft.loops, null);
+        }
+        EventLoopGroup own = new SteadyLoops(draft.transport.restingLoops());
+        return binding(builder, draft, address, own, own);
+    }
+
+    private static CompletableFuture<BoundNode> binding(
+            OobNodeBuilder builder,
+            SettingsDraft draft,
+            InetSocketAddress address,
+            EventLoopGroup loops,
+            @Nullable EventLoopGroup own) {
+        return ListeningSocket.open(draft.transport, draft.allocator, loops.next(), draft.listener, address)
+                .thenApply(socket -> new BoundNode(builder, socket, own))
+                .whenComplete((bound, failure) -> shutDown(failure == null ? null : own));
     }
 
     /// Where this listens.

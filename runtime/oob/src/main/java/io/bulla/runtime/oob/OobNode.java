@@ -3,23 +3,20 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
-import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.cut.Cuts;
 import io.bulla.runtime.oob.internal.cut.LiveCutSession;
 import io.bulla.runtime.oob.internal.cut.Restoration;
+import io.bulla.runtime.oob.internal.node.NodeEnd;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
+import io.bulla.runtime.oob.internal.node.PeerCalls;
+import io.bulla.runtime.oob.internal.node.Sends;
 import io.bulla.runtime.oob.internal.node.Suspension;
 import io.bulla.runtime.oob.internal.peer.Peer;
-import io.bulla.runtime.oob.internal.peer.RoomWait;
-import io.bulla.runtime.oob.internal.session.PendingSend;
-import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -29,10 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /// One participant of the out-of-band channel.
@@ -45,37 +39,33 @@ import org.jspecify.annotations.Nullable;
 /// - *At most once*: a connection that breaks is replaced, and what was not acknowledged is sent again from
 ///   byte 0 of the same bytes; the peer drops what it has already. What may have been handled by a peer that
 ///   has died is not sent to its successor.
-/// - *A relay adds nothing*: a broadcast that arrives is handed on as the very bytes that were received, while
-///   the handler reads them.
+/// - *A relay adds nothing*: it hands on the very bytes that it received, while the handler reads them.
 /// - *A length is checked before memory is taken for it.*
 ///
 /// Handlers and listeners run one at a time, on a thread of the node's own, without any lock of the library.
 /// The wire is in `docs/wire-format.md`.
 public final class OobNode implements AutoCloseable {
 
-    private static final long END_MILLIS = 5_000;
-
     private final Settings settings;
     private final NodeLoop nodeLoop;
     private final Suspension suspension;
     private final Cuts cuts;
-    private final @Nullable EventLoopGroup ownLoops;
-    private final RoomWait roomWait;
+    private final Sends sends;
+    private final PeerCalls peerCalls;
+    private final NodeEnd end;
     // volatile: written by the stage of a resume, and read as one
     private volatile InetSocketAddress address;
-    // volatile: a send that is too late to see it fails on the loop
-    private final AtomicBoolean closing = new AtomicBoolean();
-    private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     /// @param ownLoops to be shut down with the node, or `null`
     private OobNode(Settings settings, EventLoop loop, @Nullable EventLoopGroup ownLoops, InetSocketAddress address) {
         this.settings = settings;
-        this.ownLoops = ownLoops;
         this.address = address;
         this.nodeLoop = new NodeLoop(settings, loop, new NodeFailures());
         this.suspension = Suspension.of(nodeLoop, ownLoops != null);
         this.cuts = new Cuts(nodeLoop);
-        this.roomWait = new RoomWait(nodeLoop.context(), nodeLoop.handlerExecutor(), this::isClosing);
+        this.end = new NodeEnd(nodeLoop, ownLoops);
+        this.sends = new Sends(nodeLoop, this::checked, end::isClosing);
+        this.peerCalls = new PeerCalls(nodeLoop, this::checked);
     }
 
     /// Accepts connections from now on.
@@ -161,8 +151,7 @@ public final class OobNode implements AutoCloseable {
         return nodeLoop.context().lentBytes();
     }
 
-    /// Broadcasts that were refused because they are not their origin's: not signed where that is required, or not
-    /// as the origin has signed them.
+    /// Broadcasts that were refused: not signed where that is required, or not as their origin has signed them.
     ///
     /// @return a number that only grows
     public long refusedBroadcasts() {
@@ -174,20 +163,7 @@ public final class OobNode implements AutoCloseable {
     /// @return one for each, by rank, all of one moment on the event loop, which is waited for; none once the
     ///     node is closed
     public List<PeerStats> stats() {
-        if (nodeLoop.eventLoop().inEventLoop()) {
-            return nodeLoop.peers().stats();
-        }
-        CompletableFuture<List<PeerStats>> stats = new CompletableFuture<>();
-        try {
-            nodeLoop.eventLoop()
-                    .execute(() -> stats.complete(
-                            nodeLoop.context().isClosed()
-                                    ? List.of()
-                                    : nodeLoop.peers().stats()));
-        } catch (RejectedExecutionException loopIsDown) {
-            return List.of();
-        }
-        return stats.join();
+        return peerCalls.stats();
     }
 
     /// Messages without a receiver that are kept.
@@ -207,8 +183,7 @@ public final class OobNode implements AutoCloseable {
         nodeLoop.handlers().receive(tag, Objects.requireNonNull(handler, "handler"));
     }
 
-    /// Receives the messages of a tag no more: from now on they are kept. A message that is being handled is
-    /// handled to the end.
+    /// Ends what [#receive] began: the messages of the tag are kept from now on. One that is being handled goes on.
     ///
     /// @param tag that [#receive] was called for
     public void stopReceiving(int tag) {
@@ -232,14 +207,13 @@ public final class OobNode implements AutoCloseable {
         return nodeLoop.handlers().peek(tag);
     }
 
-    /// Sends bytes to one peer, or to this node itself, which then gets the same bytes; what they are, the
-    /// receiver has to know.
+    /// Sends bytes, whose meaning the receiver has to know, to one peer, or to this node itself, which then gets
+    /// the same bytes.
     ///
     /// @param peer rank of the receiver
     /// @param tag of the message
     /// @param buffer stays the caller's
-    /// @return completes when the peer has acknowledged; fails at once with a [QueueFullException] if there is
-    ///     no room
+    /// @return completes when the peer has acknowledged; fails at once with a [QueueFullException] without room
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer) {
@@ -253,8 +227,6 @@ public final class OobNode implements AutoCloseable {
     /// @param format what the receiver finds in [Message#format()]
     /// @param items stays the caller's
     /// @return completes when the peer has acknowledged
-    /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
-    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, WireFormat format, SealedBuffer items) {
         return send(peer, tag, items, SendOptions.DEFAULT.packed(format));
     }
@@ -266,20 +238,8 @@ public final class OobNode implements AutoCloseable {
     /// @param buffer stays the caller's
     /// @param options when it is complete, until when, and how the bytes are packed
     /// @return completes as the options say; fails at once with a [QueueFullException] if there is no room
-    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send send(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        PendingSend send = prepare(peer, tag, buffer, options);
-        String full = send.peer.quota().tryTake(send.bytes);
-        if (full == null) {
-            send.hasRoom = true;
-            start(send);
-        } else {
-            refuse(send);
-            send.fail(new QueueFullException(
-                    full + " rank=" + settings.rank() + " peer=" + peer + " tag=" + tag + " bytes=" + send.bytes));
-        }
-        return send;
+        return sends.send(peer, tag, buffer, options);
     }
 
     /// Sends bytes to one peer if there is room for them, as [#send(int, int, SealedBuffer, SendOptions)].
@@ -289,25 +249,13 @@ public final class OobNode implements AutoCloseable {
     /// @param buffer stays the caller's
     /// @param options when it is complete, until when, and how the bytes are packed
     /// @return nothing if there is no room: nothing was queued then
-    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
-    /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Optional<Send> trySend(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        PendingSend send = prepare(peer, tag, buffer, options);
-        if (send.peer.quota().tryTake(send.bytes) != null) {
-            refuse(send);
-            return Optional.empty();
-        }
-        send.hasRoom = true;
-        start(send);
-        return Optional.of(send);
+        return sends.trySend(peer, tag, buffer, options);
     }
 
-    /// Sends bytes to one peer as soon as there is room for them, and waits for that: the backpressure of a thread
-    /// that may wait, best a virtual one. It goes on when both the peer's queue and all queues together are at most
-    /// half full.
-    ///
-    /// A handler may call it, and holds up the messages behind it meanwhile, those of this node to itself among
-    /// them: it had better have a deadline.
+    /// Sends bytes to one peer, and waits until there is room for them: backpressure for a thread that may wait,
+    /// best a virtual one. It goes on when the peer's queue and all queues together are at most half full. A
+    /// handler that waits holds up the messages behind it, so it needs a deadline.
     ///
     /// @param peer rank of the receiver
     /// @param tag of the message
@@ -322,19 +270,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IllegalArgumentException if there is no such peer, or the message is over the limit
     public Send sendBlocking(int peer, int tag, SealedBuffer buffer, SendOptions options)
             throws InterruptedException, TimeoutException {
-        roomWait.checkCaller(peer);
-        PendingSend send = prepare(peer, tag, buffer, options);
-        boolean goesOn = false;
-        try {
-            roomWait.take(send);
-            goesOn = true;
-        } finally {
-            if (!goesOn) {
-                refuse(send);
-            }
-        }
-        start(send);
-        return send;
+        return sends.sendBlocking(peer, tag, buffer, options);
     }
 
     /// Waits for room after [#trySend] found none.
@@ -347,45 +283,15 @@ public final class OobNode implements AutoCloseable {
         return checked(peer).quota().await(0);
     }
 
-    private PendingSend prepare(int peer, int tag, SealedBuffer buffer, SendOptions options) {
-        Objects.requireNonNull(options, "options");
-        Peer to = checked(peer);
-        checkSize(buffer);
-        SealedBuffer handle = buffer.share(to.tagOfSends());
-        return new PendingSend(Frame.Kind.DIRECT, tag, options, handle.byteSize(), handle, to);
-    }
-
     private Peer checked(int peer) {
         return nodeLoop.peers().peer(Ranks.check(peer, settings.size()));
     }
 
-    private boolean isClosing() {
-        return closing.get();
-    }
-
-    /// It has no room, so there is none to give back.
-    private static void refuse(PendingSend send) {
-        Objects.requireNonNull(send.handle, "handle").close();
-        send.handle = null;
-    }
-
-    private void start(PendingSend send) {
-        if (isClosing()) {
-            nodeLoop.intake().fail(send);
-        } else if (send.peer.rank() == settings.rank() && send.kind == Frame.Kind.DIRECT) {
-            nodeLoop.sendHere(send);
-        } else {
-            nodeLoop.intake().submit(send);
-        }
-    }
-
-    /// Sends bytes to every other node, down the tree that starts here; what they are, the receivers have to
-    /// know.
+    /// Sends bytes, whose meaning the receivers have to know, to every other node, down the tree that starts here.
     ///
-    /// The node keeps a handle until each of its children has confirmed that everybody below it has the
-    /// message. A child that fails before is replaced by its own children, here and all the way down.
-    /// Broadcasts of one node with one tag arrive in order where no node fails; around a failure, one may
-    /// overtake another.
+    /// The node keeps a handle until each of its children has confirmed that all nodes below it have the message.
+    /// A child that fails before is replaced by its own children, here and all the way down. Broadcasts of one
+    /// node with one tag arrive in order; around a failed node, one may overtake another.
     ///
     /// If this node signs ([OobNodeBuilder#signatures]), the caller's thread reads all bytes for that.
     ///
@@ -393,12 +299,12 @@ public final class OobNode implements AutoCloseable {
     /// @param buffer stays the caller's
     /// @return completes when everybody alive has the message; fails at once with a [QueueFullException] if the
     ///     queue of a child is full, with an [IOException] if it cannot be signed, and with a
-    ///     [PeerFailedException] if this node is closed before. Who completes
-    ///     its `toCompletableFuture()` gives up waiting, and the broadcast goes on
+    ///     [PeerFailedException] if this node is closed before. To complete its `toCompletableFuture()` ends the
+    ///     wait alone: the broadcast goes on
     /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
     /// @throws IllegalArgumentException if the message is over the limit
     public CompletionStage<BroadcastResult> broadcast(int tag, SealedBuffer buffer) {
-        return broadcast(tag, SendOptions.DEFAULT, buffer);
+        return sends.broadcast(tag, SendOptions.DEFAULT, buffer);
     }
 
     /// Sends packed items to every other node, as [#broadcast(int, SealedBuffer)], and says how they are packed.
@@ -407,29 +313,8 @@ public final class OobNode implements AutoCloseable {
     /// @param format what the receivers find in [Message#format()]
     /// @param items stays the caller's
     /// @return completes when everybody alive has the message
-    /// @throws io.bulla.buffer.ReleasedBufferException if `items` is closed
-    /// @throws IllegalArgumentException if the message is over the limit
     public CompletionStage<BroadcastResult> broadcast(int tag, WireFormat format, SealedBuffer items) {
-        return broadcast(tag, SendOptions.DEFAULT.packed(format), items);
-    }
-
-    private CompletionStage<BroadcastResult> broadcast(int tag, SendOptions options, SealedBuffer buffer) {
-        checkSize(buffer);
-        try {
-            OwnBroadcast own = nodeLoop.ownBroadcasts().make(tag, options, buffer);
-            start(own);
-            return own.result;
-        } catch (IOException noRoomOrSignature) {
-            return CompletableFuture.failedFuture(noRoomOrSignature);
-        }
-    }
-
-    private void checkSize(SealedBuffer buffer) {
-        long bytes = buffer.byteSize();
-        if (bytes > settings.limit()) {
-            throw new IllegalArgumentException(
-                    "message over the limit: length=" + bytes + " limit=" + settings.limit());
-        }
+        return sends.broadcast(tag, SendOptions.DEFAULT.packed(format), items);
     }
 
     /// Says that a peer is gone, as a launcher knows sooner than a timeout does: the verdict falls now. A later
@@ -439,30 +324,18 @@ public final class OobNode implements AutoCloseable {
     /// @param reason for the failures of what is on its way to it, and for the listener
     /// @throws IllegalArgumentException if there is no such peer
     public void lost(int peer, String reason) {
-        Objects.requireNonNull(reason, "reason");
-        Peer gone = checked(peer);
-        nodeLoop.context().onLoop(() -> {
-            if (!nodeLoop.context().isClosed() && peer != settings.rank()) {
-                gone.giveUp(reason);
-            }
-        });
+        peerCalls.lost(peer, reason);
     }
 
-    /// Says that a peer may be gone, as a launcher's event does. It is a hint: while the peer can be reached,
-    /// nothing happens. If its connection breaks within the peer timeout, or there is none, the verdict falls once
-    /// all of its addresses have been tried in vain, without the wait. A hello of the peer's ends the hint.
+    /// Says that a peer may be gone, as a launcher's event does. It is a hint: nothing happens while the peer can be
+    /// reached. If its connection breaks within the peer timeout, or there is none, the verdict falls, without the
+    /// wait, once all its addresses were tried in vain. A hello of the peer's ends the hint.
     ///
     /// @param peer its rank
     /// @param reason for the failures of what is on its way to it, and for the listener
     /// @throws IllegalArgumentException if there is no such peer
     public void suspect(int peer, String reason) {
-        Objects.requireNonNull(reason, "reason");
-        Peer doubted = checked(peer);
-        nodeLoop.context().onLoop(() -> {
-            if (!nodeLoop.context().isClosed() && peer != settings.rank()) {
-                doubted.suspect(reason);
-            }
-        });
+        peerCalls.suspect(peer, reason);
     }
 
     /// Gives up the port and all connections, and keeps everything else: for the image of a process that holds no
@@ -504,8 +377,8 @@ public final class OobNode implements AutoCloseable {
         return resumed;
     }
 
-    /// Takes a cut between two handlers: no handler and no listener runs while it is taken. What handlers have sent
-    /// until then is in it, what they send later is not; what other threads send meanwhile is or is not.
+    /// Takes a cut between two handlers: none runs while it is taken, and no listener. What handlers sent before is
+    /// in it, what they send later is not; what other threads send meanwhile is or is not.
     ///
     /// @param between runs on the handlers' thread right before, to save what belongs to the program
     /// @return completes with a cut, which the caller closes, on the event loop. Fails, and keeps nothing, with
@@ -523,10 +396,10 @@ public final class OobNode implements AutoCloseable {
         return LiveCutSession.begin(nodeLoop, cuts, Deadlines.nanos(most));
     }
 
-    /// Says a word of a layer above to its like at another node, beside the messages: a notice waits for no
-    /// message and no credit, has no number, and is in no cut. It may be lost with a connection, so what matters is
-    /// said again; a newer one of the topic takes the place of one that is not written yet. What waits when the
-    /// peer fails is dropped; what has yet to reach the event loop then goes to the next process of the rank.
+    /// Sends a notice to the same layer of another node, beside the messages: it waits for no message and no
+    /// credit, has no number, and is in no cut. A lost connection may lose it, so what matters is sent again; a
+    /// newer notice of the topic replaces one that is not written yet. What waits when the peer fails is dropped;
+    /// what has yet to reach the event loop then goes to the next process of the rank.
     ///
     /// @param peer rank of another node
     /// @param topic 0 to 7
@@ -534,18 +407,7 @@ public final class OobNode implements AutoCloseable {
     /// @throws IndexOutOfBoundsException if there is no such topic
     /// @throws IllegalArgumentException if there is no such peer, it is this node, or the text is too long
     public void notice(int peer, int topic, byte[] text) {
-        Objects.checkIndex(topic, Frame.TOPICS);
-        Peer to = checked(peer);
-        if (peer == settings.rank() || text.length > Frame.MAX_NOTICE) {
-            throw new IllegalArgumentException("not a notice: peer=" + peer + " rank=" + settings.rank() + " length="
-                    + text.length + " limit=" + Frame.MAX_NOTICE);
-        }
-        byte[] copy = text.clone();
-        nodeLoop.context().onLoop(() -> {
-            if (!nodeLoop.context().isClosed()) {
-                to.notice(topic, copy);
-            }
-        });
+        peerCalls.notice(peer, topic, text);
     }
 
     /// Who hears the notices of the peers, from now on: the newest of each peer and topic, so a slow receiver costs
@@ -563,41 +425,13 @@ public final class OobNode implements AutoCloseable {
         close(Duration.ZERO);
     }
 
-    /// Ends the node: no send is taken any more; what is on its way has time until the deadline, and then
-    /// fails. Peers are told; the port is free, messages that were not handled are dropped, threads end.
-    /// Closing again waits for the first one. Called on a thread of the node, as by a handler, a listener or what
-    /// checks signatures, it does not wait.
+    /// Ends the node: it takes no more sends; what is on its way has time until the deadline, and then fails. Peers
+    /// are told, the port is free, messages that were not handled are dropped, threads end. Closing again waits for
+    /// the first one. A thread of the node, as of a handler, a listener or a check of signatures, does not wait.
     ///
     /// @param drain time for what is on its way, perhaps zero
     public void close(Duration drain) {
-        if (closing.compareAndSet(false, true)) {
-            end(nodeLoop.close(Deadlines.nanos(drain)));
-        }
-        if (!nodeLoop.isRunningHere()) {
-            closed.join();
-        }
-    }
-
-    /// Once the loop's part is closed: handlers, then the threads.
-    private void end(CompletableFuture<Void> loopIsClosed) {
-        loopIsClosed
-                .thenCompose(done -> {
-                    // first, for a handler may wait for a check
-                    CompletableFuture<Void> checked =
-                            nodeLoop.broadcasts().origins().close().toCompletableFuture();
-                    nodeLoop.handlerExecutor().close();
-                    CompletableFuture<Void> handled =
-                            nodeLoop.handlerExecutor().ended().toCompletableFuture();
-                    return nodeLoop.soon(CompletableFuture.allOf(handled, checked), END_MILLIS);
-                })
-                .whenComplete((done, failure) -> {
-                    nodeLoop.handlers().close();
-                    if (ownLoops == null) {
-                        closed.complete(null);
-                    } else {
-                        shutDownLoops().addListener(down -> closed.complete(null));
-                    }
-                });
+        end.close(drain);
     }
 
     /// For tests.
@@ -607,14 +441,6 @@ public final class OobNode implements AutoCloseable {
 
     /// As if the process had been killed: peers hear nothing. For tests.
     void abort() {
-        closing.set(true);
-        end(nodeLoop.abort().thenCompose(done -> nodeLoop.close(0)));
-        closed.join();
-    }
-
-    private Future<?> shutDownLoops() {
-        return ownLoops == null
-                ? ImmediateEventExecutor.INSTANCE.newSucceededFuture(null)
-                : ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        end.abort();
     }
 }

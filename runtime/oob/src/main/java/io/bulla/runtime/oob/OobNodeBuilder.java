@@ -3,26 +3,21 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.bulk.BulkTransport;
-import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.BulkSettings;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.SettingsDraft;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.machine.Environment;
-import io.bulla.runtime.oob.internal.node.SteadyLoops;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.PeerDirectory;
-import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -31,45 +26,12 @@ import org.jspecify.annotations.Nullable;
 /// What a node is made of.
 public final class OobNodeBuilder {
 
-    private static final Duration LONGEST = Duration.ofDays(1);
-
     private static final int UNKNOWN = -1;
 
     private final int rank;
     private final int size;
-    private @Nullable MemorySource source;
+    private final SettingsDraft draft = new SettingsDraft();
     private @Nullable PeerDirectory directory;
-    private @Nullable Security security;
-    private BroadcastSignatures signatures = BroadcastSignatures.NONE;
-    private ConnectionLimits connections = ConnectionLimits.DEFAULT;
-    private Transport transport = Transport.NIO;
-    private Routing routing = new Radix(4);
-    private SendPolicy policy = SendPolicy.SHARED;
-    private final Map<Integer, MessageHandler> handlers = new LinkedHashMap<>();
-    private InetSocketAddress bind = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    private @Nullable ServerSocketChannel listener;
-    private @Nullable NodeCut cut;
-    private @Nullable CutName cutName;
-    private @Nullable LocalMemory localMemory;
-    private @Nullable BulkSettings bulk;
-    private BiConsumer<Integer, IOException> lost = (peer, cause) -> {};
-    private ByteBufAllocator allocator = ByteBufAllocator.DEFAULT;
-    private @Nullable EventLoopGroup loops;
-    private long limit = 1L << 32;
-    private int fragment = 512 << 10;
-    private int coalesceBelow = 1 << 10;
-    private int peerMessages = 1 << 16;
-    private long peerBytes = 256L << 20;
-    private int allMessages = 1 << 18;
-    private long allBytes = 1L << 30;
-    private long inboundHighWaterMark = 64L << 20;
-    private long unclaimedLimit = 16L << 20;
-    private Duration hello = Duration.ofSeconds(5);
-    private Duration heartbeat = Duration.ofSeconds(1);
-    private Duration peerTimeout = Duration.ofSeconds(5);
-    private int oldestVersion = Frame.VERSION;
-    private int newestVersion = Frame.VERSION;
-    private Environment environment = Environment.MACHINE;
 
     OobNodeBuilder(int rank, int size) {
         Ranks.check(rank, size);
@@ -87,7 +49,7 @@ public final class OobNodeBuilder {
     /// @param source outlives the node
     /// @return this builder
     public OobNodeBuilder memory(MemorySource source) {
-        this.source = source;
+        draft.source = source;
         return this;
     }
 
@@ -100,7 +62,7 @@ public final class OobNodeBuilder {
     /// @param memory outlives the node
     /// @return this builder
     public OobNodeBuilder localMemory(LocalMemory memory) {
-        this.localMemory = Objects.requireNonNull(memory, "memory");
+        draft.localMemory = Objects.requireNonNull(memory, "memory");
         return this;
     }
 
@@ -119,7 +81,7 @@ public final class OobNodeBuilder {
     /// @param security asked of every connection
     /// @return this builder
     public OobNodeBuilder security(Security security) {
-        this.security = security;
+        draft.security = security;
         return this;
     }
 
@@ -129,7 +91,7 @@ public final class OobNodeBuilder {
     /// @param signatures made and checked by the [#security], which has to have a key for each node
     /// @return this builder
     public OobNodeBuilder signatures(BroadcastSignatures signatures) {
-        this.signatures = Objects.requireNonNull(signatures, "signatures");
+        draft.signatures = Objects.requireNonNull(signatures, "signatures");
         return this;
     }
 
@@ -138,7 +100,7 @@ public final class OobNodeBuilder {
     /// @param limits what is over them is closed at once
     /// @return this builder
     public OobNodeBuilder connections(ConnectionLimits limits) {
-        this.connections = Objects.requireNonNull(limits, "limits");
+        draft.connections = Objects.requireNonNull(limits, "limits");
         return this;
     }
 
@@ -147,7 +109,7 @@ public final class OobNodeBuilder {
     /// @param transport whose event loops [#loops] has to give, if they are given
     /// @return this builder
     public OobNodeBuilder transport(Transport transport) {
-        this.transport = Objects.requireNonNull(transport, "transport");
+        draft.transport = Objects.requireNonNull(transport, "transport");
         return this;
     }
 
@@ -157,7 +119,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative or more than 512 GiB
     public OobNodeBuilder limit(long bytes) {
-        this.limit = checked("limit of a message", bytes, 0, SendQuota.MOST_BYTES);
+        draft.limit = SettingsDraft.bounded("limit of a message", bytes, 0, SendQuota.MOST_BYTES);
         return this;
     }
 
@@ -167,7 +129,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is outside
     public OobNodeBuilder fragment(int bytes) {
-        this.fragment = (int) checked("size of a fragment", bytes, Frame.MIN_FRAGMENT, Frame.MAX_BODY);
+        draft.fragment = (int) SettingsDraft.bounded("size of a fragment", bytes, Frame.MIN_FRAGMENT, Frame.MAX_BODY);
         return this;
     }
 
@@ -179,7 +141,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is outside
     public OobNodeBuilder coalesceBelow(int bytes) {
-        this.coalesceBelow = (int) checked("size of a coalesced message", bytes, 0, 16 << 10);
+        draft.coalesceBelow = (int) SettingsDraft.bounded("size of a coalesced message", bytes, 0, 16 << 10);
         return this;
     }
 
@@ -190,8 +152,8 @@ public final class OobNodeBuilder {
     /// @param bytes 1 to 512 GiB
     /// @return this builder
     public OobNodeBuilder queuePerPeer(int messages, long bytes) {
-        this.peerMessages = messages;
-        this.peerBytes = bytes;
+        draft.peerMessages = messages;
+        draft.peerBytes = bytes;
         return this;
     }
 
@@ -202,8 +164,8 @@ public final class OobNodeBuilder {
     /// @param bytes 1 to 512 GiB
     /// @return this builder
     public OobNodeBuilder queueInAll(int messages, long bytes) {
-        this.allMessages = messages;
-        this.allBytes = bytes;
+        draft.allMessages = messages;
+        draft.allBytes = bytes;
         return this;
     }
 
@@ -217,7 +179,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative
     public OobNodeBuilder inboundHighWaterMark(long bytes) {
-        this.inboundHighWaterMark = checked("inbound high-water mark", bytes, 0, Hello.MOST_WINDOW);
+        draft.inboundHighWaterMark = SettingsDraft.bounded("inbound high-water mark", bytes, 0, Hello.MOST_WINDOW);
         return this;
     }
 
@@ -228,7 +190,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is negative
     public OobNodeBuilder unclaimedLimit(long bytes) {
-        this.unclaimedLimit = checked("limit of unclaimed messages", bytes, 0, Long.MAX_VALUE);
+        draft.unclaimedLimit = SettingsDraft.bounded("limit of unclaimed messages", bytes, 0, Long.MAX_VALUE);
         return this;
     }
 
@@ -237,7 +199,7 @@ public final class OobNodeBuilder {
     /// @param routing the shape
     /// @return this builder
     public OobNodeBuilder routing(Routing routing) {
-        this.routing = Objects.requireNonNull(routing, "routing");
+        draft.routing = Objects.requireNonNull(routing, "routing");
         return this;
     }
 
@@ -246,7 +208,7 @@ public final class OobNodeBuilder {
     /// @param policy asked once per child
     /// @return this builder
     public OobNodeBuilder sends(SendPolicy policy) {
-        this.policy = Objects.requireNonNull(policy, "policy");
+        draft.policy = Objects.requireNonNull(policy, "policy");
         return this;
     }
 
@@ -256,7 +218,7 @@ public final class OobNodeBuilder {
     /// @param handler of the tag, replaced by a later one
     /// @return this builder
     public OobNodeBuilder receive(int tag, MessageHandler handler) {
-        this.handlers.put(tag, Objects.requireNonNull(handler, "handler"));
+        draft.handlers.put(tag, Objects.requireNonNull(handler, "handler"));
         return this;
     }
 
@@ -267,8 +229,8 @@ public final class OobNodeBuilder {
     /// @param cut stays the caller's, to be closed after the start
     /// @return this builder
     public OobNodeBuilder restore(NodeCut cut) {
-        this.cut = Objects.requireNonNull(cut, "cut");
-        this.cutName = null;
+        draft.cut = Objects.requireNonNull(cut, "cut");
+        draft.cutName = null;
         return this;
     }
 
@@ -281,7 +243,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     public OobNodeBuilder restore(NodeCut cut, CutName name) {
         restore(cut);
-        this.cutName = Objects.requireNonNull(name, "name");
+        draft.cutName = Objects.requireNonNull(name, "name");
         return this;
     }
 
@@ -298,9 +260,9 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if `above` is less than 1
     public OobNodeBuilder bulk(BulkTransport transport, long above) {
-        this.bulk = new BulkSettings(
+        draft.bulk = new BulkSettings(
                 Objects.requireNonNull(transport, "transport"),
-                checked("size of a bulk message", above, 1, Long.MAX_VALUE));
+                SettingsDraft.bounded("size of a bulk message", above, 1, Long.MAX_VALUE));
         return this;
     }
 
@@ -309,7 +271,7 @@ public final class OobNodeBuilder {
     /// @param address with a port, or 0 for a free one
     /// @return this builder
     public OobNodeBuilder bind(InetSocketAddress address) {
-        this.bind = Objects.requireNonNull(address, "address");
+        draft.bind = Objects.requireNonNull(address, "address");
         return this;
     }
 
@@ -319,7 +281,7 @@ public final class OobNodeBuilder {
     /// @param socket bound and listening; the node's from [#start] on, which closes it if it fails
     /// @return this builder
     public OobNodeBuilder listener(ServerSocketChannel socket) {
-        this.listener = Objects.requireNonNull(socket, "socket");
+        draft.listener = Objects.requireNonNull(socket, "socket");
         return this;
     }
 
@@ -328,7 +290,7 @@ public final class OobNodeBuilder {
     /// @param listener gets the rank and the reason, once per failure; runs as handlers do
     /// @return this builder
     public OobNodeBuilder onPeerLost(BiConsumer<Integer, IOException> listener) {
-        this.lost = Objects.requireNonNull(listener, "listener");
+        draft.lost = Objects.requireNonNull(listener, "listener");
         return this;
     }
 
@@ -337,7 +299,7 @@ public final class OobNodeBuilder {
     /// @param allocator used by all channels of the node
     /// @return this builder
     public OobNodeBuilder allocator(ByteBufAllocator allocator) {
-        this.allocator = Objects.requireNonNull(allocator, "allocator");
+        draft.allocator = Objects.requireNonNull(allocator, "allocator");
         return this;
     }
 
@@ -347,7 +309,7 @@ public final class OobNodeBuilder {
     /// @param loops of the node's [#transport]
     /// @return this builder
     public OobNodeBuilder loops(EventLoopGroup loops) {
-        this.loops = loops;
+        draft.loops = loops;
         return this;
     }
 
@@ -357,7 +319,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder helloDeadline(Duration deadline) {
-        this.hello = positive("hello deadline", deadline);
+        draft.hello = SettingsDraft.positive("hello deadline", deadline);
         return this;
     }
 
@@ -368,7 +330,7 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder heartbeat(Duration interval) {
-        this.heartbeat = positive("heartbeat", interval);
+        draft.heartbeat = SettingsDraft.positive("heartbeat", interval);
         return this;
     }
 
@@ -378,20 +340,20 @@ public final class OobNodeBuilder {
     /// @return this builder
     /// @throws IllegalArgumentException if it is not positive, or more than a day
     public OobNodeBuilder peerTimeout(Duration timeout) {
-        this.peerTimeout = positive("peer timeout", timeout);
+        draft.peerTimeout = SettingsDraft.positive("peer timeout", timeout);
         return this;
     }
 
     /// For tests of the negotiation.
     OobNodeBuilder versions(int oldest, int newest) {
-        this.oldestVersion = oldest;
-        this.newestVersion = newest;
+        draft.oldestVersion = oldest;
+        draft.newestVersion = newest;
         return this;
     }
 
     /// For the simulator.
     OobNodeBuilder environment(Environment environment) {
-        this.environment = environment;
+        draft.environment = environment;
         return this;
     }
 
@@ -405,13 +367,13 @@ public final class OobNodeBuilder {
     public BoundNode bind() throws IOException {
         boolean bound = false;
         try {
-            Objects.requireNonNull(source, "a node needs a memory source");
+            Objects.requireNonNull(draft.source, "a node needs a memory source");
             BoundNode node = BoundNode.waitFor(binding());
             bound = true;
             return node;
         } finally {
-            if (!bound && listener != null) {
-                listener.close();
+            if (!bound && draft.listener != null) {
+                draft.listener.close();
             }
         }
     }
@@ -431,8 +393,8 @@ public final class OobNodeBuilder {
             started = true;
             return node;
         } finally {
-            if (!started && listener != null) {
-                listener.close();
+            if (!started && draft.listener != null) {
+                draft.listener.close();
             }
         }
     }
@@ -446,29 +408,7 @@ public final class OobNodeBuilder {
 
     /// As [#bind()], without waiting.
     CompletableFuture<BoundNode> binding() throws IOException {
-        checkTransport();
-        InetSocketAddress address = listener == null ? bind : (InetSocketAddress) listener.getLocalAddress();
-        Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()")
-                .checkAddress(address);
-        if (loops != null) {
-            return bound(address, loops, null);
-        }
-        EventLoopGroup own = new SteadyLoops(transport.restingLoops());
-        return bound(address, own, own);
-    }
-
-    private CompletableFuture<BoundNode> bound(
-            InetSocketAddress address, EventLoopGroup loops, @Nullable EventLoopGroup own) {
-        return ListeningSocket.open(transport, allocator, loops.next(), listener, address)
-                .thenApply(socket -> new BoundNode(this, socket, own))
-                .whenComplete((bound, failure) -> BoundNode.shutDown(failure == null ? null : own));
-    }
-
-    private void checkTransport() {
-        if (listener != null && !transport.equals(Transport.NIO)) {
-            throw new IllegalArgumentException(
-                    "a socket that listens already is for Transport.NIO: transport=" + transport);
-        }
+        return BoundNode.binding(this, draft);
     }
 
     Settings settings() {
@@ -481,80 +421,15 @@ public final class OobNodeBuilder {
     /// @throws NullPointerException if memory, directory or security is missing
     /// @throws IllegalArgumentException if a bound is outside
     Settings settings(int rank, int size, @Nullable PeerDirectory directory) {
-        checkTransport();
-        if (cut != null && (cut.rank() != rank || cut.size() != size)) {
-            throw new IllegalArgumentException("cut of another node: rank=" + cut.rank() + " size=" + cut.size()
-                    + " expected=" + rank + " of=" + size);
-        }
-        checkSignatures();
-        checked("messages to a peer", peerMessages, 1, SendQuota.MOST_MESSAGES);
-        checked("messages to all peers", allMessages, 1, SendQuota.MOST_MESSAGES);
-        checked("bytes to a peer", peerBytes, 1, SendQuota.MOST_BYTES);
-        checked("bytes to all peers", allBytes, 1, SendQuota.MOST_BYTES);
-        return new Settings(
-                rank,
-                size,
-                Objects.requireNonNull(source, "a node needs a memory source"),
-                Objects.requireNonNull(directory, "a node needs a peer directory"),
-                Objects.requireNonNull(security, "a node needs a security, such as Security.plaintext()"),
-                signatures,
-                connections,
-                transport,
-                routing,
-                policy,
-                allocator,
-                lost,
-                Map.copyOf(handlers),
-                limit,
-                fragment,
-                coalesceBelow,
-                peerMessages,
-                peerBytes,
-                allMessages,
-                allBytes,
-                inboundHighWaterMark,
-                unclaimedLimit,
-                hello.toNanos(),
-                heartbeat.toNanos(),
-                peerTimeout.toNanos(),
-                oldestVersion,
-                newestVersion,
-                checkedBulk(),
-                cut,
-                cutName,
-                localMemory,
-                environment);
+        Settings settings = draft.checked(rank, size, directory);
+        checkBulk(settings);
+        return settings;
     }
 
-    private void checkSignatures() {
-        if (signatures != BroadcastSignatures.NONE
-                && security != null
-                && security.originSignatures().isEmpty()) {
-            throw new IllegalArgumentException(
-                    "security has no key to sign with: security=" + security.name() + " signatures=" + signatures);
-        }
-    }
-
-    private @Nullable BulkSettings checkedBulk() {
-        if (bulk != null && !(security instanceof Plaintext)) {
+    private static void checkBulk(Settings settings) {
+        if (settings.bulk() != null && !(settings.security() instanceof Plaintext)) {
             throw new IllegalArgumentException("bulk transport carries bytes as they are: security="
-                    + (security == null ? "none" : security.name()));
+                    + settings.security().name());
         }
-        return bulk;
-    }
-
-    private static long checked(String what, long given, long least, long most) {
-        if (given < least || given > most) {
-            throw new IllegalArgumentException(
-                    what + " is outside: given=" + given + " least=" + least + " most=" + most);
-        }
-        return given;
-    }
-
-    private static Duration positive(String what, Duration given) {
-        if (!given.isPositive() || given.compareTo(LONGEST) > 0) {
-            throw new IllegalArgumentException(what + " is outside: given=" + given + " most=" + LONGEST);
-        }
-        return given;
     }
 }

@@ -10,16 +10,23 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/// Values that this process has put, and values that it knows of the others.
+/// Values that this process has put, and values that it knows of the job and the others.
 final class Exchange implements AutoCloseable {
+
+    private static final String JOB_SIZE = "pmix.job.size";
+    private static final String LOCAL_PEERS = "pmix.lpeers";
+    private static final String HOST = "pmix.hname";
 
     private final Server server;
     private final Proc self;
+    private final Proc job;
 
     private final ReentrantLock lock = new ReentrantLock();
     // under the lock
@@ -30,6 +37,7 @@ final class Exchange implements AutoCloseable {
     Exchange(Server server) {
         this.server = server;
         this.self = server.environment().proc();
+        this.job = new Proc(self.namespace(), Proc.WILDCARD);
         this.data = new JobData(
                 self, server.environment().format(), server.options().limits());
     }
@@ -43,6 +51,48 @@ final class Exchange implements AutoCloseable {
             }
             take(answer, () -> data.takeInit(answer));
         }
+    }
+
+    /// Processes of the job, as the server says.
+    int jobSize() throws PmixException {
+        PmixValue processes = known(job, JOB_SIZE);
+        long count = processes == null || !(processes.value().data() instanceof Integer) ? -1 : processes.asLong();
+        if (count < 1 || self.rank() >= count) {
+            throw new PmixException(
+                    PmixStatus.NOT_FOUND,
+                    "the PMIx server does not say how large the job is: " + JOB_SIZE + "=" + processes + " process="
+                            + self);
+        }
+        // a job is walked through, so no number that a server makes up may cost the memory for it
+        long most = server.options().limits().maxCount();
+        if (count > most) {
+            throw new PmixException(
+                    PmixStatus.OUT_OF_RESOURCE, "job over the limit: " + JOB_SIZE + "=" + count + " limit=" + most);
+        }
+        return (int) count;
+    }
+
+    /// The host of a process, if the server said it.
+    Optional<String> hostOf(Proc proc) {
+        PmixValue host = known(proc, HOST);
+        return host == null || !(host.value().data() instanceof String name) ? Optional.empty() : Optional.of(name);
+    }
+
+    /// The ranks on this process's host, in order; this one alone if the server did not say.
+    List<Integer> localRanks(int size) {
+        PmixValue peers = known(job, LOCAL_PEERS);
+        // each once, however often the server says it: they are counted
+        Set<Integer> ranks = new TreeSet<>();
+        if (peers != null && peers.value().data() instanceof String list) {
+            for (String rank : list.split(",")) {
+                try {
+                    ranks.add(Objects.checkIndex(Integer.parseInt(rank.trim()), size));
+                } catch (NumberFormatException | IndexOutOfBoundsException notARank) {
+                    return List.of(self.rank());
+                }
+            }
+        }
+        return ranks.contains(self.rank()) ? List.copyOf(ranks) : List.of(self.rank());
     }
 
     void put(PmixScope scope, Kval pair) {

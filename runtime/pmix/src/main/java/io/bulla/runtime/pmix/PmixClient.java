@@ -10,10 +10,8 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -40,9 +38,6 @@ import java.util.function.Consumer;
 /// lives, one writes while there is something to write; listeners run on a third one while there are events.
 public final class PmixClient implements AutoCloseable {
 
-    private static final String JOB_SIZE = "pmix.job.size";
-    private static final String LOCAL_PEERS = "pmix.lpeers";
-    private static final String HOST = "pmix.hname";
     private static final int EVENT_STRING_BYTES = 64 << 10;
 
     private final PmixEnvironment environment;
@@ -95,7 +90,7 @@ public final class PmixClient implements AutoCloseable {
         try {
             client.session.open(client.server.ids());
             client.exchange.init();
-            client.size = client.jobSize();
+            client.size = client.exchange.jobSize();
             joined = true;
             return client;
         } finally {
@@ -103,25 +98,6 @@ public final class PmixClient implements AutoCloseable {
                 client.end();
             }
         }
-    }
-
-    private int jobSize() throws PmixException {
-        PmixValue processes = exchange.known(job, JOB_SIZE);
-        long count = processes == null || !(processes.value().data() instanceof Integer) ? -1 : processes.asLong();
-        if (count < 1 || rank() >= count) {
-            throw new PmixException(
-                    PmixStatus.NOT_FOUND,
-                    "the PMIx server does not say how large the job is: " + JOB_SIZE + "=" + processes + " process="
-                            + proc());
-        }
-        // a job is walked through, so no number that a server makes up may cost the memory for it
-        if (count > options.limits().maxCount()) {
-            throw new PmixException(
-                    PmixStatus.OUT_OF_RESOURCE,
-                    "job over the limit: " + JOB_SIZE + "=" + count + " limit="
-                            + options.limits().maxCount());
-        }
-        return (int) count;
     }
 
     /// The environment from the launcher.
@@ -184,27 +160,14 @@ public final class PmixClient implements AutoCloseable {
     /// @return its name, if the server said it when this process joined
     /// @throws IllegalArgumentException if there is no such rank
     public Optional<String> hostOf(int rank) {
-        PmixValue host = exchange.known(procOf(rank), HOST);
-        return host == null || !(host.value().data() instanceof String name) ? Optional.empty() : Optional.of(name);
+        return exchange.hostOf(procOf(rank));
     }
 
     /// The ranks on this process's host.
     ///
     /// @return in order, this one among them; this one alone if the server did not say
     public List<Integer> localRanks() {
-        PmixValue peers = exchange.known(job, LOCAL_PEERS);
-        // each once, however often the server says it: they are counted
-        Set<Integer> ranks = new TreeSet<>();
-        if (peers != null && peers.value().data() instanceof String list) {
-            for (String rank : list.split(",")) {
-                try {
-                    ranks.add(Objects.checkIndex(Integer.parseInt(rank.trim()), size));
-                } catch (NumberFormatException | IndexOutOfBoundsException notARank) {
-                    return List.of(rank());
-                }
-            }
-        }
-        return ranks.contains(rank()) ? List.copyOf(ranks) : List.of(rank());
+        return exchange.localRanks(size);
     }
 
     /// Keeps a value for others. They see it after [#commit()].

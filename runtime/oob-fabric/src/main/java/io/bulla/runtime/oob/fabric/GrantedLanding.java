@@ -6,8 +6,8 @@ import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.registration.Grant;
-import io.bulla.registration.Landing;
 import io.bulla.registration.Registrations;
+import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.runtime.oob.bulk.BulkLanding;
@@ -18,7 +18,7 @@ import java.util.function.ObjLongConsumer;
 /// A landing with one grant. On the event loop.
 final class GrantedLanding implements BulkLanding {
 
-    private final Landing landing;
+    private final RemoteWriteTarget landing;
     private final Grant grant;
     private final long byteSize;
     private final boolean byAddress;
@@ -26,7 +26,11 @@ final class GrantedLanding implements BulkLanding {
     private boolean over;
 
     private GrantedLanding(
-            Landing landing, Grant grant, long byteSize, boolean byAddress, ObjLongConsumer<GrantedLanding> ended) {
+            RemoteWriteTarget landing,
+            Grant grant,
+            long byteSize,
+            boolean byAddress,
+            ObjLongConsumer<GrantedLanding> ended) {
         this.landing = landing;
         this.grant = grant;
         this.byteSize = byteSize;
@@ -46,7 +50,7 @@ final class GrantedLanding implements BulkLanding {
             ObjLongConsumer<GrantedLanding> ended)
             throws IOException {
         // no bytes have a grant, too
-        Landing landing = registrations.landing(memory, Math.max(1, byteSize));
+        RemoteWriteTarget landing = registrations.landing(memory, Math.max(1, byteSize));
         boolean granted = false;
         try {
             GrantedLanding taken = new GrantedLanding(landing, landing.grant(peer), byteSize, byAddress, ended);

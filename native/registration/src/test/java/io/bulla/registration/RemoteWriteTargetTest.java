@@ -17,10 +17,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.SlabSource;
-import io.bulla.pool.device.Ending;
 import io.bulla.pool.device.Fence;
 import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.RegistrationRefusedException;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.registration.Revocation.Clean;
 import io.bulla.registration.Revocation.Quarantined;
 import io.bulla.testkit.HostileRegistrar;
@@ -36,12 +36,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /// What peers write to: invariants 1 to 3, 9 and 11 of docs/registration.md.
-class LandingTest {
+class RemoteWriteTargetTest {
 
     @Test
     void whatPeersWroteIsSealedInPlace() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 8)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 8)) {
             Grant alice = landing.grant(ALICE, 0, 4);
             Grant bob = landing.grant(BOB, 4, 4);
             Scene.write(alice, (byte) 'a');
@@ -58,14 +58,14 @@ class LandingTest {
                 assertThrows(IllegalStateException.class, () -> landing.grant(ALICE));
                 assertThrows(IllegalStateException.class, landing::seal);
             }
-            assertEquals(List.of(Ending.COMPLETE, Ending.COMPLETE), scene.device.endings());
+            assertEquals(List.of(RetireReason.COMPLETE, RetireReason.COMPLETE), scene.device.endings());
         }
     }
 
     @Test
     void sealedLandingIsAStampedBuffer() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             SealedBuffer message = landing.seal(60);
             var kept = message.iovec();
             assertEquals(60, message.byteSize());
@@ -73,7 +73,7 @@ class LandingTest {
             assertThrows(IllegalStateException.class, () -> kept.getByte(0));
         }
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100);
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100);
                 SealedBuffer nothing = landing.seal(0)) {
             assertEquals(0, nothing.byteSize());
         }
@@ -83,7 +83,7 @@ class LandingTest {
     void keyIsNeverUsedTwice() throws Exception {
         Set<Long> keys = new HashSet<>();
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 64)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 64)) {
             for (int i = 0; i < 20_000; i++) {
                 Grant grant = landing.grant(i % 2 == 0 ? ALICE : BOB);
                 assertTrue(keys.add(grant.key()));
@@ -97,7 +97,7 @@ class LandingTest {
     void regionStaysOutWhileTheDeviceHasNotStopped() throws Exception {
         try (Scene scene = new Scene()) {
             scene.device.freeing(Freeing.LATE);
-            Landing landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
             Grant grant = landing.grant(ALICE);
             long address = grant.address();
             Quarantined left = assertInstanceOf(Quarantined.class, grant.revoke(NONE));
@@ -125,7 +125,7 @@ class LandingTest {
     void unusableMemoryComesWithOtherMemory() throws Exception {
         try (Scene scene = new Scene()) {
             scene.device.freeing(Freeing.NEVER);
-            Landing landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
             Grant grant = landing.grant(BOB);
             BufferUnusableException thrown =
                     assertThrows(BufferUnusableException.class, () -> landing.reclaim(Duration.ofMillis(1)));
@@ -133,7 +133,7 @@ class LandingTest {
             assertEquals(grant.key(), thrown.key());
             assertEquals(1000, thrown.bytes());
             assertTrue(thrown.getMessage().contains("fence=COMPLETION"), thrown::getMessage);
-            Landing other = thrown.replacement().orElseThrow();
+            RemoteWriteTarget other = thrown.replacement().orElseThrow();
             assertEquals(1000, other.byteSize());
             other.seal().close();
             assertThrows(IllegalStateException.class, landing::seal);
@@ -152,7 +152,7 @@ class LandingTest {
         MemoryBudget budget = new MemoryBudget(SLAB);
         SlabSource memory = SlabSource.builder().budget(budget).build();
         Registrations registrations = Registrations.of(device, new PinBudget(0));
-        Landing landing = registrations.landing(memory, SLAB);
+        RemoteWriteTarget landing = registrations.landing(memory, SLAB);
         landing.grant(ALICE);
         BufferUnusableException thrown =
                 assertThrows(BufferUnusableException.class, () -> landing.reclaim(Duration.ofMillis(1)));
@@ -166,7 +166,7 @@ class LandingTest {
     @Test
     void reclaimedLandingIsGrantedAgain() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
             landing.grant(ALICE, 0, 500);
             landing.grant(BOB, 500, 500);
             landing.reclaim(PATIENCE);
@@ -179,8 +179,8 @@ class LandingTest {
     @Test
     void everyGrantOfAPeerIsOverBeforeAnyIsWaitedFor() throws Exception {
         try (Scene scene = new Scene();
-                Landing one = scene.registrations.landing(scene.memory, 1000);
-                Landing other = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget one = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000)) {
             Grant first = one.grant(ALICE, 0, 10);
             Grant second = other.grant(ALICE);
             Grant bobs = one.grant(BOB, 10, 10);
@@ -188,7 +188,7 @@ class LandingTest {
             List<Revocation> left = scene.registrations.revoke(ALICE, Duration.ofMillis(1));
             assertEquals(2, left.size());
             left.forEach(each -> assertInstanceOf(Quarantined.class, each));
-            assertEquals(List.of(Ending.REVOKED, Ending.REVOKED), scene.device.endings());
+            assertEquals(List.of(RetireReason.REVOKED, RetireReason.REVOKED), scene.device.endings());
             assertTrue(!first.isFenced() && !second.isFenced() && one.unfenced().contains(bobs));
             scene.device.freeLate();
             scene.device.freeing(Freeing.AT_ONCE);
@@ -199,7 +199,7 @@ class LandingTest {
     @Test
     void rangesOfPeersDoNotOverlap() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             Grant first = landing.grant(ALICE, 10, 10);
             assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB, 19, 1));
             assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB));
@@ -213,7 +213,7 @@ class LandingTest {
     @Test
     void refusedGrantLeavesNothingBehind() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             scene.device.refuse(1);
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), landing.unfenced());
@@ -225,7 +225,7 @@ class LandingTest {
     @Test
     void grantOverTheBudgetLeavesNothingBehind() throws Exception {
         try (Scene scene = new Scene(100, 99);
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), landing.unfenced());
             assertEquals(0, scene.device.calls());
@@ -236,7 +236,7 @@ class LandingTest {
     @Test
     void grantThatMeetsTheEndOfItsLandingIsTakenBack() throws Exception {
         HostileRegistrar device = new HostileRegistrar(10, false, Fence.COMPLETION);
-        var closing = new ArrayList<Landing>();
+        var closing = new ArrayList<RemoteWriteTarget>();
         var watched = new Watched(device, call -> {
             if (call.equals("register")) {
                 closing.getFirst().close();
@@ -246,7 +246,7 @@ class LandingTest {
                 Registrations registrations = Registrations.of(watched, scene.pins)) {
             closing.add(registrations.landing(scene.memory, SLAB));
             assertThrows(IllegalStateException.class, () -> closing.getFirst().grant(ALICE));
-            assertEquals(List.of(Ending.REVOKED), device.endings());
+            assertEquals(List.of(RetireReason.REVOKED), device.endings());
             assertEquals(0, registrations.figures().surprises());
             scene.memory.trim();
             assertEquals(0, scene.memory.bookedBytes());
@@ -256,7 +256,7 @@ class LandingTest {
     @Test
     void callbackOfAGrantThatComesTwiceCountsOnce() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             scene.device.freeing(Freeing.TWICE);
             landing.grant(ALICE).revoke(PATIENCE);
             assertEquals(1, scene.registrations.figures().surprises());
@@ -268,7 +268,7 @@ class LandingTest {
     @Test
     void keyOfAnotherPeerIsRefusedAndItsMemoryStaysOut() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             scene.device.sameKey().freeing(Freeing.LATE);
             landing.grant(ALICE, 0, 10);
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(BOB, 10, 10));
@@ -282,7 +282,7 @@ class LandingTest {
     @Test
     void interruptEndsTheWaitingAndStays() throws Exception {
         try (Scene scene = new Scene();
-                Landing landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
             scene.device.freeing(Freeing.LATE);
             Thread.currentThread().interrupt();
             Quarantined left =
@@ -311,7 +311,7 @@ class LandingTest {
                 scene.device.freeing(i % 50 == 0 ? ways[random.nextInt(4)] : ways[random.nextInt(3)]);
                 byte value = (byte) i;
                 int size = 1 + random.nextInt(20_000);
-                Landing landing = scene.registrations.landing(scene.memory, size);
+                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, size);
                 Grant grant = landing.grant(new Peer(i, "p"));
                 Scene.write(grant, value);
                 Revocation end = random.nextBoolean() ? grant.complete(NONE) : grant.revoke(NONE);

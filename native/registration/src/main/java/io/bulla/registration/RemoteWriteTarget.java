@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The region is neither given back nor used again while a grant on it is not fenced, whatever the program does.
 /// Any thread may call it.
-public final class Landing implements AutoCloseable {
+public final class RemoteWriteTarget implements AutoCloseable {
 
     private enum State {
         OPEN,
@@ -43,7 +43,7 @@ public final class Landing implements AutoCloseable {
     private final List<Grant> unfenced = new ArrayList<>();
     private State state = State.OPEN;
 
-    private Landing(DeviceMarks marks, SlabSource memory, Region region, Slab slab, long byteSize) {
+    private RemoteWriteTarget(DeviceMarks marks, SlabSource memory, Region region, Slab slab, long byteSize) {
         this.marks = marks;
         this.memory = memory;
         this.region = region;
@@ -52,7 +52,7 @@ public final class Landing implements AutoCloseable {
         this.byteSize = byteSize;
     }
 
-    static Landing take(DeviceMarks marks, SlabSource memory, long byteSize) {
+    static RemoteWriteTarget take(DeviceMarks marks, SlabSource memory, long byteSize) {
         marks.checkOpen();
         Region region = memory.allocate(byteSize);
         boolean taken = false;
@@ -62,7 +62,7 @@ public final class Landing implements AutoCloseable {
                 throw new IllegalArgumentException(
                         "landing needs slabs, and the source uses no memory again: " + memory);
             }
-            Landing landing = new Landing(marks, memory, region, slab, byteSize);
+            RemoteWriteTarget landing = new RemoteWriteTarget(marks, memory, region, slab, byteSize);
             taken = true;
             return landing;
         } finally {
@@ -196,7 +196,8 @@ public final class Landing implements AutoCloseable {
     @Override
     public String toString() {
         synchronized (this) {
-            return "Landing[byteSize=" + byteSize + " slab=" + slab.id() + " " + state + " unfenced=" + unfenced + "]";
+            return "RemoteWriteTarget[byteSize=" + byteSize + " slab=" + slab.id() + " " + state + " unfenced="
+                    + unfenced + "]";
         }
     }
 

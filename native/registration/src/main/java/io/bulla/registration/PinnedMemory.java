@@ -13,7 +13,8 @@ import java.time.Duration;
 /// @param peer that has the key, or `-`
 /// @param age since it was made
 /// @param phase how far it has come
-public record Held(String device, long slab, long bytes, Access access, String peer, Duration age, String phase) {
+public record PinnedMemory(
+        String device, long slab, long bytes, Access access, String peer, Duration age, String phase) {
 
     @Override
     public String toString() {

@@ -3,7 +3,7 @@ package io.bulla.pool.device;
 
 import java.util.Set;
 
-/// The traits of a device.
+/// The capabilities and limits of a device.
 ///
 /// @param device its name, for people and reports
 /// @param accesses which kinds of marks it makes
@@ -12,7 +12,7 @@ import java.util.Set;
 /// @param mostMarks at a time, at least 1
 /// @param mostBytes of one mark, at least 1
 /// @param fence what it needs until it has stopped
-public record Traits(
+public record DeviceCapabilities(
         String device,
         Set<Access> accesses,
         boolean pins,
@@ -25,7 +25,7 @@ public record Traits(
     ///
     /// @throws IllegalArgumentException if a limit is less than 1
     /// @throws NullPointerException if an argument is `null`
-    public Traits {
+    public DeviceCapabilities {
         accesses = Set.copyOf(accesses);
         if (mostMarks < 1 || mostBytes < 1) {
             throw new IllegalArgumentException(

@@ -2,7 +2,7 @@
 package io.bulla.pool.device;
 
 /// Why a mark is retired: what may still be under way.
-public enum Ending {
+public enum RetireReason {
     /// No operation of this process uses it any more, and no peer had its key.
     IDLE,
     /// The peer has written all that it was to write, and said so; all of it has arrived.

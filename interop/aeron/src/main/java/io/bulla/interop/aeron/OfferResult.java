@@ -7,7 +7,7 @@ import io.aeron.Publication;
 ///
 /// @param outcome what Aeron answered
 /// @param position of the stream behind the message, in bytes; -1 if it was not accepted
-public record Offered(Outcome outcome, long position) {
+public record OfferResult(Outcome outcome, long position) {
 
     /// What Aeron answered. Whatever it is, the buffer is the caller's as before, and nothing of a message that
     /// was not accepted is in the stream.
@@ -46,11 +46,11 @@ public record Offered(Outcome outcome, long position) {
         return outcome == Outcome.ACCEPTED;
     }
 
-    static Offered of(long answer) {
+    static OfferResult of(long answer) {
         if (answer >= 0) {
-            return new Offered(Outcome.ACCEPTED, answer);
+            return new OfferResult(Outcome.ACCEPTED, answer);
         }
-        return new Offered(outcomeOf(answer), -1);
+        return new OfferResult(outcomeOf(answer), -1);
     }
 
     private static Outcome outcomeOf(long answer) {

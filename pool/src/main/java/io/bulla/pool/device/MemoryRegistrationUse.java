@@ -2,12 +2,12 @@
 package io.bulla.pool.device;
 
 /// One operation's claim on a mark, which is not retired before it ends. Belongs to one thread at a time.
-public interface MarkUse extends AutoCloseable {
+public interface MemoryRegistrationUse extends AutoCloseable {
 
     /// The device's mark of the memory.
     ///
     /// @return the same each time
-    Mark mark();
+    MemoryRegistration mark();
 
     /// The operation is over. Again does nothing.
     @Override

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.registration;
 
-import io.bulla.pool.device.Mark;
-import io.bulla.pool.device.MarkUse;
+import io.bulla.pool.device.MemoryRegistration;
+import io.bulla.pool.device.MemoryRegistrationUse;
 
 /// One operation's claim on a registration: from before the device is told of the operation until it has said
 /// that it is over. The caller holds a handle on the buffer as long. Belongs to one thread at a time.
-public final class Use implements MarkUse {
+public final class RegistrationUse implements MemoryRegistrationUse {
 
     private final Registration registration;
     private boolean ended;
 
-    Use(Registration registration) {
+    RegistrationUse(Registration registration) {
         this.registration = registration;
     }
 
@@ -19,7 +19,7 @@ public final class Use implements MarkUse {
     ///
     /// @return the mark of the whole slab
     @Override
-    public Mark mark() {
+    public MemoryRegistration mark() {
         return registration.made();
     }
 
@@ -48,6 +48,6 @@ public final class Use implements MarkUse {
 
     @Override
     public String toString() {
-        return "Use[" + registration + (ended ? " ended" : "") + "]";
+        return "RegistrationUse[" + registration + (ended ? " ended" : "") + "]";
     }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /// Finds what a device knows memory by, for an operation of this process: `registrations::use` of
 /// `native/registration`.
 @FunctionalInterface
-public interface MarkLookup {
+public interface MemoryRegistrationLookup {
 
     /// Begins an operation on registered memory.
     ///
@@ -18,5 +18,5 @@ public interface MarkLookup {
     /// @throws IndexOutOfBoundsException if there is no such region
     /// @throws IllegalStateException if the buffer is closed
     @Nullable
-    MarkUse use(SealedBuffer buffer, int region);
+    MemoryRegistrationUse use(SealedBuffer buffer, int region);
 }
