@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.netty;
 
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
@@ -22,12 +21,12 @@ final class Pieces {
 
     private final Channel channel;
     private final ChannelPromise promise;
-    private final List<CompositeByteBuf> pieces;
+    private final List<MessagePiece> pieces;
     private int handedOn;
     private int accepted;
     private boolean failed;
 
-    Pieces(Channel channel, ChannelPromise promise, List<CompositeByteBuf> pieces) {
+    Pieces(Channel channel, ChannelPromise promise, List<MessagePiece> pieces) {
         this.channel = channel;
         this.promise = promise;
         this.pieces = pieces;
@@ -48,7 +47,7 @@ final class Pieces {
                 ended(piece, each.cause());
             }
         }
-        Throwable release = PartsRelease.of(pieces.subList(handedOn, pieces.size()));
+        Throwable release = PiecesRelease.of(pieces.subList(handedOn, pieces.size()));
         if (release != null) {
             LOG.log(Level.WARNING, "release failed: channel=" + channel, release);
         }

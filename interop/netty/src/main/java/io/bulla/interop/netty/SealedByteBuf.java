@@ -2,13 +2,8 @@
 package io.bulla.interop.netty;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.iovec.IoVec;
-import io.bulla.refcount.SendTicket;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import java.nio.ByteBuffer;
 
 /// A sealed buffer as a `ByteBuf` that has a handle of its own: for frames, HTTP contents and whatever else Netty's
 /// codecs wrap. Nothing is copied.
@@ -59,23 +54,11 @@ public final class SealedByteBuf {
             if (own.byteSize() > Integer.MAX_VALUE) {
                 throw new IllegalArgumentException("too long for a ByteBuf: byteSize=" + own.byteSize());
             }
-            IoVec bytes = own.iovec();
-            if (bytes.regionCount() == 0) {
+            if (own.iovec().regionCount() == 0) {
                 own.close();
                 return Unpooled.EMPTY_BUFFER;
             }
-            if (bytes.regionCount() == 1) {
-                ByteBuffer view = bytes.lent().region(0).asByteBuffer();
-                return new RegionByteBuf(view, new SendTicket(own, 1), bytes.isStamped());
-            }
-            ByteBuffer[] views = bytes.lent().asByteBuffers();
-            SendTicket ticket = new SendTicket(own, views.length);
-            ByteBuf[] parts = new ByteBuf[views.length];
-            for (int i = 0; i < parts.length; i++) {
-                parts[i] = new RegionByteBuf(views[i], ticket, bytes.isStamped());
-            }
-            // below nothing fails: the parts would close the handle in the one's place that fails
-            return new CompositeByteBuf(UnpooledByteBufAllocator.DEFAULT, true, parts.length, parts);
+            return new HeldBytes(own);
         } catch (Throwable failure) {
             own.close();
             throw failure;

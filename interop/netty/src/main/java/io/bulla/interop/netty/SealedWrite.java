@@ -3,22 +3,18 @@ package io.bulla.interop.netty;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
-import io.bulla.refcount.SendTicket;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 
 /// Queues a header and a sealed buffer as one outbound message, without copying the buffer.
 ///
 /// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the
-/// outcome, *and* every region was released: a transport that reads the memory after it reported success
+/// outcome, *and* the message was released: a transport that reads the memory after it reported success
 /// (zero-copy sends), and a handler that retains a part of the message, keep the handle until they are done. What
 /// is read through Netty after that is an `IllegalReferenceCountException`. Each write has views of its own, so
 /// any number of writes may share one buffer.
@@ -30,8 +26,10 @@ import java.util.concurrent.RejectedExecutionException;
 ///
 /// It is not copied in NIO, epoll and io_uring channels; behind Netty's `SslHandler` it is not copied before it is
 /// encrypted if that has `setWrapDataSize(0)`, else where the handler fills records with the end of one message
-/// and the begin of the next. A handler that adds a component to a piece has Netty copy the piece: write a
-/// trailer as a message of its own.
+/// and the begin of the next.
+///
+/// Heap, with default headers, until a transport asks for views: 136 bytes for promise and message, besides the
+/// handle's 24; 24 more for memory that is used again.
 ///
 /// Not for WebSocket pipelines: their encoder frames each `WebSocketFrame` and lets bytes pass as they are, which a
 /// peer cannot read. A write into one is refused; `BinaryWebSocketFrame` takes the bytes there.
@@ -54,91 +52,64 @@ public final class SealedWrite {
     /// @throws IllegalStateException if the pipeline has a WebSocket's encoder, whose peer could not read bytes
     ///     without a frame; the handle is closed and the header released
     public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
-        Queued message;
+        Sending message;
         try {
-            message = queued(channel, header, handle);
+            message = sending(channel, header, handle);
         } catch (Throwable failure) {
             ReferenceCountUtil.release(header);
             handle.close();
             throw failure;
         }
-        if (channel.eventLoop().inEventLoop()) {
-            message.write();
-        } else {
-            try {
-                channel.eventLoop().execute(message::write);
-            } catch (RejectedExecutionException loopIsDown) {
-                message.giveUp(loopIsDown);
-            }
-        }
-        return message.promise;
+        message.queue();
+        return message;
     }
 
-    private static Queued queued(Channel channel, ByteBuf header, SealedBuffer handle) {
+    private static Sending sending(Channel channel, ByteBuf header, SealedBuffer handle) {
         Framing.check(channel);
         IoVec bytes = handle.iovec();
         // a stray close of the given handle must not let another buffer's bytes out
         SealedBuffer own = bytes.isStamped() ? handle.move(handle.tag()) : handle;
         try {
-            return queued(channel, header, own, bytes);
+            Sending message = new Sending(channel, own);
+            if (bytes.regionCount() < MAX_VIEWS && header.readableBytes() + bytes.byteSize() <= MAX_PIECE) {
+                message.of(new MessagePiece(header, bytes, message));
+            } else {
+                message.of(pieces(header, bytes, message));
+            }
+            return message;
         } catch (Throwable failure) {
             own.close();
             throw failure;
         }
     }
 
-    private static Queued queued(Channel channel, ByteBuf header, SealedBuffer own, IoVec bytes) {
-        // the ticket holds the handle until the last view is let go
-        ByteBuffer[] views = bytes.lent().asByteBuffers();
-        // one event for each region, and one for the promise
-        SendTicket ticket = new SendTicket(own, views.length + 1);
-        List<CompositeByteBuf> pieces = new ArrayList<>(1 + views.length / MAX_VIEWS);
-        List<ByteBuf> piece = new ArrayList<>(Math.min(1 + views.length, MAX_VIEWS));
+    /// As few as hold the header and all views of the regions, none of which is cut.
+    private static List<MessagePiece> pieces(ByteBuf header, IoVec bytes, Sending message) {
+        List<MessagePiece> pieces = new ArrayList<>(2 + bytes.regionCount() / MAX_VIEWS);
+        long begun = 0;
+        long end = 0;
         long size = header.readableBytes();
-        piece.add(header);
-        for (ByteBuffer view : views) {
-            if (size + view.remaining() > MAX_PIECE || piece.size() == MAX_VIEWS) {
-                pieces.add(composite(channel, piece));
-                piece.clear();
-                size = 0;
+        int parts = 1;
+        for (int i = 0; i < bytes.regionCount(); i++) {
+            long regionEnd = i + 1 < bytes.regionCount() ? bytes.regionStart(i + 1) : bytes.byteSize();
+            while (end < regionEnd) {
+                long view = Math.min(IoVec.MAX_VIEW, regionEnd - end);
+                if (size + view > MAX_PIECE || parts == MAX_VIEWS) {
+                    pieces.add(piece(pieces.isEmpty() ? header : Unpooled.EMPTY_BUFFER, bytes, begun, end, message));
+                    begun = end;
+                    size = 0;
+                    parts = 0;
+                }
+                size += view;
+                end += view;
+                parts++;
             }
-            size += view.remaining();
-            piece.add(new RegionByteBuf(view, ticket, bytes.isStamped()));
         }
-        pieces.add(composite(channel, piece));
-        return new Queued(channel, channel.newPromise(), ticket, pieces);
+        pieces.add(piece(pieces.isEmpty() ? header : Unpooled.EMPTY_BUFFER, bytes, begun, end, message));
+        return pieces;
     }
 
-    private static CompositeByteBuf composite(Channel channel, List<ByteBuf> parts) {
-        return new CompositeByteBuf(channel.alloc(), true, parts.size(), parts.toArray(ByteBuf[]::new));
-    }
-
-    /// A message on its way to the event loop. The ticket waits for its regions, and for the promise.
-    private record Queued(Channel channel, ChannelPromise promise, SendTicket ticket, List<CompositeByteBuf> pieces) {
-
-        /// On the event loop: once that is down, a promise tells its listeners nothing any more.
-        void write() {
-            promise.addListener(done -> ticket.happened());
-            if (pieces.size() == 1) {
-                channel.writeAndFlush(pieces.getFirst(), promise);
-            } else {
-                new Pieces(channel, promise, pieces).write();
-            }
-        }
-
-        /// Whatever a release throws, all is let go, and the promise fails.
-        void giveUp(Throwable why) {
-            Throwable release = PartsRelease.of(pieces);
-            if (release != null) {
-                why.addSuppressed(release);
-            }
-            try {
-                ticket.happened();
-            } catch (Throwable memory) {
-                why.addSuppressed(memory);
-            } finally {
-                promise.setFailure(why);
-            }
-        }
+    private static MessagePiece piece(ByteBuf header, IoVec bytes, long from, long to, Sending message) {
+        return new MessagePiece(header, bytes.slice(from, to - from), message);
     }
 }

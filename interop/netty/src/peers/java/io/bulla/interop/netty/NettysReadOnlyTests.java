@@ -4,7 +4,6 @@ package io.bulla.interop.netty;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.SendTicket;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ReadOnlyDirectByteBufferBufTest;
 import java.lang.foreign.MemorySegment;
@@ -19,6 +18,6 @@ class NettysReadOnlyTests extends ReadOnlyDirectByteBufferBufTest {
     protected ByteBuf buffer(ByteBuffer bytes) {
         SealedBuffer sealed =
                 BufferBuilder.create(memory).put(MemorySegment.ofBuffer(bytes)).seal();
-        return new RegionByteBuf(sealed.iovec().asByteBuffers()[0], new SendTicket(sealed, 1), false);
+        return new HeldBytes(sealed);
     }
 }

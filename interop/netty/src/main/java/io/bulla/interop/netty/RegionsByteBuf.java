@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.netty;
 
-import io.bulla.refcount.SendTicket;
+import io.bulla.iovec.IoVec;
 import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -10,6 +10,7 @@ import io.netty.util.IllegalReferenceCountException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -19,35 +20,57 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 import org.jspecify.annotations.Nullable;
 
-/// One sealed region as Netty sees it: read-only, and one event of the send's ticket once it has no holder.
+/// Sealed regions as Netty sees them: read-only, with one count, whose end lets go of what holds the memory.
 ///
-/// The count is the region's own, not that of the message it goes out in: Netty and its users keep parts of a
-/// message after they released the message, and what they keep has to keep the memory.
-final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
+/// Views are made when a transport asks for them, so that a write costs one object whatever the number of regions.
+abstract class RegionsByteBuf extends AbstractReferenceCountedByteBuf {
 
-    private static final ByteBuffer FREED = ByteBuffer.allocate(0).asReadOnlyBuffer();
+    // an object of its own, which no vector of a buffer is
+    private static final IoVec FREED = IoVec.empty().keeping("freed");
 
-    private final SendTicket ticket;
+    private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0).asReadOnlyBuffer();
+
     private final boolean reused;
     // plain: who reads beside the last release looks again, in `read`
-    private ByteBuffer view;
+    private IoVec bytes;
 
-    /// @param view read-only and big-endian, from its position to its limit
-    /// @param ticket told when the region has no holder any more
-    /// @param reused whether the memory may be another buffer's after that
-    RegionByteBuf(ByteBuffer view, SendTicket ticket, boolean reused) {
-        super(view.remaining());
-        this.view = view.position() == 0 ? view : view.slice();
-        this.ticket = ticket;
-        this.reused = reused;
+    /// @param before bytes that the subclass has before the regions
+    /// @param bytes of a handle; what holds it is let go once this has no holder any more
+    RegionsByteBuf(int before, IoVec bytes) {
+        super(Math.toIntExact(before + bytes.byteSize()));
+        this.reused = bytes.isStamped();
+        // the handle is held until the last view is let go
+        this.bytes = bytes.lent();
         setIndex(0, maxCapacity());
     }
 
     @Override
-    protected void deallocate() {
+    protected final void deallocate() {
         // also for those who have switched Netty's own check off
-        view = FREED;
-        ticket.happened();
+        bytes = FREED;
+        letGo();
+    }
+
+    /// Nothing reads the memory through this any more. Once.
+    abstract void letGo();
+
+    /// The bytes that the subclass has before the regions.
+    int before() {
+        return 0;
+    }
+
+    /// The byte at an index below [#before()].
+    byte byteBefore(int index) {
+        throw new IndexOutOfBoundsException("nothing is before the regions: index=" + index);
+    }
+
+    /// A view of some of the bytes before the regions.
+    ByteBuffer viewBefore(int index, int length) {
+        throw new IndexOutOfBoundsException("nothing is before the regions: index=" + index + " length=" + length);
+    }
+
+    boolean isDirectBefore() {
+        return true;
     }
 
     @Override
@@ -88,12 +111,17 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public boolean isDirect() {
-        return view.isDirect();
+        IoVec all = bytes;
+        boolean direct = isDirectBefore();
+        for (int i = all.regionCount() - 1; i >= 0 && direct; i--) {
+            direct = all.region(i).isNative();
+        }
+        return direct;
     }
 
     @Override
     public boolean isContiguous() {
-        return true;
+        return nioBufferCount() <= 1;
     }
 
     @Override
@@ -114,14 +142,19 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected byte _getByte(int index) {
-        byte value = view.get(index);
+        int at = index - before();
+        byte value = at >= 0 ? bytes.getByte(at) : byteBefore(index);
         read();
         return value;
     }
 
     @Override
     protected short _getShort(int index) {
-        short value = view.getShort(index);
+        int at = index - before();
+        if (at < 0) {
+            return (short) (_getByte(index) << Byte.SIZE | _getByte(index + 1) & 0xff);
+        }
+        short value = bytes.getShort(at);
         read();
         return value;
     }
@@ -143,7 +176,11 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected int _getInt(int index) {
-        int value = view.getInt(index);
+        int at = index - before();
+        if (at < 0) {
+            return _getShort(index) << Short.SIZE | _getShort(index + Short.BYTES) & 0xffff;
+        }
+        int value = bytes.getInt(at);
         read();
         return value;
     }
@@ -155,7 +192,11 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected long _getLong(int index) {
-        long value = view.getLong(index);
+        int at = index - before();
+        if (at < 0) {
+            return (long) _getInt(index) << Integer.SIZE | _getInt(index + Integer.BYTES) & 0xffff_ffffL;
+        }
+        long value = bytes.getLong(at);
         read();
         return value;
     }
@@ -168,7 +209,12 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
         checkDstIndex(index, length, targetIndex, target.capacity());
-        target.setBytes(targetIndex, nioBuffer(index, length));
+        int at = targetIndex;
+        for (ByteBuffer view : nioBuffers(index, length)) {
+            int size = view.remaining();
+            target.setBytes(at, view);
+            at += size;
+        }
         read();
         return this;
     }
@@ -176,14 +222,14 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     @Override
     public ByteBuf getBytes(int index, byte[] target, int targetIndex, int length) {
         checkDstIndex(index, length, targetIndex, target.length);
-        view.get(index, target, targetIndex, length);
-        read();
-        return this;
+        return getBytes(index, ByteBuffer.wrap(target, targetIndex, length));
     }
 
     @Override
     public ByteBuf getBytes(int index, ByteBuffer target) {
-        target.put(nioBuffer(index, target.remaining()));
+        for (ByteBuffer view : nioBuffers(index, target.remaining())) {
+            target.put(view);
+        }
         read();
         return this;
     }
@@ -202,21 +248,26 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public int getBytes(int index, GatheringByteChannel target, int length) throws IOException {
-        return target.write(nioBuffer(index, length));
+        return Math.toIntExact(target.write(nioBuffers(index, length)));
     }
 
     @Override
     public int getBytes(int index, FileChannel target, long position, int length) throws IOException {
-        return target.write(nioBuffer(index, length), position);
+        int written = 0;
+        for (ByteBuffer view : nioBuffers(index, length)) {
+            while (view.hasRemaining()) {
+                written += target.write(view, position + written);
+            }
+        }
+        return written;
     }
 
     @Override
     public ByteBuf copy(int index, int length) {
-        ByteBuffer bytes = nioBuffer(index, length);
+        checkIndex(index, length);
         ByteBuf copy = alloc().directBuffer(length, maxCapacity());
         try {
-            copy.writeBytes(bytes);
-            read();
+            getBytes(index, copy.writerIndex(length), 0, length);
             return copy;
         } catch (Throwable failure) {
             copy.release();
@@ -227,10 +278,10 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
     /// Looks again, after a read of memory that may be another buffer's by now.
     private void read() {
         if (reused) {
-            // acquire: Generation 1, with the view in place of the stamp; deallocate changes it before the
+            // acquire: Generation 1, with the bytes in place of the stamp; deallocate changes it before the
             // handle is closed
             VarHandle.acquireFence();
-            if (view == FREED) {
+            if (bytes == FREED) {
                 throw new IllegalReferenceCountException(0);
             }
         }
@@ -238,24 +289,62 @@ final class RegionByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public int nioBufferCount() {
-        return 1;
+        return (before() > 0 ? 1 : 0) + bytes.regionCount();
     }
 
+    /// A view; of bytes that lie in several regions a copy, as of Netty's own buffers of several parts.
     @Override
     public ByteBuffer nioBuffer(int index, int length) {
-        checkIndex(index, length);
-        return view.slice(index, length);
+        IoVec all = bytes;
+        if (before() == 0 && all.regionCount() == 1) {
+            checkIndex(index, length);
+            return view(all.region(0), index, length);
+        }
+        ByteBuffer[] views = nioBuffers(index, length);
+        if (views.length == 1) {
+            return views[0];
+        }
+        ByteBuffer whole = ByteBuffer.allocate(length);
+        for (ByteBuffer view : views) {
+            whole.put(view);
+        }
+        read();
+        return whole.flip().asReadOnlyBuffer();
     }
 
-    /// A fresh one, as [#nioBuffer]: parts of one region may be written by several threads.
+    /// A fresh one, as [#nioBuffer]: parts of one buffer may be written by several threads.
     @Override
     public ByteBuffer internalNioBuffer(int index, int length) {
         return nioBuffer(index, length);
     }
 
+    /// Fresh ones, of the regions that the range lies in.
     @Override
     public ByteBuffer[] nioBuffers(int index, int length) {
-        return new ByteBuffer[] {nioBuffer(index, length)};
+        checkIndex(index, length);
+        IoVec all = bytes;
+        int headed = Math.clamp(before() - (long) index, 0, length);
+        long from = (long) index + headed - before();
+        long rest = length - headed;
+        int first = rest == 0 ? 0 : all.regionAt(from);
+        int regions = rest == 0 ? 0 : all.regionAt(from + rest - 1) - first + 1;
+        int extra = headed > 0 || rest == 0 ? 1 : 0;
+        ByteBuffer[] views = new ByteBuffer[extra + regions];
+        if (extra > 0) {
+            views[0] = headed > 0 ? viewBefore(index, headed) : NOTHING.duplicate();
+        }
+        for (int i = 0; i < regions; i++) {
+            MemorySegment region = all.region(first + i);
+            long skip = Math.max(0, from - all.regionStart(first + i));
+            long size = Math.min(rest, region.byteSize() - skip);
+            views[extra + i] = view(region, skip, size);
+            rest -= size;
+        }
+        return views;
+    }
+
+    private static ByteBuffer view(MemorySegment region, long skip, long size) {
+        return (size == region.byteSize() ? region : region.asSlice(skip, size)).asByteBuffer();
     }
 
     @Override

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.refcount.SendTicket;
 import io.bulla.testkit.NoOpenHandles;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /// A region reads as Netty's own buffer of the same bytes does.
 @ExtendWith(NoOpenHandles.class)
-class RegionByteBufTest {
+class RegionsByteBufTest {
 
     private static final int BYTES = 20_000;
 
@@ -39,7 +38,7 @@ class RegionByteBufTest {
         }
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, BYTES)) {
             SealedBuffer buffer = builder.put(bytes).seal();
-            region = new RegionByteBuf(buffer.iovec().asByteBuffers()[0], new SendTicket(buffer, 1), false);
+            region = new HeldBytes(buffer);
         }
     }
 
