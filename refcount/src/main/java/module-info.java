@@ -9,6 +9,8 @@ module io.bulla.refcount {
     exports io.bulla.refcount.internal to
             io.bulla.buffer,
             io.bulla.pool,
+            io.bulla.fanout,
             io.bulla.fabric,
-            io.bulla.registration;
+            io.bulla.registration,
+            io.bulla.interop.websocket;
 }

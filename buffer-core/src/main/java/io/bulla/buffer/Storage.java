@@ -155,12 +155,8 @@ sealed interface Storage {
     static @Nullable Throwable closeAll(@Nullable SealedBuffer[] handles, @Nullable Throwable before) {
         @Nullable Throwable failure = before;
         for (SealedBuffer each : handles) {
-            try {
-                if (each != null) {
-                    each.close();
-                }
-            } catch (Throwable e) {
-                failure = Failures.join(failure, e);
+            if (each != null) {
+                failure = Failures.close(each, failure);
             }
         }
         return failure;

@@ -2,6 +2,7 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.Function;
@@ -36,7 +37,7 @@ final class Audience {
         try {
             return new Subscription(subscriber, bound, totals, turns, owner, own);
         } catch (Throwable failure) {
-            Closing.closeAll(own, failure);
+            Failures.closeAll(own, failure);
             throw failure;
         }
     }
@@ -49,9 +50,9 @@ final class Audience {
         try {
             subscription.leave();
         } catch (Throwable another) {
-            joined = Closing.joined(joined, another);
+            joined = Failures.join(joined, another);
         }
-        Closing.rethrow(joined);
+        Failures.rethrow(joined);
         throw new AssertionError(joined);
     }
 
@@ -80,10 +81,10 @@ final class Audience {
                     end(one, why);
                 }
             } catch (Throwable another) {
-                failure = Closing.joined(failure, another);
+                failure = Failures.join(failure, another);
             }
         }
-        Closing.rethrow(failure);
+        Failures.rethrow(failure);
     }
 
     FanoutFigures figures() {

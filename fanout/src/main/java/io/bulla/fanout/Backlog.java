@@ -2,6 +2,7 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +103,7 @@ sealed interface Backlog {
         public @Nullable Throwable close(@Nullable Throwable failure) {
             @Nullable Throwable joined = failure;
             for (int i = 0; i < count; i++) {
-                joined = Closing.close(get(i), joined);
+                joined = Failures.close(get(i), joined);
             }
             return joined;
         }
@@ -169,7 +170,7 @@ sealed interface Backlog {
             @Nullable Throwable joined = failure;
             if (waiting != null) {
                 for (SealedBuffer one : waiting.values()) {
-                    joined = Closing.close(one, joined);
+                    joined = Failures.close(one, joined);
                 }
             }
             return joined;

@@ -2,6 +2,7 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
@@ -30,7 +31,7 @@ final class FirstMessages {
             messages.forEach(message -> shared.add(message.share()));
             return shared;
         } catch (Throwable failure) {
-            Closing.closeAll(shared, failure);
+            Failures.closeAll(shared, failure);
             throw failure;
         }
     }
@@ -43,6 +44,6 @@ final class FirstMessages {
             last = handles;
             handles = Subscription.NONE;
         }
-        return Closing.closeAll(last, failure);
+        return Failures.closeAll(last, failure);
     }
 }

@@ -2,6 +2,7 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -113,7 +114,7 @@ public final class Subscription {
         } finally {
             inside.exit();
         }
-        Closing.rethrow(order.onCallsOver(failure));
+        Failures.rethrow(order.onCallsOver(failure));
     }
 
     private synchronized boolean isMineToSend() {
@@ -164,11 +165,11 @@ public final class Subscription {
             notifyAll();
         }
         count(reason, lost);
-        @Nullable Throwable failure = waiting.close(Closing.closeAll(unsent, tellOwner(null)));
+        @Nullable Throwable failure = waiting.close(Failures.closeAll(unsent, tellOwner(null)));
         if (mine) {
             failure = closeTransport(failure);
         }
-        Closing.rethrow(failure);
+        Failures.rethrow(failure);
     }
 
     private void count(End reason, int lost) {
@@ -301,12 +302,12 @@ public final class Subscription {
         try {
             fail(failure);
         } catch (Throwable another) {
-            joined = Closing.joined(joined, another);
+            joined = Failures.join(joined, another);
         }
         if (mine) {
             joined = closeTransport(joined);
         }
-        Closing.rethrow(joined);
+        Failures.rethrow(joined);
         throw new AssertionError(joined);
     }
 
@@ -330,7 +331,7 @@ public final class Subscription {
             step = step(refused);
         }
         if (step == Step.CLOSE) {
-            Closing.rethrow(closeTransport(null));
+            Failures.rethrow(closeTransport(null));
         }
     }
 
@@ -419,7 +420,7 @@ public final class Subscription {
         } catch (RuntimeException over) {
             // the peer was faster: the transport is closed already
         } catch (Throwable another) {
-            joined = Closing.joined(joined, another);
+            joined = Failures.join(joined, another);
         }
         return joined;
     }
@@ -429,7 +430,7 @@ public final class Subscription {
             owner.onLeft();
             return failure;
         } catch (Throwable another) {
-            return Closing.joined(failure, another);
+            return Failures.join(failure, another);
         }
     }
 

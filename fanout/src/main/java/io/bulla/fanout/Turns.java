@@ -2,6 +2,7 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -81,7 +82,7 @@ final class Turns implements Order {
         } else if (!turn.tryLock()) {
             int count = putOff(key, message);
             // the other thread may have left meanwhile
-            Closing.rethrow(onCallsOver(null));
+            Failures.rethrow(onCallsOver(null));
             return count;
         }
         int count = 0;
@@ -97,7 +98,7 @@ final class Turns implements Order {
         if (failure instanceof InterruptedException interrupted) {
             throw interrupted;
         }
-        Closing.rethrow(failure);
+        Failures.rethrow(failure);
         return count;
     }
 
@@ -107,7 +108,7 @@ final class Turns implements Order {
         try {
             Roll.Look look = audience.apply(key).look();
             awaitRoom(look, message.byteSize());
-            Closing.rethrow(sendLater(send(look, key, message, null)));
+            Failures.rethrow(sendLater(send(look, key, message, null)));
             return look.count();
         } finally {
             inside.exit();
@@ -167,7 +168,7 @@ final class Turns implements Order {
                     one.offer(key, message);
                 }
             } catch (Throwable another) {
-                joined = Closing.joined(joined, another);
+                joined = Failures.join(joined, another);
             }
         }
         return joined;
@@ -185,7 +186,7 @@ final class Turns implements Order {
                     joined = send(look, next.key, own, joined);
                 }
             } catch (Throwable another) {
-                joined = Closing.joined(joined, another);
+                joined = Failures.join(joined, another);
             }
         }
         return joined;

@@ -197,7 +197,9 @@ class FanoutTest {
             publisher.join();
             assertEquals(numbers(0, 3), slow.got);
             assertEquals(0, feed.figures().droppedMessages());
-            assertEquals(1, feed.figures().waits());
+            // the last one, too, if the one before it is not sent yet
+            long waits = feed.figures().waits();
+            assertTrue(waits == 1 || waits == 2, () -> "waits=" + waits);
         }
     }
 

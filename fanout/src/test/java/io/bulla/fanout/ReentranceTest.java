@@ -45,6 +45,26 @@ class ReentranceTest {
     }
 
     @Test
+    void messagesFromWithinOneSendKeepTheirOrder(MemorySource memory) {
+        Line asking = new Line();
+        Line other = new Line();
+        try (Fanout feed = Fanout.builder().build()) {
+            feed.subscribe(asking);
+            feed.subscribe(other);
+            asking.whileSending = () -> {
+                if (asking.got.size() == 1) {
+                    for (int number = 1; number < 4; number++) {
+                        Line.publish(feed, memory, number);
+                    }
+                }
+            };
+            Line.publish(feed, memory, 0);
+            assertEquals(FanoutTest.numbers(0, 4), asking.got);
+            assertEquals(FanoutTest.numbers(0, 4), other.got);
+        }
+    }
+
+    @Test
     void publishFromWithinIsReadyAndCloseHasOneOrderForAll(MemorySource memory) {
         Line before = new Line();
         Line asking = new Line();

@@ -33,6 +33,33 @@ public final class Failures {
         return first;
     }
 
+    /// Closes one of several things.
+    ///
+    /// @param each what is closed
+    /// @param before what failed before it, or `null`
+    /// @return the first failure, with what this close throws
+    public static @Nullable Throwable close(AutoCloseable each, @Nullable Throwable before) {
+        try {
+            each.close();
+            return before;
+        } catch (Throwable failure) {
+            return join(before, failure);
+        }
+    }
+
+    /// Closes several things, each of them whatever another one throws.
+    ///
+    /// @param all what is closed
+    /// @param before what failed before them, or `null`
+    /// @return the first failure, with the others behind it
+    public static @Nullable Throwable closeAll(Iterable<? extends AutoCloseable> all, @Nullable Throwable before) {
+        @Nullable Throwable joined = before;
+        for (AutoCloseable each : all) {
+            joined = close(each, joined);
+        }
+        return joined;
+    }
+
     /// Throws what was joined, if there was a failure.
     ///
     /// @param failure of steps that declare no checked exception

@@ -3,7 +3,8 @@
 /// do not count, it may change at any time.
 ///
 /// - [OwnThread][io.bulla.refcount.internal.OwnThread] is how each module makes a thread of its own.
-/// - [Failures][io.bulla.refcount.internal.Failures] joins what the steps of a batch throw.
+/// - [Failures][io.bulla.refcount.internal.Failures] joins what the steps of a batch throw, and closes
+///   several things.
 @NullMarked
 package io.bulla.refcount.internal;
 

@@ -182,7 +182,11 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat()
                 .resideOutsideOfPackages(
-                        "java..", "org.jspecify.annotations", "io.bulla.refcount", "io.bulla.buffer", "io.bulla.fanout")
+                        "java..",
+                        "org.jspecify.annotations",
+                        "io.bulla.refcount..",
+                        "io.bulla.buffer",
+                        "io.bulla.fanout")
                 .check(CLASSES);
     }
 

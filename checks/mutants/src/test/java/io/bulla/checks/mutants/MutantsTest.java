@@ -91,6 +91,7 @@ class MutantsTest {
                                 "iovec",
                                 "buffer-core",
                                 "pool",
+                                "fanout",
                                 "native/posix",
                                 "native/registration",
                                 "runtime/oob")

@@ -2,7 +2,9 @@
 package io.bulla.interop.websocket;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,33 +22,12 @@ final class Parts {
         } catch (Throwable why) {
             failure = why;
         }
-        for (SealedBuffer each : parts) {
-            failure = closed(each, failure);
+        failure = Failures.closeAll(parts, failure);
+        if (made != null && failure != null) {
+            failure = Failures.close(made, failure);
         }
-        if (made != null && failure == null) {
-            return made;
-        }
-        if (made != null) {
-            failure = closed(made, failure);
-        }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        // suppliers and handles throw nothing else
-        throw (RuntimeException) failure;
-    }
-
-    /// @return the first failure, the others with it
-    private static @Nullable Throwable closed(AutoCloseable handle, @Nullable Throwable before) {
-        try {
-            handle.close();
-            return before;
-        } catch (Throwable why) {
-            if (before == null || before == why) {
-                return why;
-            }
-            before.addSuppressed(why);
-            return before;
-        }
+        // suppliers and handles declare no checked exception
+        Failures.rethrow(failure);
+        return Objects.requireNonNull(made, "made");
     }
 }

@@ -13,7 +13,6 @@ import io.bulla.testkit.FaultScene;
 import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.FaultySource;
 import io.bulla.testkit.FaultyTrace;
-import io.netty.channel.Channel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -116,42 +115,6 @@ class OobFaultTest {
         };
     }
 
-    private record Faulty(FaultPoints points, Routing shape) implements Routing {
-
-        @Override
-        public int[] children(int rank, int origin, int size) {
-            points.reach("Routing.children");
-            return shape.children(rank, origin, size);
-        }
-
-        @Override
-        public int parent(int rank, int origin, int size) {
-            points.reach("Routing.parent");
-            return shape.parent(rank, origin, size);
-        }
-    }
-
-    private record FragileSecurity(FaultPoints points) implements Security {
-
-        @Override
-        public void secure(Channel channel, boolean connecting, int expectedPeer) throws IOException {
-            points.reach("Security.secure");
-            PLAIN.secure(channel, connecting, expectedPeer);
-        }
-
-        @Override
-        public int peerOf(Channel channel) throws IOException {
-            points.reach("Security.peerOf");
-            return PLAIN.peerOf(channel);
-        }
-
-        @Override
-        public String name() {
-            points.reach("Security.name");
-            return PLAIN.name();
-        }
-    }
-
     /// Nodes of one step; their memory and security do not fail where they are not fragile.
     private static final class World implements AutoCloseable {
 
@@ -163,15 +126,12 @@ class OobFaultTest {
 
         World(FaultScene scene, int nodes, boolean shared, boolean fragile) throws IOException {
             this.points = scene.points();
-            Routing routing = shared ? new Radix(1) : new Faulty(points, new Radix(1));
+            Routing routing = shared ? new Radix(1) : new FaultDoubles.Shape(points, new Radix(1));
             try {
                 for (int bytes : BYTES) {
                     messages.add(message(scene, bytes));
                 }
-                cluster.directory = peer -> {
-                    points.reach("PeerDirectory.addressOf");
-                    return cluster.address(peer);
-                };
+                cluster.directory = new FaultDoubles.Directory(points, cluster::address);
                 cluster.start(nodes, setup -> {
                     setup.peerTimeout(PATIENCE).routing(routing).onPeerLost((peer, cause) -> {
                         cluster.lost.add(peer + " " + cause.getMessage());
@@ -179,14 +139,11 @@ class OobFaultTest {
                     });
                     if (fragile) {
                         setup.memory(new FaultySource(points, cluster.source, new FaultyTrace(points, cluster.handles)))
-                                .security(new FragileSecurity(points));
+                                .security(new FaultDoubles.Protection(points, PLAIN, null));
                     }
                     return shared
                             ? setup
-                            : setup.sends(message -> {
-                                points.reach("SendPolicy.outgoing");
-                                return message.share();
-                            });
+                            : setup.sends(new FaultDoubles.Policy(points));
                 });
             } catch (Throwable failure) {
                 close();
