@@ -9,6 +9,7 @@ module io.bulla.refcount {
     exports io.bulla.refcount.internal to
             io.bulla.buffer,
             io.bulla.pool,
+            io.bulla.posix,
             io.bulla.fabric,
             io.bulla.registration;
 }
