@@ -16,5 +16,7 @@ module io.bulla.buffer {
             io.bulla.pack,
             io.bulla.pool,
             io.bulla.interop.agrona,
-            io.bulla.registration;
+            io.bulla.posix,
+            io.bulla.registration,
+            io.bulla.runtime.oob;
 }

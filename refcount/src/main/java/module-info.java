@@ -10,6 +10,7 @@ module io.bulla.refcount {
             io.bulla.buffer,
             io.bulla.pool,
             io.bulla.fanout,
+            io.bulla.posix,
             io.bulla.fabric,
             io.bulla.registration,
             io.bulla.interop.websocket;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.lending;
 
+import io.bulla.buffer.internal.FlightGate;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -19,19 +19,11 @@ import org.jspecify.annotations.Nullable;
 /// dropped: what it tells of has happened, or goes on.
 final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
-
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    private static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
 
     /// An event that runs until the lease ends; `null` when no recording runs.
     static @Nullable Lent lending(String borrower, long slab, long bytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Lent event = new Lent();
                 if (event.isEnabled()) {
@@ -61,7 +53,7 @@ final class FlightEvents {
     }
 
     static void refused(String borrower, long bytes, int leases, long leasedBytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Refused event = new Refused();
                 if (event.isEnabled()) {
@@ -78,7 +70,7 @@ final class FlightEvents {
     }
 
     static void quarantined(String borrower, int leases, long bytes, String why) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Quarantined event = new Quarantined();
                 if (event.isEnabled()) {
@@ -96,7 +88,7 @@ final class FlightEvents {
 
     /// An event that runs until all that the borrower had is closed; `null` when no recording runs.
     static @Nullable Ended ending(String borrower, long bytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             try {
                 Ended event = new Ended();
                 if (event.isEnabled()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.internal.calls;
 
+import io.bulla.refcount.internal.OwnThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// It starts with the first thing to free, and ends when it has had nothing to do for a second. It belongs to no
-/// caller: not to its thread group, not to its class loader. No interrupt and no error ends it, and if it cannot
+/// caller ([OwnThread]). No interrupt and no error ends it, and if it cannot
 /// start, the caller frees in its place. Handing over allocates nothing, so it works while memory runs out.
 ///
 /// Ordering
@@ -217,10 +218,7 @@ public final class Unmapper {
             return true;
         }
         try {
-            Thread next = new Thread(outermost(), this::run, name, 0, false);
-            next.setDaemon(true);
-            next.setPriority(Thread.NORM_PRIORITY);
-            next.setContextClassLoader(null);
+            Thread next = OwnThread.of(name, this::run);
             if (thread.compareAndSet(current, next)) {
                 try {
                     starting.accept(next);
@@ -233,14 +231,6 @@ public final class Unmapper {
         } catch (Throwable noThread) {
             return false;
         }
-    }
-
-    private static ThreadGroup outermost() {
-        ThreadGroup group = Thread.currentThread().getThreadGroup();
-        while (group.getParent() != null) {
-            group = group.getParent();
-        }
-        return group;
     }
 
     private void run() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.core;
 
+import io.bulla.buffer.internal.FlightGate;
 import io.bulla.runtime.oob.Message;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
-import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -17,17 +17,9 @@ import org.jspecify.annotations.Nullable;
 /// Without the module `jdk.jfr`, or without a recording, nothing happens here.
 public final class FlightEvents {
 
-    private static final boolean PRESENT =
-            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
-
     private FlightEvents() {}
 
-    /// Also false while the recorder was never started, so that its classes are not loaded for nothing.
-    public static boolean isOn() {
-        return PRESENT && FlightRecorder.isInitialized();
-    }
-
-    /// A send is over: acknowledged, or why not. To be called if [#isOn].
+    /// A send is over: acknowledged, or why not. To be called if the [FlightGate] is open.
     public static void sent(int rank, int peer, int tag, long bytes, int attempts, long ageNanos, String outcome) {
         SendEvent event = new SendEvent();
         if (event.isEnabled()) {
@@ -43,7 +35,7 @@ public final class FlightEvents {
     }
 
     public static void received(int rank, int peer, Message message, long bytes) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             ReceiveEvent event = new ReceiveEvent();
             if (event.isEnabled()) {
                 event.rank = rank;
@@ -57,7 +49,7 @@ public final class FlightEvents {
     }
 
     public static void failed(int rank, int peer, @Nullable String why) {
-        if (isOn()) {
+        if (FlightGate.isOpen()) {
             FailureEvent event = new FailureEvent();
             if (event.isEnabled()) {
                 event.rank = rank;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.buffer.internal.FlightGate;
 import io.bulla.runtime.oob.Delivery;
 import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerFailedException;
@@ -164,7 +165,7 @@ final class Outbound {
 
     /// It holds nothing any more.
     private void over(PendingSend send, String outcome) {
-        if (FlightEvents.isOn()) {
+        if (FlightGate.isOpen()) {
             long age = send.ageNanos(context.now());
             FlightEvents.sent(context.rank(), core.rank, send.tag, send.bytes, send.attempts, age, outcome);
         }
