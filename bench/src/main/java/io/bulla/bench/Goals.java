@@ -17,6 +17,7 @@ import io.bulla.bench.goals.RegistrationGoals;
 import io.bulla.bench.goals.Results;
 import io.bulla.bench.goals.Rounds;
 import io.bulla.bench.goals.SharedGoals;
+import io.bulla.bench.goals.WebSocketGoals;
 import io.bulla.bench.numbers.Machine;
 import io.bulla.bench.pages.Curve;
 import io.bulla.bench.pages.Curves;
@@ -94,7 +95,8 @@ public final class Goals implements Callable<Integer> {
             "oob-xcast-64-4m-reused",
             "pool-burst-",
             "registration-",
-            "shared-");
+            "shared-",
+            "websocket-");
 
     @Option(
             names = "--only",
@@ -163,6 +165,7 @@ public final class Goals implements Callable<Integer> {
         groups.put("oob", OobGoals.all());
         groups.put("checkpoint", CheckpointGoals.all());
         groups.put("grpc", GrpcGoals.all());
+        groups.put("websocket", WebSocketGoals.all());
         return groups;
     }
 

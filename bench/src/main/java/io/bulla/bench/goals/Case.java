@@ -3,6 +3,7 @@ package io.bulla.bench.goals;
 
 import io.bulla.bench.numbers.Medians;
 import io.bulla.bench.oob.Effort;
+import io.bulla.bench.programs.ProgramOutput;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package io.bulla.bench.goals;
 
 import io.bulla.bench.programs.DirectWrites;
 import io.bulla.bench.programs.FirstSend;
+import io.bulla.bench.programs.ProgramOutput;
 import io.bulla.bench.registration.BulkStream;
 import io.bulla.bench.registration.LinkPingPong;
 import io.bulla.bench.registration.RegistrationBenchmark;

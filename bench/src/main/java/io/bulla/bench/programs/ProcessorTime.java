@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
 
 /// What the process has taken of the processors, finer than the hundredths of a second that the JDK tells.
 @SuppressWarnings("restricted")
-final class ProcessorTime {
+public final class ProcessorTime {
 
     private static final int CLOCK_PROCESS_CPUTIME_ID = 2;
     private static final long NANOS = 1_000_000_000;
@@ -26,7 +26,7 @@ final class ProcessorTime {
     private ProcessorTime() {}
 
     /// All threads of the process, those of the kernel that work for it included.
-    static synchronized long nanos() {
+    public static synchronized long nanos() {
         try {
             if ((int) CLOCK_GETTIME.invokeExact(CLOCK_PROCESS_CPUTIME_ID, TIME) != 0) {
                 throw new IllegalStateException("no clock of the process");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.bench.goals;
+package io.bulla.bench.programs;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /// How a program ended, and what it printed.
-record ProgramOutput(int status, List<String> lines) {
+public record ProgramOutput(int status, List<String> lines) {
 
-    static ProgramOutput of(List<String> command) throws IOException, InterruptedException {
+    public static ProgramOutput of(List<String> command) throws IOException, InterruptedException {
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
@@ -16,7 +16,7 @@ record ProgramOutput(int status, List<String> lines) {
         return new ProgramOutput(process.waitFor(), lines);
     }
 
-    String lastLine() {
+    public String lastLine() {
         return lines.isEmpty() ? "" : lines.getLast();
     }
 }

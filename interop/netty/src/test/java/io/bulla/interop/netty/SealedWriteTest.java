@@ -150,6 +150,25 @@ class SealedWriteTest extends EmbeddedSends {
         assertEquals(0, handles.open());
     }
 
+    /// The ends of the pipeline are what they were when it was looked at.
+    @Test
+    void encoderThatComesBetweenOtherHandlersIsSeen() {
+        channel.pipeline().addFirst("first", new ChannelOutboundHandlerAdapter());
+        channel.pipeline().addLast(new ChannelOutboundHandlerAdapter());
+        SealedWrite.write(channel, header(), buffer(10));
+        channel.<ByteBuf>readOutbound().release();
+        for (ChannelHandler framing :
+                new ChannelHandler[] {new WebSocket13FrameEncoder(false), new WebSocketServerProtocolHandler("/")}) {
+            channel.pipeline().addAfter("first", "ws", framing);
+            SealedBuffer buffer = buffer(10);
+            assertThrows(IllegalStateException.class, () -> SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, buffer));
+            assertNull(channel.readOutbound());
+            channel.pipeline().remove("ws");
+            SealedWrite.write(channel, header(), buffer(10));
+            channel.<ByteBuf>readOutbound().release();
+        }
+    }
+
     private static ByteBuf header() {
         return Unpooled.directBuffer(4).writeInt(0xcafe);
     }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.bench.websocket;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/// What is measured beside each other: `deflate bytes=2048`.
+///
+/// @param kind `plain`, `deflate` or `tls`
+/// @param bytes of the text
+record Cell(String kind, int bytes) {
+
+    private static final Pattern WANTED = Pattern.compile("(plain|deflate|tls) bytes=(\\d+) .*");
+
+    /// @param wanted as `deflate bytes=2048 prepared-cpu`
+    static Set<Cell> of(List<String> wanted) {
+        Set<Cell> cells = new LinkedHashSet<>();
+        for (String each : wanted) {
+            Matcher matcher = WANTED.matcher(each);
+            if (!matcher.matches()) {
+                throw new IllegalArgumentException("not a number that can be measured: " + each);
+            }
+            cells.add(new Cell(matcher.group(1), Integer.parseInt(matcher.group(2))));
+        }
+        return cells;
+    }
+
+    boolean isCompressed() {
+        return kind.equals("deflate");
+    }
+
+    /// Bytes that are framed already cannot be compressed by Netty.
+    List<Way> ways() {
+        List<Way> ways = new ArrayList<>(List.of(Way.values()));
+        if (isCompressed()) {
+            ways.remove(Way.RAW);
+        }
+        return ways;
+    }
+
+    @Override
+    public String toString() {
+        return kind + " bytes=" + bytes;
+    }
+}
