@@ -141,9 +141,7 @@ class OobFaultTest {
                         setup.memory(new FaultySource(points, cluster.source, new FaultyTrace(points, cluster.handles)))
                                 .security(new FaultDoubles.Protection(points, PLAIN, null));
                     }
-                    return shared
-                            ? setup
-                            : setup.sends(new FaultDoubles.Policy(points));
+                    return shared ? setup : setup.sends(new FaultDoubles.Policy(points));
                 });
             } catch (Throwable failure) {
                 close();
