@@ -359,6 +359,11 @@ class ClosingFailureTest {
     }
 
     @Test
+    void statsThatAreLostHaveAnEnd() throws Exception {
+        lost(node -> assertEquals(List.of(), node.stats()));
+    }
+
+    @Test
     void sendThatIsLostHasAnEnd() throws Exception {
         lost(node -> {
             try (SealedBuffer message = SealedBuffer.adopt(Arena.ofAuto().allocate(10), () -> {})) {

@@ -7,7 +7,6 @@ import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 
@@ -72,13 +71,19 @@ public final class PeerCalls {
             return node.peers().stats();
         }
         CompletableFuture<List<PeerStats>> stats = new CompletableFuture<>();
-        try {
-            node.eventLoop()
-                    .execute(() -> stats.complete(
-                            node.context().isClosed() ? List.of() : node.peers().stats()));
-        } catch (RejectedExecutionException loopIsDown) {
-            return List.of();
-        }
+        node.context()
+                .onLoop(
+                        () -> {
+                            try {
+                                stats.complete(
+                                        node.context().isClosed()
+                                                ? List.of()
+                                                : node.peers().stats());
+                            } catch (Throwable failure) {
+                                stats.completeExceptionally(failure);
+                            }
+                        },
+                        () -> stats.complete(List.of()));
         return stats.join();
     }
 }
