@@ -58,10 +58,13 @@ class FramesTest {
     @Test
     void reservedBitEndsTheChannelOnce() {
         EmbeddedChannel server = server();
-        for (int i = 0; i < 1000; i++) {
-            ByteBuf text = Unpooled.buffer().writeByte('x');
-            server.writeOneInbound(new TextWebSocketFrame(true, 1 << i % 3, text));
-            assertEquals(0, text.refCnt());
+        Object[] all = new Object[1000];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = new TextWebSocketFrame(true, 1 << i % 3, Unpooled.buffer().writeByte('x'));
+        }
+        server.writeInbound(all);
+        for (Object each : all) {
+            assertEquals(0, ReferenceCountUtil.refCnt(each));
         }
         assertNull(server.readInbound());
         List<WebSocketFrame> out = frames(server);
