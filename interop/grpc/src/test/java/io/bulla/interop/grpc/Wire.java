@@ -97,6 +97,14 @@ enum Wire {
         }
     }
 
+    /// A channel that calls nothing and keeps gRPC's event loops: they end a second after their last user, and a call
+    /// that has not been asked for all its messages by then never ends.
+    static ManagedChannel keeper() {
+        return NettyChannelBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 1))
+                .negotiationType(NegotiationType.PLAINTEXT)
+                .build();
+    }
+
     Ends open(ServerServiceDefinition service) throws Exception {
         return open(service, server -> {});
     }
