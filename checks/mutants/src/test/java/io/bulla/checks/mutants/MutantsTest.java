@@ -92,6 +92,7 @@ class MutantsTest {
                                 "buffer-core",
                                 "pool",
                                 "fanout",
+                                "interop/netty",
                                 "native/posix",
                                 "native/registration",
                                 "runtime/oob")
