@@ -120,6 +120,7 @@ class NodeCheckpointTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-XX:-UsePerfData",
                 "-Xmx96m",
                 "--enable-native-access=ALL-UNNAMED",

@@ -167,6 +167,7 @@ class ShareTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
