@@ -36,7 +36,7 @@ final class Sending extends DefaultChannelPromise implements MessagePiece.Holder
     private static final ChannelFutureListener DONE = done -> ((Sending) done).happened();
 
     private final SealedBuffer handle;
-    // one piece, which most messages are, or several; whoever else has this was given it after these were set
+    // one piece, which most messages are, or several; other threads get this after these were set
     private @Nullable MessagePiece whole;
     private List<MessagePiece> pieces = List.of();
 
