@@ -232,8 +232,9 @@ final class WebSocketCalls {
                         case 0 -> told.on(handler, context);
                         case 1 -> told.on(handler, context, "event");
                         case 3 -> {
-                            BinaryWebSocketFrame reserved = new BinaryWebSocketFrame(
-                                    true, 2, channel.alloc().buffer(8));
+                            // a pooled one would be the answer's at once
+                            BinaryWebSocketFrame reserved =
+                                    new BinaryWebSocketFrame(true, 2, io.netty.buffer.Unpooled.buffer(8));
                             told.on(handler, context, reserved);
                             expect(reserved.refCnt() == 0, "the frame is kept");
                         }
