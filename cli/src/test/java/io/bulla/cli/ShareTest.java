@@ -91,15 +91,13 @@ class ShareTest {
 
     @Test
     void everyProcessVerifies() {
-        for (String send : SENDS) {
-            assertEquals(0, run("share", "--processes=3", "--send=" + send, file.toString()), () -> err);
-            assertTrue(
-                    out.matches("every process has the bytes, not yet verified: send=" + send
-                            + " rounds=1 seconds=\\d+\\.\\d{6}\nshare: processes=3 bytes=300000 verified=3"
-                            + " seconds=\\d+\\.\\d{6}\n"),
-                    out);
-            assertEquals("", err);
-        }
+        assertEquals(0, run("share", "--processes=3", file.toString()), () -> err);
+        assertTrue(
+                out.matches("every process has the bytes, not yet verified: send=" + SENDS.getFirst()
+                        + " rounds=1 seconds=\\d+\\.\\d{6}\nshare: processes=3 bytes=300000 verified=3"
+                        + " seconds=\\d+\\.\\d{6}\n"),
+                out);
+        assertEquals("", err);
     }
 
     @Test
@@ -108,6 +106,7 @@ class ShareTest {
             assertEquals(0, run("share", "--processes=2", "--rounds=3", "--send=" + send, file.toString()), () -> err);
             assertTrue(out.contains("send=" + send + " rounds=3 "), out);
             assertTrue(out.contains("share: processes=2 bytes=300000 verified=2 "), out);
+            assertEquals("", err);
         }
     }
 
