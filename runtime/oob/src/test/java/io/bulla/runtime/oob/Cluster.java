@@ -8,10 +8,12 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.IoVec;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteOrder;
@@ -122,25 +124,29 @@ final class Cluster implements AutoCloseable {
 
     /// Bytes that begin with a number, and go on in a way that depends on it.
     SealedBuffer numbered(int number, int bytes) {
-        byte[] rest = new byte[bytes - 4];
-        for (int i = 0; i < rest.length; i++) {
-            rest[i] = (byte) (number * 31 + i * 7 + (i >> 8));
-        }
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, bytes)) {
-            return builder.putInt(number).put(rest).seal();
+            return builder.putInt(number).put(behind(number, bytes - 4)).seal();
         }
     }
 
     /// The number, having looked at all bytes.
     static int number(SealedBuffer buffer) {
         int number = buffer.iovec().get(BIG_INT, 0);
-        for (long i = 0; i < buffer.byteSize() - 4; i++) {
-            byte expected = (byte) (number * 31 + i * 7 + ((int) i >> 8));
-            if (buffer.iovec().get(ValueLayout.JAVA_BYTE, 4 + i) != expected) {
-                throw new AssertionError("wrong byte: number=" + number + " at=" + (4 + i));
-            }
+        IoVec rest = buffer.iovec().slice(4, buffer.byteSize() - 4);
+        IoVec expected = IoVec.of(MemorySegment.ofArray(behind(number, (int) rest.byteSize())));
+        long at = rest.mismatch(expected);
+        if (at >= 0) {
+            throw new AssertionError("wrong byte: number=" + number + " at=" + (4 + at));
         }
         return number;
+    }
+
+    private static byte[] behind(int number, int bytes) {
+        byte[] rest = new byte[bytes];
+        for (int i = 0; i < rest.length; i++) {
+            rest[i] = (byte) (number * 31 + i * 7 + (i >> 8));
+        }
+        return rest;
     }
 
     Send send(int from, int to, int number, int bytes) {
