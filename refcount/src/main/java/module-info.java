@@ -13,5 +13,7 @@ module io.bulla.refcount {
             io.bulla.posix,
             io.bulla.fabric,
             io.bulla.registration,
-            io.bulla.interop.websocket;
+            io.bulla.interop.websocket,
+            io.bulla.interop.grpc,
+            io.bulla.interop.flight;
 }

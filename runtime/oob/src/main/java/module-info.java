@@ -14,6 +14,7 @@ module io.bulla.runtime.oob {
 
     exports io.bulla.runtime.oob;
     exports io.bulla.runtime.oob.bulk;
+    exports io.bulla.runtime.oob.cut;
     exports io.bulla.runtime.oob.security;
     exports io.bulla.runtime.oob.topology;
 }

@@ -14,7 +14,7 @@ import io.bulla.runtime.checkpoint.CheckpointManifest;
 import io.bulla.runtime.checkpoint.FolderStore;
 import io.bulla.runtime.checkpoint.RankImage;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

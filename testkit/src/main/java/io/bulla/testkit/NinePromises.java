@@ -130,8 +130,8 @@ final class NinePromises {
         contentStands("after the operation");
     }
 
-    /// Whether closing a handle twice ends it alone. A thread of the operation may end its own handle meanwhile, which
-    /// happens less often than there are holders; a close that robs one does so each time.
+    /// Whether closing a handle twice ends it alone. A thread of the operation may end its own handle meanwhile,
+    /// which happens less often than there are holders; a close that robs one does so each time.
     private static boolean endsOneHandle(SealedBuffer sibling) {
         for (long tries = sibling.holders(); tries > 0; tries--) {
             long before = sibling.holders();

@@ -14,7 +14,7 @@ import io.bulla.runtime.checkpoint.FolderStore;
 import io.bulla.runtime.checkpoint.RestoreLimits;
 import io.bulla.runtime.checkpoint.Restored;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.oob;
 
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.security.TlsCertificates;
 import java.io.IOException;
 import java.nio.file.Files;

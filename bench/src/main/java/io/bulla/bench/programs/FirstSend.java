@@ -97,7 +97,7 @@ public final class FirstSend {
             throws Exception {
         try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
             long address = buffer.iovec().lent().region(0).address();
-            FixedBufferOperation sent = table.send(to, use.mark(), address, SENT);
+            FixedBufferOperation sent = table.send(to, use.registration(), address, SENT);
             while (!sent.isDone()) {
                 table.progress(100);
             }

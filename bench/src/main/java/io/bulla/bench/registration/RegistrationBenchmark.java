@@ -114,7 +114,7 @@ public class RegistrationBenchmark {
         if (remote == null) {
             domain = FabricDomain.open("tcp;ofi_rxm");
             remote = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-            landing = remote.landing(memory, 1 << 20);
+            landing = remote.remoteWriteTarget(memory, 1 << 20);
         }
         return landing.grant(PEER).revoke(PATIENCE);
     }

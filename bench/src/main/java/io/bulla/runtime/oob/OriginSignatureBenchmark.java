@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.certificates.Certificates;
 import io.bulla.runtime.oob.internal.certificates.Pem;
+import io.bulla.runtime.oob.security.OriginSignatures;
 import io.bulla.runtime.oob.security.TlsCertificates;
 import java.io.IOException;
 import java.nio.file.Files;

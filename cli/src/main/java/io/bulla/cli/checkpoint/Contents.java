@@ -7,7 +7,7 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.checkpoint.RankImage;
 import io.bulla.runtime.checkpoint.Undelivered;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

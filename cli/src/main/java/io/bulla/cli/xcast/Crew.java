@@ -3,7 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 

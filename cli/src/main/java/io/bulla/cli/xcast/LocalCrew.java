@@ -2,7 +2,7 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetAddress;

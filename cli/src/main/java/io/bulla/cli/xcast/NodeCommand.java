@@ -7,7 +7,7 @@ import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.PeersFile;
 import java.io.BufferedReader;

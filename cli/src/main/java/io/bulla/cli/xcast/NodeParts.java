@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
-import io.bulla.runtime.oob.BroadcastSignatures;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.cli.shell.NodeTags;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;

@@ -3,10 +3,10 @@ package io.bulla.cli.xcast;
 
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.pmix.JobMembers;
 import io.bulla.runtime.oob.pmix.MeetOptions;
 import io.bulla.runtime.oob.pmix.PmixNodes;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.runtime.pmix.PmixEnvironment;
 import io.bulla.runtime.pmix.PmixOptions;

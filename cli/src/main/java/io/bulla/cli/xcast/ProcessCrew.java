@@ -2,7 +2,7 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.cli.shell.Children;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeersFile;
 import java.io.IOException;
 import java.io.OutputStream;

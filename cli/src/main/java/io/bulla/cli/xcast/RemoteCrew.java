@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeersFile;
 import java.net.InetSocketAddress;
 

@@ -2,8 +2,8 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.cli.shell.Usage;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.security.PeerIdentity;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.security.SharedSecret;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -16,6 +16,7 @@ import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

@@ -9,6 +9,7 @@ import io.bulla.fuzz.Slope;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Star;
 import java.io.IOException;
 import java.time.Duration;

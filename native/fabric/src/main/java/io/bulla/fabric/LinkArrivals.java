@@ -78,7 +78,7 @@ final class LinkArrivals {
         boolean whole = false;
         try {
             // an empty buffer, too, has a grant
-            landing = link.registrations.landing(link.memory, Math.max(1, byteSize));
+            landing = link.registrations.remoteWriteTarget(link.memory, Math.max(1, byteSize));
             Arriving room = new Arriving(
                     landing,
                     landing.grant(link.peer),

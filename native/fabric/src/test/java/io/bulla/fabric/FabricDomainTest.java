@@ -160,7 +160,7 @@ class FabricDomainTest {
     void buffersRegionsAreWrittenBesideEachOther(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
                 SealedBuffer many = scene.many(11, 3000);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, many.byteSize())) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, many.byteSize())) {
             Grant grant = landing.grant(WRITER);
             FabricWrite write = scene.from.write(scene.to, grant.key(), scene.target(grant), many);
             scene.until(write);
@@ -176,7 +176,7 @@ class FabricDomainTest {
     @Test
     void endpointThatWaitsDelaysNoOther() throws Exception {
         try (Scene scene = new Scene("tcp;ofi_rxm");
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 5000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 5000)) {
             FabricDomain third = FabricDomain.open("tcp;ofi_rxm");
             byte[] gone = third.endpoint(WRITER).name();
             third.close();
@@ -224,7 +224,7 @@ class FabricDomainTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void whatAPeerWritesIsSealed(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 5000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 5000)) {
             Grant grant = landing.grant(WRITER);
             FabricWrite write = scene.write(grant, (byte) 'w', 5000);
             scene.until(write);
@@ -242,7 +242,7 @@ class FabricDomainTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeByAnOldKeyReachesNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 5000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 5000)) {
             Grant grant = landing.grant(WRITER);
             scene.until(scene.write(grant, (byte) 'a', 5000));
             grant.complete(PATIENCE);
@@ -263,7 +263,7 @@ class FabricDomainTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd"})
     void noByteArrivesAfterARevocation(String provider) throws Exception {
         try (Scene scene = new Scene(provider)) {
-            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, LARGE);
+            RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, LARGE);
             Grant grant = landing.grant(WRITER);
             FabricWrite write = scene.write(grant, (byte) 'd', LARGE);
             MemorySegment bytes = Scene.at(grant);
@@ -276,7 +276,7 @@ class FabricDomainTest {
             assertEquals(-1, bytes.mismatch(scene.filled((byte) 'n', LARGE)));
             landing.close();
             // the peer is served again, by another endpoint
-            try (RemoteWriteTarget again = scene.registrations.landing(scene.memory, 10)) {
+            try (RemoteWriteTarget again = scene.registrations.remoteWriteTarget(scene.memory, 10)) {
                 assertNotNull(scene.reader.endpoint(WRITER));
                 again.grant(WRITER).revoke(PATIENCE);
             }
@@ -287,7 +287,7 @@ class FabricDomainTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "udp;ofi_rxd", "shm"})
     void remoteOperationHasADeadline(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, LARGE)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, LARGE)) {
             FabricWrite write = scene.write(landing.grant(WRITER), (byte) 'x', LARGE);
             // the reader makes no progress
             assertThrows(TimeoutException.class, () -> write.await(Duration.ofMillis(200)));

@@ -34,7 +34,7 @@ class HostilePeerTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyIsNoKeyAtAnotherPeersEndpoint(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, LARGE)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, LARGE)) {
             scene.domain.endpoint(VICTIM);
             Grant grant = landing.grant(VICTIM);
             MemorySegment memory = at(grant).fill((byte) 'n');
@@ -55,7 +55,7 @@ class HostilePeerTest {
     void hundredsOfWrongWritesReachNothing(String provider) throws Exception {
         Random random = new Random(23);
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 3 * PAGE)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 3 * PAGE)) {
             MemorySegment whole = null;
             for (int round = 0; round < 25; round++) {
                 Peer peer = new Peer(10 + round, "hostile");

@@ -54,7 +54,7 @@ class LandedWriteTest {
             for (int i = 0; i < ROUNDS; i++) {
                 byte[] bytes = new byte[1 + random.nextInt(3 * MIB)];
                 random.nextBytes(bytes);
-                try (RemoteWriteTarget landing = scene.registrations.landing(scene.memory, bytes.length);
+                try (RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, bytes.length);
                         SealedBuffer buffer = scene.buffer(bytes)) {
                     Grant grant = landing.grant(OTHER);
                     scene.linksDomain.expect(grant.key(), scene.watched());
@@ -133,7 +133,7 @@ class LandedWriteTest {
             scene.connect();
             LinkSend send = scene.link.send(buffer);
             LinkMessage asked = scene.heard();
-            try (RemoteWriteTarget landing = scene.baresRegistrations.landing(scene.memory, asked.first())) {
+            try (RemoteWriteTarget landing = scene.baresRegistrations.remoteWriteTarget(scene.memory, asked.first())) {
                 Grant grant = landing.grant(LINK);
                 assertInstanceOf(Revocation.Clean.class, grant.complete(PATIENCE));
                 scene.baresDomain.expect(grant.key(), scene.bare);
@@ -151,7 +151,7 @@ class LandedWriteTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void writeThatIsNotExpectedIsNoTransfersEnd(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.remoteWriteTarget(scene.memory, 1000);
                 SealedBuffer buffer = scene.buffer(new byte[1000])) {
             scene.connect();
             scene.say(new LinkMessage(Kind.REQUEST, 1, 1000, 0));
@@ -173,8 +173,8 @@ class LandedWriteTest {
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void keyOfAnotherPeerTellsNothing(String provider) throws Exception {
         try (Scene scene = new Scene(provider);
-                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.remoteWriteTarget(scene.memory, 1000);
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000);
                 SealedBuffer buffer = scene.buffer(new byte[1000])) {
             scene.connect();
             Grant expected = landing.grant(OTHER);
@@ -272,7 +272,7 @@ class LandedWriteTest {
             LinkMessage asked = heard();
             assertEquals(Kind.REQUEST, asked.kind());
             assertFalse(of.isDone());
-            RemoteWriteTarget landing = baresRegistrations.landing(memory, asked.first());
+            RemoteWriteTarget landing = baresRegistrations.remoteWriteTarget(memory, asked.first());
             Grant grant = landing.grant(LINK);
             baresDomain.expect(grant.key(), bare);
             say(new LinkMessage(Kind.CLEAR, asked.id(), grant.key(), target(grant)));

@@ -134,7 +134,7 @@ class ReleaseThatThrowsTest {
                 SlabSource memory = SlabSource.create()) {
             FabricDomain domain = FabricDomain.open(PROVIDER);
             try (Registrations registrations = Registrations.of(domain, new PinBudget(1L << 40));
-                    RemoteWriteTarget landing = registrations.landing(memory, 1000)) {
+                    RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
                 List<FabricSend> never = neverSent(arena, domain, () -> {});
                 Grant grant = landing.grant(READER);
                 assertInstanceOf(Revocation.Clean.class, grant.revoke(Duration.ZERO));

@@ -220,7 +220,7 @@ final class FileCalls {
         }
     }
 
-    private record Known(FaultPoints points, MemoryRegistration mark) implements MemoryRegistrationUse {
+    private record Known(FaultPoints points, MemoryRegistration registration) implements MemoryRegistrationUse {
         @Override
         public void close() {
             points.reach("MemoryRegistrationUse.close, done");

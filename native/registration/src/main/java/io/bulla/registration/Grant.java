@@ -53,7 +53,7 @@ public final class Grant extends Marked {
     /// receive does.
     ///
     /// @return the mark of this range alone
-    public MemoryRegistration mark() {
+    public MemoryRegistration registration() {
         return made();
     }
 

@@ -19,11 +19,11 @@ public final class RegistrationUse implements MemoryRegistrationUse {
     ///
     /// @return the mark of the whole slab
     @Override
-    public MemoryRegistration mark() {
+    public MemoryRegistration registration() {
         return registration.made();
     }
 
-    /// The key that names the memory in an operation: that of [#mark()].
+    /// The key that names the memory in an operation: that of [#registration()].
     ///
     /// @return the same each time
     public long key() {

@@ -103,7 +103,7 @@ public final class Registrations implements AutoCloseable {
     ///     has no slabs
     /// @throws io.bulla.buffer.MemoryLimitException if the memory's budget forbids it
     /// @throws IllegalStateException if the memory's source, or this, is closed
-    public RemoteWriteTarget landing(SlabSource memory, long byteSize) {
+    public RemoteWriteTarget remoteWriteTarget(SlabSource memory, long byteSize) {
         return RemoteWriteTarget.take(marks, memory, byteSize);
     }
 

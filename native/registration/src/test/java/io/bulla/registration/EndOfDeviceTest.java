@@ -94,7 +94,7 @@ class EndOfDeviceTest {
         try (Scene scene = new Scene()) {
             Registrations registrations = Registrations.of(told, scene.pins);
             try (SealedBuffer buffer = scene.buffer(1, 1000);
-                    RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+                    RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
                 Objects.requireNonNull(registrations.use(buffer, 0)).close();
                 landing.grant(ALICE);
                 registrations.close();
@@ -110,8 +110,8 @@ class EndOfDeviceTest {
     void closedRegistrationsTakeNoMemory() throws Exception {
         try (Scene scene = new Scene()) {
             scene.registrations.close();
-            IllegalStateException over =
-                    assertThrows(IllegalStateException.class, () -> scene.registrations.landing(scene.memory, 1000));
+            IllegalStateException over = assertThrows(
+                    IllegalStateException.class, () -> scene.registrations.remoteWriteTarget(scene.memory, 1000));
             assertEquals("registrations are closed: device=hostile", over.getMessage());
             assertEquals(0, scene.memory.figures().liveBytes());
         }
@@ -124,8 +124,8 @@ class EndOfDeviceTest {
         Told told = told(late);
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(told, scene.pins);
-                RemoteWriteTarget one = registrations.landing(scene.memory, 1000);
-                RemoteWriteTarget other = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget one = registrations.remoteWriteTarget(scene.memory, 1000);
+                RemoteWriteTarget other = registrations.remoteWriteTarget(scene.memory, 1000)) {
             one.grant(ALICE);
             other.grant(ALICE);
             // the device stops when it knows of both
@@ -154,7 +154,7 @@ class EndOfDeviceTest {
         Told told = told(late);
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(told, scene.pins);
-                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
             landing.grant(ALICE);
             Thread stopping = stopsAfter(told, 1);
             assertEquals(List.of(new Clean()), registrations.revoke(ALICE, PATIENCE));
@@ -192,7 +192,7 @@ class EndOfDeviceTest {
                 Registrations registrations = Registrations.of(told, scene.pins);
                 SealedBuffer fits = scene.buffer(1, SLAB);
                 SealedBuffer larger = scene.buffer(2, SLAB + 1);
-                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
             RegistrationUse use = registrations.use(fits, 0);
             assertNotNull(use);
             use.close();
@@ -210,7 +210,7 @@ class EndOfDeviceTest {
     @Test
     void refusalOfADeviceIsTheCauseOfTheRefusal() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             scene.device.refuse(1);
             RegistrationRefusedException refused =
                     assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
@@ -251,7 +251,7 @@ class EndOfDeviceTest {
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device(), scene.pins, clock::get);
                 SealedBuffer buffer = scene.buffer(1, 1000);
-                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
             RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0));
             clock.addAndGet(500);
             Grant grant = landing.grant(ALICE);
@@ -283,7 +283,7 @@ class EndOfDeviceTest {
     @Test
     void quarantineIsReportedUntilTheDeviceHasStopped() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE);
             Grant grant = landing.grant(ALICE);
             assertFalse(grant.isFenced());
@@ -303,7 +303,7 @@ class EndOfDeviceTest {
     @Test
     void partsOfALandingAreExact() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             assertThrows(IndexOutOfBoundsException.class, () -> landing.grant(ALICE, 1, 1000));
             Grant middle = landing.grant(ALICE, 100, 100);
             assertEquals(100, middle.byteSize());

@@ -36,7 +36,7 @@ class FlightEventsTest {
             try (SealedBuffer buffer = scene.buffer(1, 100)) {
                 Objects.requireNonNull(scene.registrations.use(buffer, 0)).close();
             }
-            try (RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 500)) {
+            try (RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 500)) {
                 landing.grant(ALICE).complete(PATIENCE);
             }
             scene.registrations.quiesce(PATIENCE);
@@ -53,7 +53,7 @@ class FlightEventsTest {
     void recordingTellsOfMemoryThatIsNotFreeInTime() throws Exception {
         List<RecordedEvent> events = recorded(scene -> {
             scene.device.freeing(Freeing.LATE);
-            try (RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 500)) {
+            try (RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 500)) {
                 assertInstanceOf(Quarantined.class, landing.grant(ALICE).revoke(NONE));
             }
             scene.device.freeLate();

@@ -40,7 +40,7 @@ class MarksTest {
         for (int first = 0; first < 4; first++) {
             for (int second = 0; second < 3; second++) {
                 try (Scene scene = new Scene();
-                        RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 10 * PART)) {
+                        RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 10 * PART)) {
                     List<Grant> left = new ArrayList<>();
                     for (int i = 0; i < 4; i++) {
                         left.add(landing.grant(new Peer(i, "peer"), (long) i * PART, PART));
@@ -104,7 +104,7 @@ class MarksTest {
         MakesUpKeys device = new MakesUpKeys();
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
-                RemoteWriteTarget landing = registrations.landing(scene.memory, 3 * PART)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 3 * PART)) {
             Grant first = landing.grant(Scene.ALICE, 0, PART);
             assertEquals(MakesUpKeys.KEY, first.key());
             RegistrationRefusedException twice =

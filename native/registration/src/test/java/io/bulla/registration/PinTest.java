@@ -56,7 +56,7 @@ class PinTest {
             RegistrationUse use = registrations.use(message, 0);
             assertNotNull(use);
             use.close();
-            RemoteWriteTarget landing = registrations.landing(memory, 1000);
+            RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000);
             Grant grant = landing.grant(ALICE);
             assertEquals(
                     List.of(
@@ -73,7 +73,7 @@ class PinTest {
     @Test
     void pinLastsUntilTheDeviceHasLetGo() throws Exception {
         device.freeing(Freeing.LATE);
-        try (RemoteWriteTarget landing = registrations.landing(memory, 1000)) {
+        try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
             Grant grant = landing.grant(ALICE);
             assertInstanceOf(Revocation.Quarantined.class, grant.revoke(NONE));
             assertEquals(List.of("pin of hostile access=REMOTE_WRITE peer=alice#1 1000"), pins());
@@ -85,7 +85,7 @@ class PinTest {
     @Test
     void refusedMarkIsNoPin() {
         device.refuse(1);
-        try (RemoteWriteTarget landing = registrations.landing(memory, 1000)) {
+        try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), pins());
         }
@@ -105,7 +105,7 @@ class PinTest {
             @Override
             public void closed(Lease lease, Object traced) {}
         });
-        try (RemoteWriteTarget landing = registrations.landing(memory, 1000)) {
+        try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
             assertThrows(IllegalStateException.class, () -> landing.grant(ALICE));
             assertEquals(0, registrations.figures().marks());
             assertEquals(0, other.calls());

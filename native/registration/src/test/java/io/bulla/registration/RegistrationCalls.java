@@ -111,7 +111,7 @@ final class RegistrationCalls {
                 return FaultCall.on(world.registrations, world.buffer(), 0);
             });
         }
-        all.on("Registrations.landing(SlabSource, long)", scene -> {
+        all.on("Registrations.remoteWriteTarget(SlabSource, long)", scene -> {
             World world = new World(scene, true);
             return FaultCall.on(world.registrations, world.pool, (long) BYTES);
         });
@@ -232,7 +232,7 @@ final class RegistrationCalls {
 
         RemoteWriteTarget landing() {
             if (landing == null) {
-                landing = scene.own(registrations.landing(pool, BYTES));
+                landing = scene.own(registrations.remoteWriteTarget(pool, BYTES));
             }
             return landing;
         }

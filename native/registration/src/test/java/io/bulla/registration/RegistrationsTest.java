@@ -467,7 +467,7 @@ class RegistrationsTest {
 
     private static long keyOf(Scene scene, SealedBuffer buffer, int region) {
         try (RegistrationUse use = scene.registrations.use(buffer, region)) {
-            return Objects.requireNonNull(use).mark().key();
+            return Objects.requireNonNull(use).registration().key();
         }
     }
 }

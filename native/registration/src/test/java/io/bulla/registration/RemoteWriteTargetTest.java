@@ -41,7 +41,7 @@ class RemoteWriteTargetTest {
     @Test
     void whatPeersWroteIsSealedInPlace() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 8)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 8)) {
             Grant alice = landing.grant(ALICE, 0, 4);
             Grant bob = landing.grant(BOB, 4, 4);
             Scene.write(alice, (byte) 'a');
@@ -65,7 +65,7 @@ class RemoteWriteTargetTest {
     @Test
     void sealedLandingIsAStampedBuffer() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             SealedBuffer message = landing.seal(60);
             var kept = message.iovec();
             assertEquals(60, message.byteSize());
@@ -73,7 +73,7 @@ class RemoteWriteTargetTest {
             assertThrows(IllegalStateException.class, () -> kept.getByte(0));
         }
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100);
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100);
                 SealedBuffer nothing = landing.seal(0)) {
             assertEquals(0, nothing.byteSize());
         }
@@ -83,7 +83,7 @@ class RemoteWriteTargetTest {
     void keyIsNeverUsedTwice() throws Exception {
         Set<Long> keys = new HashSet<>();
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 64)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 64)) {
             for (int i = 0; i < 20_000; i++) {
                 Grant grant = landing.grant(i % 2 == 0 ? ALICE : BOB);
                 assertTrue(keys.add(grant.key()));
@@ -97,7 +97,7 @@ class RemoteWriteTargetTest {
     void regionStaysOutWhileTheDeviceHasNotStopped() throws Exception {
         try (Scene scene = new Scene()) {
             scene.device.freeing(Freeing.LATE);
-            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000);
             Grant grant = landing.grant(ALICE);
             long address = grant.address();
             Quarantined left = assertInstanceOf(Quarantined.class, grant.revoke(NONE));
@@ -125,7 +125,7 @@ class RemoteWriteTargetTest {
     void unusableMemoryComesWithOtherMemory() throws Exception {
         try (Scene scene = new Scene()) {
             scene.device.freeing(Freeing.NEVER);
-            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000);
             Grant grant = landing.grant(BOB);
             BufferUnusableException thrown =
                     assertThrows(BufferUnusableException.class, () -> landing.reclaim(Duration.ofMillis(1)));
@@ -152,7 +152,7 @@ class RemoteWriteTargetTest {
         MemoryBudget budget = new MemoryBudget(SLAB);
         SlabSource memory = SlabSource.builder().budget(budget).build();
         Registrations registrations = Registrations.of(device, new PinBudget(0));
-        RemoteWriteTarget landing = registrations.landing(memory, SLAB);
+        RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, SLAB);
         landing.grant(ALICE);
         BufferUnusableException thrown =
                 assertThrows(BufferUnusableException.class, () -> landing.reclaim(Duration.ofMillis(1)));
@@ -166,7 +166,7 @@ class RemoteWriteTargetTest {
     @Test
     void reclaimedLandingIsGrantedAgain() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             landing.grant(ALICE, 0, 500);
             landing.grant(BOB, 500, 500);
             landing.reclaim(PATIENCE);
@@ -179,8 +179,8 @@ class RemoteWriteTargetTest {
     @Test
     void everyGrantOfAPeerIsOverBeforeAnyIsWaitedFor() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget one = scene.registrations.landing(scene.memory, 1000);
-                RemoteWriteTarget other = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget one = scene.registrations.remoteWriteTarget(scene.memory, 1000);
+                RemoteWriteTarget other = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             Grant first = one.grant(ALICE, 0, 10);
             Grant second = other.grant(ALICE);
             Grant bobs = one.grant(BOB, 10, 10);
@@ -199,7 +199,7 @@ class RemoteWriteTargetTest {
     @Test
     void rangesOfPeersDoNotOverlap() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             Grant first = landing.grant(ALICE, 10, 10);
             assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB, 19, 1));
             assertThrows(IllegalArgumentException.class, () -> landing.grant(BOB));
@@ -213,7 +213,7 @@ class RemoteWriteTargetTest {
     @Test
     void refusedGrantLeavesNothingBehind() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             scene.device.refuse(1);
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), landing.unfenced());
@@ -225,7 +225,7 @@ class RemoteWriteTargetTest {
     @Test
     void grantOverTheBudgetLeavesNothingBehind() throws Exception {
         try (Scene scene = new Scene(100, 99);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), landing.unfenced());
             assertEquals(0, scene.device.calls());
@@ -244,7 +244,7 @@ class RemoteWriteTargetTest {
         });
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(watched, scene.pins)) {
-            closing.add(registrations.landing(scene.memory, SLAB));
+            closing.add(registrations.remoteWriteTarget(scene.memory, SLAB));
             assertThrows(IllegalStateException.class, () -> closing.getFirst().grant(ALICE));
             assertEquals(List.of(RetireReason.REVOKED), device.endings());
             assertEquals(0, registrations.figures().surprises());
@@ -256,7 +256,7 @@ class RemoteWriteTargetTest {
     @Test
     void callbackOfAGrantThatComesTwiceCountsOnce() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             scene.device.freeing(Freeing.TWICE);
             landing.grant(ALICE).revoke(PATIENCE);
             assertEquals(1, scene.registrations.figures().surprises());
@@ -268,7 +268,7 @@ class RemoteWriteTargetTest {
     @Test
     void keyOfAnotherPeerIsRefusedAndItsMemoryStaysOut() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             scene.device.sameKey().freeing(Freeing.LATE);
             landing.grant(ALICE, 0, 10);
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(BOB, 10, 10));
@@ -282,7 +282,7 @@ class RemoteWriteTargetTest {
     @Test
     void interruptEndsTheWaitingAndStays() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 100)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
             scene.device.freeing(Freeing.LATE);
             Thread.currentThread().interrupt();
             Quarantined left =
@@ -297,7 +297,7 @@ class RemoteWriteTargetTest {
     void sourceWithoutReuseHasNoSlabs() throws Exception {
         try (Scene scene = new Scene();
                 SlabSource plain = SlabSource.builder().reuse(false).build()) {
-            assertThrows(IllegalArgumentException.class, () -> scene.registrations.landing(plain, 100));
+            assertThrows(IllegalArgumentException.class, () -> scene.registrations.remoteWriteTarget(plain, 100));
         }
     }
 
@@ -311,7 +311,7 @@ class RemoteWriteTargetTest {
                 scene.device.freeing(i % 50 == 0 ? ways[random.nextInt(4)] : ways[random.nextInt(3)]);
                 byte value = (byte) i;
                 int size = 1 + random.nextInt(20_000);
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, size);
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, size);
                 Grant grant = landing.grant(new Peer(i, "p"));
                 Scene.write(grant, value);
                 Revocation end = random.nextBoolean() ? grant.complete(NONE) : grant.revoke(NONE);

@@ -133,7 +133,7 @@ class RoomTest {
         try (Scene scene = new Scene();
                 Registrations registrations = Registrations.of(device, scene.pins, clock::get);
                 SealedBuffer buffer = scene.buffer(1, 1000);
-                RemoteWriteTarget landing = registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
             device.refuse(1);
             assertNull(registrations.use(buffer, 0));
             assertTrue(landing.grant(ALICE).byteSize() == 1000);

@@ -45,7 +45,7 @@ class UnsureTest {
         try (Scene scene = new Scene()) {
             Throwable failure = failure(kind);
             scene.device.throwsAfterMarking(failure);
-            RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000);
+            RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000);
             Throwable thrown = assertThrows(Throwable.class, () -> landing.grant(ALICE));
             assertTrue(thrown == failure || thrown instanceof RegistrationRefusedException, thrown::toString);
             assertEquals(1, scene.registrations.figures().marks());
@@ -58,7 +58,7 @@ class UnsureTest {
             landing.close();
             scene.memory.trim();
             assertEquals(SLAB, scene.memory.bookedBytes());
-            try (RemoteWriteTarget next = scene.registrations.landing(scene.memory, 1000)) {
+            try (RemoteWriteTarget next = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
                 // where the device still writes no other message lands
                 assertNotEquals(
                         landing.unfenced().getFirst().address(),
@@ -73,7 +73,7 @@ class UnsureTest {
     @Test
     void grantOfAMarkWithoutAKeyIsTakenBack() throws Exception {
         try (Scene scene = new Scene();
-                RemoteWriteTarget landing = scene.registrations.landing(scene.memory, 1000)) {
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
             scene.device.freeing(Freeing.LATE).keyThrows(new OutOfMemoryError("by the test"));
             assertThrows(OutOfMemoryError.class, () -> landing.grant(ALICE));
             assertEquals(List.of(RetireReason.REVOKED), scene.device.endings());
@@ -161,7 +161,7 @@ class UnsureTest {
 
     private static RemoteWriteTarget landing(MakesUpKeys device, Scene scene) {
         device.registrations = Registrations.of(device, new PinBudget(Long.MAX_VALUE));
-        return device.registrations.landing(scene.memory, 100);
+        return device.registrations.remoteWriteTarget(scene.memory, 100);
     }
 
     private static final class MakesUpKeys implements Registrar {

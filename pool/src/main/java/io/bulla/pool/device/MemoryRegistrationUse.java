@@ -7,7 +7,7 @@ public interface MemoryRegistrationUse extends AutoCloseable {
     /// The device's mark of the memory.
     ///
     /// @return the same each time
-    MemoryRegistration mark();
+    MemoryRegistration registration();
 
     /// The operation is over. Again does nothing.
     @Override

@@ -321,7 +321,7 @@ final class PoolCalls {
     private static final class Use implements MemoryRegistrationUse {
 
         @Override
-        public MemoryRegistration mark() {
+        public MemoryRegistration registration() {
             return () -> 7L;
         }
 

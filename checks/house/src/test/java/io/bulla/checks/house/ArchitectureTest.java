@@ -51,24 +51,16 @@ class ArchitectureTest {
         private static final String OOB = "io.bulla.runtime.oob";
         private static final Set<String> VALUES = Set.of(
                 "BroadcastResult",
-                "BroadcastSignatures",
                 "ConnectionLimits",
-                "CutName",
                 "Delivery",
-                "LiveCut",
                 "LocalMemory",
                 "Message",
                 "MessageHandler",
                 "MessageRefusedException",
-                "NodeCut",
                 "NoticeReceiver",
-                "OriginSignatures",
                 "PeerFailedException",
                 "PeerStats",
-                "Plaintext",
                 "QueueFullException",
-                "Ranks",
-                "Security",
                 "Send",
                 "SendOptions",
                 "SendPolicy",
@@ -211,7 +203,12 @@ class ArchitectureTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.runtime.pmix")
+                .resideInAnyPackage(
+                        "io.bulla.runtime.oob",
+                        "io.bulla.runtime.oob.cut",
+                        "io.bulla.runtime.oob.security",
+                        "io.bulla.runtime.oob.internal..",
+                        "io.bulla.runtime.pmix")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.pmix")
@@ -254,14 +251,23 @@ class ArchitectureTest {
     void nodesKnowNothingOfSharedSlabs() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..", "io.bulla.posix..")
+                .resideInAnyPackage(
+                        "io.bulla.runtime.oob",
+                        "io.bulla.runtime.oob.cut",
+                        "io.bulla.runtime.oob.security",
+                        "io.bulla.runtime.oob.internal..",
+                        "io.bulla.posix..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.runtime.oob.local")
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideInAnyPackage("io.bulla.runtime.oob", "io.bulla.runtime.oob.internal..")
+                .resideInAnyPackage(
+                        "io.bulla.runtime.oob",
+                        "io.bulla.runtime.oob.cut",
+                        "io.bulla.runtime.oob.security",
+                        "io.bulla.runtime.oob.internal..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage("io.bulla.posix..")
@@ -283,6 +289,7 @@ class ArchitectureTest {
                         "io.bulla.buffer",
                         "io.bulla.pack",
                         "io.bulla.runtime.oob",
+                        "io.bulla.runtime.oob.cut",
                         "io.bulla.runtime.checkpoint")
                 .check(CLASSES);
         noClasses()

@@ -115,7 +115,7 @@ public final class Kills {
         try (SlabSource memory = SlabSource.create();
                 FabricDomain domain = FabricDomain.open(provider);
                 Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                RemoteWriteTarget thirdsLanding = registrations.landing(memory, THIRDS_BYTES)) {
+                RemoteWriteTarget thirdsLanding = registrations.remoteWriteTarget(memory, THIRDS_BYTES)) {
             Grant thirds = thirdsLanding.grant(THIRD);
             MemorySegment counted = at(thirds);
             counted.fill((byte) 0);
@@ -174,7 +174,7 @@ public final class Kills {
 
         static Writer start(FabricDomain domain, Registrations registrations, SlabSource memory, int i)
                 throws Exception {
-            RemoteWriteTarget landing = registrations.landing(memory, BYTES);
+            RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, BYTES);
             Peer peer = new Peer(100 + i, "writer");
             Grant grant = landing.grant(peer);
             return new Writer(

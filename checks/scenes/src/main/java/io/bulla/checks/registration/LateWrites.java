@@ -90,7 +90,7 @@ final class LateWrites {
             try (SlabSource memory = SlabSource.create();
                     FabricDomain domain = FabricDomain.open(provider);
                     Registrations registrations = Registrations.of(domain, new PinBudget(Long.MAX_VALUE));
-                    RemoteWriteTarget landing = registrations.landing(memory, BYTES)) {
+                    RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, BYTES)) {
                 Grant first = landing.grant(WRITER);
                 byte[] name = domain.endpoint(WRITER).name();
                 try (OtherProcess writer =

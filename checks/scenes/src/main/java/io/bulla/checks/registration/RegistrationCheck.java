@@ -93,7 +93,7 @@ public final class RegistrationCheck {
         long[] all = new long[count];
         try (SlabSource memory = SlabSource.create();
                 Registrations registrations = Registrations.of(new AtOnce(), new PinBudget(0));
-                RemoteWriteTarget landing = registrations.landing(memory, 64)) {
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 64)) {
             for (int i = 0; i < count; i++) {
                 var grant = landing.grant(new Peer(i, "peer"));
                 all[i] = grant.key();

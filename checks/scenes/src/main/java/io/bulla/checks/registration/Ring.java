@@ -135,7 +135,8 @@ final class Ring {
                 try (SealedBuffer buffer = line.memory.sealFilled(region, ARENA);
                         RegistrationUse use =
                                 Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
-                    line.send(use.mark(), buffer.iovec().lent().region(0).address(), SENT_OF_ARENA);
+                    line.send(
+                            use.registration(), buffer.iovec().lent().region(0).address(), SENT_OF_ARENA);
                     for (byte each : line.received(SENT_OF_ARENA)) {
                         stale += each == value ? 0 : 1;
                     }
@@ -163,7 +164,8 @@ final class Ring {
                 try (SealedBuffer buffer = line.buffer(value, size);
                         RegistrationUse use =
                                 Objects.requireNonNull(registrations.use(buffer, 0), registrations::lastRefusal)) {
-                    line.send(use.mark(), buffer.iovec().lent().region(0).address(), size);
+                    line.send(
+                            use.registration(), buffer.iovec().lent().region(0).address(), size);
                     for (byte each : line.received(size)) {
                         stale += each == value ? 0 : 1;
                     }
@@ -207,10 +209,10 @@ final class Ring {
         for (int i = 0; i < rounds; i++) {
             try (Line line = new Line();
                     Registrations registrations = Registrations.of(line.table, new PinBudget(64 << 20))) {
-                RemoteWriteTarget landing = registrations.landing(line.memory, READ);
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(line.memory, READ);
                 Grant grant = landing.grant(PEER);
                 long address = grant.address();
-                line.table.receive(line.here, grant.mark(), address, READ);
+                line.table.receive(line.here, grant.registration(), address, READ);
                 registrations.revoke(PEER, Duration.ZERO);
                 long end = System.nanoTime() + PATIENCE.toNanos();
                 while (!grant.isFenced() && System.nanoTime() - end < 0) {

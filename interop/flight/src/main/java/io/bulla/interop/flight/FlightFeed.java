@@ -4,6 +4,7 @@ package io.bulla.interop.flight;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.fanout.FanoutFigures;
 import io.bulla.interop.grpc.Broadcast;
+import io.bulla.refcount.internal.Failures;
 import io.grpc.ServerCallHandler;
 import java.util.List;
 import org.apache.arrow.memory.ArrowBuf;
@@ -43,25 +44,17 @@ public final class FlightFeed implements AutoCloseable {
         try {
             shared = clients.first(first).build();
         } catch (Throwable failure) {
-            closeAfter(failure, first);
+            Failures.closeAll(first, failure);
             throw failure;
         }
         try {
-            Recorded.closeAll(first);
+            Failures.rethrow(Failures.closeAll(first, null));
         } catch (Throwable failure) {
             // who is told of it has no feed to close
             shared.close();
             throw failure;
         }
         return new FlightFeed(source, shared);
-    }
-
-    private static void closeAfter(Throwable failure, List<SealedBuffer> first) {
-        try {
-            Recorded.closeAll(first);
-        } catch (RuntimeException | Error another) {
-            failure.addSuppressed(another);
-        }
     }
 
     /// Sends what is in the root now to every client, or lets it wait there.

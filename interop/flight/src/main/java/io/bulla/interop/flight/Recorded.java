@@ -3,6 +3,7 @@ package io.bulla.interop.flight;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.interop.grpc.SealedMarshaller;
+import io.bulla.refcount.internal.Failures;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -53,7 +54,7 @@ final class Recorded<Q, R> extends ServerCall<Q, R> {
         failure = null;
         if (refused != null) {
             drop();
-            throw thrown(refused);
+            Failures.rethrow(refused);
         }
         List<SealedBuffer> taken = List.copyOf(packed);
         packed.clear();
@@ -64,33 +65,7 @@ final class Recorded<Q, R> extends ServerCall<Q, R> {
     void drop() {
         List<SealedBuffer> dropped = List.copyOf(packed);
         packed.clear();
-        closeAll(dropped);
-    }
-
-    /// @throws RuntimeException what the first close threw, or an `Error`, after all of them
-    static void closeAll(List<SealedBuffer> handles) {
-        @Nullable Throwable first = null;
-        for (SealedBuffer handle : handles) {
-            try {
-                handle.close();
-            } catch (RuntimeException | Error failure) {
-                if (first == null) {
-                    first = failure;
-                } else if (first != failure) {
-                    first.addSuppressed(failure);
-                }
-            }
-        }
-        if (first != null) {
-            throw thrown(first);
-        }
-    }
-
-    private static RuntimeException thrown(Throwable refused) {
-        if (refused instanceof Error error) {
-            throw error;
-        }
-        return (RuntimeException) refused;
+        Failures.rethrow(Failures.closeAll(dropped, null));
     }
 
     @Override

@@ -2,6 +2,7 @@
 package io.bulla.interop.grpc;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import io.grpc.MethodDescriptor.Marshaller;
 import java.io.InputStream;
 import java.util.HashSet;
@@ -91,7 +92,7 @@ final class SentMessages {
         }
         int forgotten = 0;
         try {
-            Closing.all(last, SealedBuffer::close);
+            Failures.rethrow(Failures.closeAll(last, null));
         } finally {
             forgotten = streams.close();
         }

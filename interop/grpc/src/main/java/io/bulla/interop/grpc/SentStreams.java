@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
+import io.bulla.refcount.internal.Failures;
 import java.lang.ref.Cleaner;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -61,7 +62,7 @@ final class SentStreams {
             open = new ArrayDeque<>(0);
         }
         forgotten.removeIf(stream -> !stream.isOpen());
-        Closing.all(forgotten, SealedStream::close);
+        Failures.rethrow(Failures.closeAll(forgotten, null));
         return forgotten.size();
     }
 }

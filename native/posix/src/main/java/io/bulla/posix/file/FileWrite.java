@@ -47,7 +47,7 @@ final class FileWrite {
             registered = use != null;
             transfer = use == null
                     ? table.writePlain(file, at, address, length, held)
-                    : table.write(file, at, use.mark(), address, length, held);
+                    : table.write(file, at, use.registration(), address, length, held);
             given = true;
         } finally {
             if (!given) {

@@ -100,18 +100,20 @@ class FixedBufferTableTest {
             }
             MemoryRegistration mark;
             try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
-                mark = use.mark();
+                mark = use.registration();
             }
             registrations.quiesce(PATIENCE);
             assertEquals(0, table.filled());
             long address = buffer.iovec().lent().region(0).address();
             assertThrows(IllegalStateException.class, () -> table.send(here, mark, address, SIZE));
             try (RegistrationUse use = Objects.requireNonNull(registrations.use(buffer, 0))) {
-                assertNotEquals(mark.key(), use.mark().key());
-                assertThrows(IllegalArgumentException.class, () -> table.send(here, use.mark(), use.address() - 1, 2));
+                assertNotEquals(mark.key(), use.registration().key());
                 assertThrows(
                         IllegalArgumentException.class,
-                        () -> table.send(here, use.mark(), use.address() + SlabSource.SLAB, 1));
+                        () -> table.send(here, use.registration(), use.address() - 1, 2));
+                assertThrows(
+                        IllegalArgumentException.class,
+                        () -> table.send(here, use.registration(), use.address() + SlabSource.SLAB, 1));
             }
         }
     }
@@ -176,10 +178,10 @@ class FixedBufferTableTest {
 
     @Test
     void waitingReadIsOverBeforeTheMemoryHasAnotherOwner() throws Exception {
-        RemoteWriteTarget landing = registrations.landing(memory, SIZE);
+        RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, SIZE);
         Grant grant = landing.grant(PEER);
         long address = grant.address();
-        FixedBufferOperation waiting = table.receive(here, grant.mark(), address, SIZE);
+        FixedBufferOperation waiting = table.receive(here, grant.registration(), address, SIZE);
         // not said to be free before the kernel has said so
         Revocation first = grant.revoke(Duration.ZERO);
         while (!grant.isFenced()) {
@@ -206,9 +208,9 @@ class FixedBufferTableTest {
 
     @Test
     void landingIsSealedWithWhatThePeerSent() throws Exception {
-        try (RemoteWriteTarget landing = registrations.landing(memory, SIZE)) {
+        try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, SIZE)) {
             Grant grant = landing.grant(PEER);
-            FixedBufferOperation waiting = table.receive(here, grant.mark(), grant.address(), SIZE);
+            FixedBufferOperation waiting = table.receive(here, grant.registration(), grant.address(), SIZE);
             peerSends((byte) 'p');
             progressUntil(waiting);
             assertEquals(SIZE, waiting.byteCount());
@@ -298,7 +300,7 @@ class FixedBufferTableTest {
 
     private FixedBufferOperation send(RegistrationUse use, SealedBuffer buffer) throws PosixException {
         MemorySegment bytes = buffer.iovec().lent().region(0);
-        FixedBufferOperation sent = table.send(here, use.mark(), bytes.address(), (int) bytes.byteSize());
+        FixedBufferOperation sent = table.send(here, use.registration(), bytes.address(), (int) bytes.byteSize());
         progressUntil(sent);
         assertEquals(bytes.byteSize(), sent.byteCount());
         return sent;

@@ -2,9 +2,9 @@
 package io.bulla.runtime.checkpoint;
 
 import io.bulla.runtime.checkpoint.Notice.Word;
-import io.bulla.runtime.oob.LiveCut;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.cut.LiveCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionException;

@@ -2,7 +2,7 @@
 package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.util.Collections;
 import java.util.Objects;
 import java.util.SortedMap;

@@ -7,7 +7,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.checkpoint.RecordHeader.Kind;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -3,11 +3,11 @@ package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.testkit.NoOpenHandles;
 import io.bulla.testkit.StingySource;
 import java.io.IOException;

@@ -3,10 +3,10 @@ package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.cut.NodeCut;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultPoints;

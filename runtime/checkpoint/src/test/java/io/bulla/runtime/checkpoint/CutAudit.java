@@ -4,7 +4,7 @@ package io.bulla.runtime.checkpoint;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -8,7 +8,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

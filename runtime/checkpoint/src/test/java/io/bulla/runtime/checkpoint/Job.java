@@ -11,7 +11,7 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

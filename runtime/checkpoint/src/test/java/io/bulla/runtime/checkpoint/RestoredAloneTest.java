@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.Send;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.security.Security;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

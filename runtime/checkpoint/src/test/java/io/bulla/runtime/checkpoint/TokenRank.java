@@ -8,7 +8,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -5,7 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;

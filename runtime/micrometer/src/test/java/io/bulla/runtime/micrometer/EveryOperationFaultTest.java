@@ -3,7 +3,7 @@ package io.bulla.runtime.micrometer;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

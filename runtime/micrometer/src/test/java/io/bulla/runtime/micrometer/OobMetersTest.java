@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -5,6 +5,7 @@ import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.core.SettingsDraft;
 import io.bulla.runtime.oob.internal.node.SteadyLoops;
+import io.bulla.runtime.oob.internal.ranks.Ranks;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;

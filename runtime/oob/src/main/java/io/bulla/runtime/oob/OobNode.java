@@ -3,6 +3,8 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.cut.LiveCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.Settings;
@@ -15,6 +17,7 @@ import io.bulla.runtime.oob.internal.node.PeerCalls;
 import io.bulla.runtime.oob.internal.node.Sends;
 import io.bulla.runtime.oob.internal.node.Suspension;
 import io.bulla.runtime.oob.internal.peer.Peer;
+import io.bulla.runtime.oob.internal.ranks.Ranks;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;

@@ -3,13 +3,18 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.runtime.oob.bulk.BulkTransport;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.core.BulkSettings;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.core.SettingsDraft;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.machine.Environment;
+import io.bulla.runtime.oob.internal.ranks.Ranks;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.netty.buffer.ByteBufAllocator;
@@ -427,9 +432,14 @@ public final class OobNodeBuilder {
     }
 
     private static void checkBulk(Settings settings) {
-        if (settings.bulk() != null && !(settings.security() instanceof Plaintext)) {
+        if (settings.bulk() != null && !isPlaintext(settings.security())) {
             throw new IllegalArgumentException("bulk transport carries bytes as they are: security="
                     + settings.security().name());
         }
+    }
+
+    private static boolean isPlaintext(Security security) {
+        return Security.plaintext().equals(security)
+                || Security.plaintextBeyondLoopback().equals(security);
     }
 }

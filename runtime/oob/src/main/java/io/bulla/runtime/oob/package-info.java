@@ -11,7 +11,9 @@
 /// - [Routing][io.bulla.runtime.oob.topology.Routing] is the shape of a broadcast,
 ///   [Radix][io.bulla.runtime.oob.topology.Radix] the usual one;
 ///   [BroadcastResult][io.bulla.runtime.oob.BroadcastResult] says whom it reached.
-/// - [Security][io.bulla.runtime.oob.Security] is how connections are protected, and who stands at the other end.
+/// - [Security][io.bulla.runtime.oob.security.Security] is how connections are protected, and who stands at the other
+///   end.
+/// - [NodeCut][io.bulla.runtime.oob.cut.NodeCut] is what a checkpoint takes of a node.
 /// - [SendPolicy][io.bulla.runtime.oob.SendPolicy] is how a send gets its handle: a share, or the copy of old.
 ///
 /// Inside, by floors that know each other downwards only: `internal.core` (settings, the loop's context), `session`

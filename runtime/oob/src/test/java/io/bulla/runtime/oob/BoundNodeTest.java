@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

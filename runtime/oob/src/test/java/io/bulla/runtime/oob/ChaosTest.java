@@ -8,6 +8,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;

@@ -9,6 +9,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.node.CutGate;
 import io.bulla.runtime.oob.internal.node.HandleSet;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;

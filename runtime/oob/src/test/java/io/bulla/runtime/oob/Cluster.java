@@ -10,6 +10,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;

@@ -8,6 +8,8 @@ import io.bulla.refcount.LeaseTrace;
 import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
+import io.bulla.runtime.oob.security.OriginSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Routing;
 import io.bulla.testkit.FaultPoints;

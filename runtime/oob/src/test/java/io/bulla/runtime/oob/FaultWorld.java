@@ -3,7 +3,11 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.OriginSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.sim.HostMemory;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.testkit.FaultPoints;

@@ -10,6 +10,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.runtime.oob.internal.core.HolderTags;
+import io.bulla.runtime.oob.security.Security;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.Siege.Attack;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.security.NodeFiles;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

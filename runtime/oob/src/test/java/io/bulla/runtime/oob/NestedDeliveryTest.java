@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.security.Security;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;

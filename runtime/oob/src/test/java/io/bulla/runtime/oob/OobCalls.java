@@ -7,6 +7,8 @@ import static io.bulla.runtime.oob.FaultWorld.expect;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.FaultWorld.Kind;
+import io.bulla.runtime.oob.cut.LiveCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;
 import io.bulla.testkit.FaultPoints;

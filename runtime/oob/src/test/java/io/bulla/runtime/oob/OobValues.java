@@ -7,8 +7,13 @@ import io.bulla.pack.WireFormat;
 import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.cut.NodeCut;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
 import io.bulla.runtime.oob.security.NodeFiles;
+import io.bulla.runtime.oob.security.OriginSignatures;
 import io.bulla.runtime.oob.security.PeerIdentity;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.security.SharedSecret;
 import io.bulla.runtime.oob.security.TlsCertificates;
 import io.bulla.runtime.oob.sim.HostMemory;
@@ -146,7 +151,12 @@ final class OobValues {
     /// @param folder for keys
     static FaultCatalogue all(Path folder) {
         FaultCatalogue all = new FaultCatalogue(
-                        "oob-operations", OobNode.class, BulkTransport.class, SharedSecret.class, Routing.class)
+                        "oob-operations",
+                        OobNode.class,
+                        NodeCut.class,
+                        BulkTransport.class,
+                        SharedSecret.class,
+                        Routing.class)
                 .values(VALUES::get)
                 .records(VALUES::get);
         OobCalls.addTo(all);

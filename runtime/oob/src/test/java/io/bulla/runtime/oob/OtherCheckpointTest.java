@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLine;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.wire.BulkOffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
 import io.bulla.runtime.oob.security.NodeFiles;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.Socket;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.cut.LiveCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;

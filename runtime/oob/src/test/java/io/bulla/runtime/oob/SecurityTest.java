@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.net.InetAddress;

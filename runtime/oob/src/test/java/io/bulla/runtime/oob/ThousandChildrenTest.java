@@ -15,6 +15,7 @@ import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Star;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoopGroup;

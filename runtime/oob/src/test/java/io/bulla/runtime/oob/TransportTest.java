@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.CopyTally;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.testkit.needs.Piece;
 import io.netty.channel.epoll.Epoll;

@@ -11,6 +11,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

@@ -50,7 +50,7 @@ final class GrantedLanding implements BulkLanding {
             ObjLongConsumer<GrantedLanding> ended)
             throws IOException {
         // no bytes have a grant, too
-        RemoteWriteTarget landing = registrations.landing(memory, Math.max(1, byteSize));
+        RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, Math.max(1, byteSize));
         boolean granted = false;
         try {
             GrantedLanding taken = new GrantedLanding(landing, landing.grant(peer), byteSize, byAddress, ended);

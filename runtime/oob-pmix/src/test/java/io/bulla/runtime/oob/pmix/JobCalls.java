@@ -5,7 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.pack.value.Proc;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.runtime.pmix.PmixEvent;
 import io.bulla.runtime.pmix.PmixException;

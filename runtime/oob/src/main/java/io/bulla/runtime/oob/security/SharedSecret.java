@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.certificates.Certificates;
 import io.bulla.runtime.oob.internal.certificates.Certificates.Validity;
 import io.netty.channel.Channel;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.runtime.oob.OriginSignatures;
-import io.bulla.runtime.oob.Security;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;

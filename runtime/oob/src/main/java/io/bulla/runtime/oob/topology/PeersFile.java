@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.topology;
 
+import io.bulla.runtime.oob.internal.ranks.Ranks;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.MalformedInputException;
@@ -139,10 +140,7 @@ public final class PeersFile implements PeerDirectory {
     /// @throws IllegalArgumentException if there is no such rank
     @Override
     public InetSocketAddress addressOf(int rank) {
-        if (rank < 0 || rank >= addresses.length) {
-            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + addresses.length);
-        }
-        return addresses[rank];
+        return addresses[Ranks.check(rank, addresses.length)];
     }
 
     /// The text that says the same, by rank, with numeric addresses.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContextBuilder;

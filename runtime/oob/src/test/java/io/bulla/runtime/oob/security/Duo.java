@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.runtime.oob.Security;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.security;
 
-import io.bulla.runtime.oob.Security;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.certificates.Certificates;
 import io.bulla.runtime.oob.internal.certificates.Der;
 import io.netty.channel.Channel;

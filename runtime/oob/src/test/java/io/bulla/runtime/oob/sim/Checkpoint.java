@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

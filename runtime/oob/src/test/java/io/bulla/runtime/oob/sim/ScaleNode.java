@@ -3,9 +3,9 @@ package io.bulla.runtime.oob.sim;
 
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SimulatedNode;
 import io.bulla.runtime.oob.Transport;
+import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
-import io.bulla.runtime.oob.BroadcastSignatures;
-import io.bulla.runtime.oob.OriginSignatures;
-import io.bulla.runtime.oob.Security;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.OriginSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.Channel;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,11 +2,11 @@
 package io.bulla.runtime.oob.sim;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.SimulatedNode;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.netty.resolver.DefaultAddressResolverGroup;
 import java.io.IOException;
 import java.time.Duration;

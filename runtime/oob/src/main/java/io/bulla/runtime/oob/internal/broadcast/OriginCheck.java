@@ -2,9 +2,9 @@
 package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.OriginSignatures;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
+import io.bulla.runtime.oob.security.OriginSignatures;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

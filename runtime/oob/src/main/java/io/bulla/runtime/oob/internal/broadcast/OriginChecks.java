@@ -2,13 +2,13 @@
 package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.BroadcastSignatures;
-import io.bulla.runtime.oob.OriginSignatures;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.session.PendingSend;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.OriginSignatures;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

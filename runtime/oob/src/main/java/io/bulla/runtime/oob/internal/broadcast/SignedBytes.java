@@ -5,7 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.OriginSignatures;
+import io.bulla.runtime.oob.security.OriginSignatures;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

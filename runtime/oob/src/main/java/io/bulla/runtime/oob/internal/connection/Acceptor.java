@@ -2,7 +2,6 @@
 package io.bulla.runtime.oob.internal.connection;
 
 import io.bulla.interop.netty.FrameReader;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.internal.admission.Admission;
 import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.bulla.runtime.oob.internal.core.LoopContext;
@@ -11,6 +10,7 @@ import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;
+import io.bulla.runtime.oob.security.Security;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;

@@ -2,18 +2,18 @@
 package io.bulla.runtime.oob.internal.core;
 
 import io.bulla.buffer.MemorySource;
-import io.bulla.runtime.oob.BroadcastSignatures;
 import io.bulla.runtime.oob.ConnectionLimits;
-import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.MessageHandler;
-import io.bulla.runtime.oob.NodeCut;
-import io.bulla.runtime.oob.Security;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.Transport;
+import io.bulla.runtime.oob.cut.CutName;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.runtime.oob.topology.Routing;

@@ -3,7 +3,7 @@ package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Incoming;
 import io.bulla.runtime.oob.internal.node.CutGate;

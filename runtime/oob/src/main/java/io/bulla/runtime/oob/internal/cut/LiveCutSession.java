@@ -2,9 +2,9 @@
 package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.LiveCut;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.LiveCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.node.CutGate;

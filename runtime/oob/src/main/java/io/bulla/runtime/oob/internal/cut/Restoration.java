@@ -3,8 +3,8 @@ package io.bulla.runtime.oob.internal.cut;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.broadcast.BroadcastKey;
 import io.bulla.runtime.oob.internal.broadcast.OriginChecks;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;

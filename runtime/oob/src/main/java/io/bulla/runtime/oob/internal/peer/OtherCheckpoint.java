@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.peer;
 
-import io.bulla.runtime.oob.CutName;
+import io.bulla.runtime.oob.cut.CutName;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import org.jspecify.annotations.Nullable;

@@ -3,8 +3,8 @@ package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.buffer.internal.FlightGate;
 import io.bulla.runtime.oob.Delivery;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerFailedException;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.MemoryShortage;

@@ -2,9 +2,9 @@
 package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.runtime.oob.NodeCut;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.PeerStats;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.bypass.FormerLoans;
 import io.bulla.runtime.oob.internal.bypass.LocalLink;
 import io.bulla.runtime.oob.internal.connection.Acceptor;

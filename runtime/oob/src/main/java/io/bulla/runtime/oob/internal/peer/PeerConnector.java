@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.peer;
 
-import io.bulla.runtime.oob.CutName;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.bulk.BulkLine;
+import io.bulla.runtime.oob.cut.CutName;
 import io.bulla.runtime.oob.internal.bypass.BulkBackoff;
 import io.bulla.runtime.oob.internal.bypass.Rendezvous;
 import io.bulla.runtime.oob.internal.connection.Acceptor;

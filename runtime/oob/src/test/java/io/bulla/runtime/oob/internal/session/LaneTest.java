@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.bulla.runtime.oob.NodeCut;
+import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.flow.Allowance;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.wire.Frame;

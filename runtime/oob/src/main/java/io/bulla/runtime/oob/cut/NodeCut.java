@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.cut;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.internal.ranks.Ranks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/// What a node had undelivered, and the numbers of its sessions, at one moment between two handlers: enough to
-/// begin a node that goes on there ([OobNodeBuilder#restore]). Messages are handles on the bytes that the node
-/// keeps, no copies, so a cut costs a handle for each, whatever their size.
+/// What a node had undelivered, and the numbers of its sessions, at one moment between two handlers: enough to begin
+/// a node that goes on there ([restore][io.bulla.runtime.oob.OobNodeBuilder#restore]). Messages are handles on the
+/// bytes that the node keeps, no copies, so a cut costs a handle for each, whatever their size.
 ///
 /// ```
 /// sender                                            receiver
@@ -19,9 +21,10 @@ import java.util.Optional;
 /// ```
 ///
 /// Cuts of all nodes of a job fit together if nothing moved between the first and the last: all nodes are suspended
-/// ([OobNode#suspend()]), all are cut, all go on. What a sender has kept and its receiver has taken in is dropped
-/// by its number when both are restored. The same holds of [LiveCut]s, with nothing suspended. Not in a cut:
-/// broadcasts that have begun, deadlines, and who waits for a [Send].
+/// ([suspend][io.bulla.runtime.oob.OobNode#suspend()]), all are cut, all go on. What a sender has kept and its
+/// receiver has taken in is dropped by its number when both are restored. The same holds of [LiveCut]s, with nothing
+/// suspended. Not in a cut: broadcasts that have begun, deadlines, and who waits for a
+/// [Send][io.bulla.runtime.oob.Send].
 ///
 /// @param rank of the node
 /// @param size number of nodes
@@ -35,7 +38,7 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
     /// Number of a message that has none yet.
     public static final long UNNUMBERED = -1;
 
-    static final int LANES = 3;
+    private static final int LANES = 3;
 
     // so far above the numbers of a session that was restored, which have bit 62
     private static final long MOST = 3L << 61;

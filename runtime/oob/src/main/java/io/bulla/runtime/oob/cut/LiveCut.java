@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.cut;
 
 import java.util.concurrent.CompletionStage;
 
@@ -25,7 +25,8 @@ public interface LiveCut {
     ///     taken: then this one has not begun
     CompletionStage<Void> ready();
 
-    /// Takes the cut between two handlers, once; as [OobNode#cut], but before the messages that wait for theirs.
+    /// Takes the cut between two handlers, once; as [OobNode#cut][io.bulla.runtime.oob.OobNode#cut], but before the
+    /// messages that wait for theirs.
     ///
     /// @param between runs on the handlers' thread right before, to save what belongs to the program
     /// @return completes with a cut, which the caller closes, on the event loop. Fails with what `between`

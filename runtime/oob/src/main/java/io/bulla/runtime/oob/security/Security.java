@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.security;
 
 import io.netty.channel.Channel;
 import java.io.IOException;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.security;
 
 /// Whether broadcasts are signed by their origin. To begin with signatures in a job that runs, all nodes first
 /// [#SIGN], then [#REQUIRE].

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob;
+package io.bulla.runtime.oob.cut;
 
 /// Which checkpoint a [NodeCut] is of. Nodes say it to each other when they go on from one: cuts of two checkpoints
 /// do not fit together, nor does a cut beside a node that has gone on.
