@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import javax.crypto.spec.IvParameterSpec;
+import javax.crypto.spec.PBEParameterSpec;
 import javax.net.ssl.KeyManagerFactory;
 
 /// Mutual TLS 1.3 with certificates: each node shows one that names it, `bulla://JOB/rank/N`, issued by the job's
@@ -34,6 +36,12 @@ import javax.net.ssl.KeyManagerFactory;
 ///
 /// `./bulla cert` makes files for a trial. What it withstands: docs/security.md.
 public final class TlsCertificates implements Security {
+
+    /// One round of deriving its key: what is never written to a file needs no 10,000 against a dictionary.
+    private static final KeyStore.PasswordProtection KEPT_ON_HEAP = new KeyStore.PasswordProtection(
+            new char[0],
+            "PBEWithHmacSHA256AndAES_256",
+            new PBEParameterSpec(new byte[8], 1, new IvParameterSpec(new byte[16])));
 
     private static final String VERSION = "TLSv1.3";
     private static final long HANDSHAKE_SECONDS = 10;
@@ -214,9 +222,9 @@ public final class TlsCertificates implements Security {
 
     private static KeyManagerFactory keys(PrivateKey secret, X509Certificate... chain) {
         try {
-            KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+            KeyStore store = KeyStore.getInstance("PKCS12");
             store.load(null, null);
-            store.setKeyEntry("self", secret, new char[0], chain);
+            store.setEntry("self", new KeyStore.PrivateKeyEntry(secret, chain), KEPT_ON_HEAP);
             KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
             factory.init(store, new char[0]);
             return factory;
