@@ -29,9 +29,11 @@ final class Outlet implements Subscriber {
         /// Writes a message, and tells the outlet, on the loop, when it was written or has failed.
         ///
         /// @param message stays the caller's
-        void write(SealedBuffer message, Outlet from);
+        /// @param isFirst false if others are still on their way to the loop: it goes there behind them
+        void write(SealedBuffer message, Outlet from, boolean isFirst);
 
-        /// Closes the channel, and says why where its protocol can.
+        /// Closes the channel behind what was written, if its subscription got all or was closed, else at once, and
+        /// says why where its protocol can.
         void end(End why);
     }
 
@@ -59,10 +61,10 @@ final class Outlet implements Subscriber {
 
     @Override
     public void send(SealedBuffer message) {
-        // volatile: before the loop has it, which takes it off
-        handed.incrementAndGet();
+        // volatile: before the loop has it, which takes it off; at one, all that was handed before has come there
+        boolean isFirst = handed.incrementAndGet() == 1;
         try {
-            side.write(message, this);
+            side.write(message, this, isFirst);
         } catch (Throwable failure) {
             // volatile: as above
             handed.decrementAndGet();

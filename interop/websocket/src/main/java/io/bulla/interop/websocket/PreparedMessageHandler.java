@@ -62,8 +62,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         }
 
         @Override
-        public void write(SealedBuffer forms, Outlet from) {
-            writeForms(forms, from);
+        public void write(SealedBuffer forms, Outlet from, boolean isFirst) {
+            writeForms(forms, from, isFirst);
         }
 
         @Override
@@ -187,7 +187,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     /// Of an outlet, which is told on the loop when they are written. Any thread.
-    private void writeForms(SealedBuffer forms, Outlet outlet) {
+    private void writeForms(SealedBuffer forms, Outlet outlet, boolean isFirst) {
         ChannelHandlerContext to = context();
         ChannelPromise promise = to.newPromise();
         Wire wire = Wire.chosen(forms, SharedDeflate.isAgreed(to.channel()));
@@ -201,7 +201,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             outlet.written();
         };
         try {
-            onLoop(to, step);
+            if (isFirst) {
+                onLoop(to, step);
+            } else {
+                to.executor().execute(step);
+            }
         } catch (Throwable failure) {
             wire.close();
             throw failure;
@@ -212,7 +216,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     private void finish(WebSocketCloseStatus why, Duration patience) {
         ChannelHandlerContext to = context();
         try {
-            onLoop(to, () -> {
+            // behind what other threads have handed to the loop
+            to.executor().execute(() -> {
                 to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
                 finish = () -> {
                     end(new ClosedChannelException());
