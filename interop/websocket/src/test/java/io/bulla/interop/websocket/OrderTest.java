@@ -17,6 +17,11 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.local.LocalChannel;
 import io.netty.channel.local.LocalIoHandler;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
@@ -128,6 +133,25 @@ class OrderTest {
                 List.of("1", "2", "3", "close 1000"),
                 written.all.stream()
                         .map(each -> each.startsWith("close") ? each : each.substring(each.length() - 1))
+                        .toList());
+    }
+
+    @Test
+    void eventsGoOutAsTheyWerePublished() throws Exception {
+        ServerSentEvents events = new ServerSentEvents(memory);
+        channel.pipeline().addLast(new HttpServerCodec());
+        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+        publishFromBoth(fanout -> EventStream.open(channel, request).subscribe(fanout), (feed, number) -> {
+            try (SealedBuffer event = events.event("" + number)) {
+                feed.publish(event);
+            }
+        });
+        written.all.removeFirst();
+        assertEquals("0\r\n\r\n", written.all.removeLast());
+        assertEquals(
+                List.of("1", "2", "3"),
+                Events.parsed(Events.payload(String.join("", written.all))).stream()
+                        .map(Events.Event::data)
                         .toList());
     }
 }
