@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Prepared WebSocket messages: framed and compressed once, written to any number of channels.
+/// Prepared WebSocket messages and server-sent events: made once, written to any number of channels.
 module io.bulla.interop.websocket {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.fanout;

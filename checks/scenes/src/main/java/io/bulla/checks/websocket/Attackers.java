@@ -22,6 +22,7 @@ final class Attackers implements AutoCloseable {
 
     private static final String HANDSHAKE = "GET /attack HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
             + "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+    private static final String EVENTS = "GET /events/attack HTTP/1.1\r\nHost: localhost\r\n\r\n";
     private static final String DEFLATE = "Sec-WebSocket-Extensions: permessage-deflate";
     private static final int VANISH = 200;
     private static final int PATIENCE_MILLIS = 120_000;
@@ -115,6 +116,14 @@ final class Attackers implements AutoCloseable {
         attacks.put(
                 "a close, then more", socket -> afterHandshake(socket, 0x88, 0x80, 0, 0, 0, 0, 0x81, 0x80, 0, 0, 0, 0));
         attacks.put("a bomb", Attackers::bomb);
+        attacks.put("events, reads nothing", socket -> ask(socket, EVENTS));
+        attacks.put("events, says more", socket -> {
+            ask(socket, EVENTS);
+            afterWords(socket, EVENTS);
+        });
+        attacks.put("events, asks twice at once", socket -> afterWords(socket, EVENTS + EVENTS));
+        attacks.put("events, posts", socket -> afterWords(socket, EVENTS.replace("GET", "POST")));
+        attacks.put("events, of HTTP/1.0", socket -> afterWords(socket, EVENTS.replace("1.1", "1.0")));
         return attacks;
     }
 
@@ -165,7 +174,11 @@ final class Attackers implements AutoCloseable {
     }
 
     private static void shake(Socket socket, String header) throws IOException {
-        say(socket, HANDSHAKE + header + "\r\n");
+        ask(socket, HANDSHAKE + header + "\r\n");
+    }
+
+    private static void ask(Socket socket, String words) throws IOException {
+        say(socket, words);
         InputStream in = socket.getInputStream();
         StringBuilder answer = new StringBuilder();
         while (answer.indexOf("\r\n\r\n") < 0) {

@@ -6,13 +6,16 @@ import io.bulla.interop.websocket.SharedDeflate;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
@@ -37,7 +40,9 @@ final class FeedServer implements AutoCloseable {
 
     /// @param tls of the server, or `null`
     /// @param joins told of each channel that has shaken hands, and the path that it asked for
-    FeedServer(@Nullable SslContext tls, BiConsumer<Channel, String> joins) throws InterruptedException {
+    /// @param events answers each request for a path below `/events`
+    FeedServer(@Nullable SslContext tls, BiConsumer<Channel, String> joins, BiConsumer<Channel, HttpRequest> events)
+            throws InterruptedException {
         listening = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
@@ -49,11 +54,12 @@ final class FeedServer implements AutoCloseable {
                         }
                         channel.pipeline()
                                 .addLast(
+                                        new IdleStateHandler(0, PING_SECONDS, 0),
                                         new HttpServerCodec(),
                                         new HttpObjectAggregator(8192),
+                                        new Events(events),
                                         new WebSocketServerExtensionHandler(SharedDeflate.upTo(LONGEST)),
                                         new WebSocketServerProtocolHandler("/", null, true, LONGEST, false, true),
-                                        new IdleStateHandler(0, PING_SECONDS, 0),
                                         new PreparedMessageHandler(),
                                         new Joins(joins));
                     }
@@ -74,6 +80,29 @@ final class FeedServer implements AutoCloseable {
             loops.shutdownGracefully(0, 20, TimeUnit.SECONDS).sync();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /// Takes the requests for events out of those for a WebSocket.
+    private static final class Events extends ChannelInboundHandlerAdapter {
+
+        private final BiConsumer<Channel, HttpRequest> events;
+
+        Events(BiConsumer<Channel, HttpRequest> events) {
+            this.events = events;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext context, Object message) {
+            if (!(message instanceof FullHttpRequest request) || !request.uri().startsWith("/events")) {
+                context.fireChannelRead(message);
+                return;
+            }
+            try {
+                events.accept(context.channel(), request);
+            } finally {
+                request.release();
+            }
         }
     }
 

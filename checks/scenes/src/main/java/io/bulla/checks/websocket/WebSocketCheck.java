@@ -33,14 +33,16 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
-/// One message for many clients that none of us wrote, every byte compared, beside attackers.
+/// One message, and one event, for many clients that none of us wrote, every byte compared, beside attackers.
 ///
 /// ```
 /// [--messages N] [--filler N] [--fragment BYTES] [--keys FILE PASSWORD] [--client CONNECTIONS COMMAND]...
+/// [--reader CONNECTIONS COMMAND]...
 /// ```
 ///
 /// A command gets the address, the number of messages and the filler as arguments, makes so many connections, and
-/// prints `client=NAME messages=N wrong=N` for each; another exit status than 0 says that something else is wrong.
+/// prints `client=NAME messages=N wrong=N` for each; another exit status than 0 says that something else is wrong. A
+/// reader is one of server-sent events.
 public final class WebSocketCheck {
 
     private static final Pattern LINE = Pattern.compile("client=(\\S+) messages=(\\d+) wrong=(\\d+).*");
@@ -60,7 +62,9 @@ public final class WebSocketCheck {
     private long fragment = 1 << 20;
     private @Nullable SslContext tls;
     private final List<List<String>> commands = new ArrayList<>();
+    private final List<List<String>> readers = new ArrayList<>();
     private int expected;
+    private int expectedReaders;
     // commands that ended with another status than 0
     private int failed;
 
@@ -86,6 +90,10 @@ public final class WebSocketCheck {
                     expected += Integer.parseInt(args.next());
                     commands.add(List.of(args.next().split(" ")));
                 }
+                case "--reader" -> {
+                    expectedReaders += Integer.parseInt(args.next());
+                    readers.add(List.of(args.next().split(" ")));
+                }
                 default -> throw new IllegalArgumentException("unknown option: " + option);
             }
         }
@@ -105,8 +113,10 @@ public final class WebSocketCheck {
         Texts texts = new Texts(filler);
         List<String> lines = new ArrayList<>();
         int attacks;
-        try (FeedServer server = new FeedServer(tls, this::join)) {
-            URI uri = URI.create((tls == null ? "ws" : "wss") + "://127.0.0.1:" + server.port() + "/feed");
+        EventFeed events = new EventFeed(memory, texts, messages, PATIENCE);
+        try (FeedServer server = new FeedServer(tls, this::join, events::answer)) {
+            String place = (tls == null ? "" : "s") + "://127.0.0.1:" + server.port();
+            URI uri = URI.create("ws" + place + "/feed");
             TrustAll trustAll = new TrustAll();
             SSLContext trust = SSLContext.getInstance("TLS");
             trust.init(null, new TrustManager[] {trustAll}, null);
@@ -114,9 +124,13 @@ public final class WebSocketCheck {
             for (List<String> command : commands) {
                 clients.add(start(command, uri));
             }
+            for (List<String> reader : readers) {
+                clients.add(start(reader, URI.create("http" + place + "/events")));
+            }
             List<Reading> own =
                     List.of(JdkClient.connect(uri, trust, texts), OkClient.connect(uri, trust, trustAll, texts));
-            awaitJoined(expected + own.size(), clients);
+            awaitAll("joined", joined, expected + own.size(), clients);
+            awaitAll("readers", events.joined(), expectedReaders, clients);
             try (Attackers attackers = new Attackers(server.port(), tls == null ? null : trust.getSocketFactory())) {
                 AtomicInteger count = new AtomicInteger();
                 Thread attacking = Thread.ofPlatform().start(() -> {
@@ -128,6 +142,9 @@ public final class WebSocketCheck {
                     }
                 });
                 publish(texts);
+                events.publishFirst();
+                awaitAll("came back", events.cameBack(), expectedReaders, clients);
+                events.publishRest();
                 attacking.join();
                 attacks = count.get();
                 attacked.close();
@@ -143,7 +160,7 @@ public final class WebSocketCheck {
                 failed += each.waitFor() == 0 ? 0 : 1;
             }
         }
-        return verdict(lines, own(), attacks);
+        return verdict(lines, own() + expectedReaders, attacks) && events.wrongIds() == 0;
     }
 
     private static int own() {
@@ -167,15 +184,15 @@ public final class WebSocketCheck {
                 .start();
     }
 
-    private void awaitJoined(int count, List<Process> clients) throws Exception {
+    private static void awaitAll(String what, AtomicInteger now, int count, List<Process> clients) throws Exception {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (joined.get() < count) {
+        while (now.get() < count) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IllegalStateException("clients did not connect: joined=" + joined.get() + " wanted=" + count);
+                throw new IllegalStateException("not all clients: what=" + what + " now=" + now + " wanted=" + count);
             }
             for (Process each : clients) {
                 if (!each.isAlive()) {
-                    throw new IllegalStateException("client ended early: " + each.info() + " joined=" + joined.get());
+                    throw new IllegalStateException("client ended early: " + each.info() + " " + what + "=" + now);
                 }
             }
             Thread.sleep(20);

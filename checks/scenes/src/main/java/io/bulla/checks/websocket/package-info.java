@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Prepared WebSocket messages, read by clients of others beside attackers.
+/// Prepared WebSocket messages and server-sent events, read by clients of others beside attackers.
 package io.bulla.checks.websocket;

@@ -5,29 +5,47 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.fanout.End;
 import io.bulla.fanout.Subscriber;
 import io.bulla.fanout.Subscription;
-import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/// A channel as the subscriber of a fan-out whose messages are forms ([PreparedMessage#forms]).
+/// A channel as the subscriber of a fan-out.
 ///
 /// Threads that publish hand messages to the event loop. Netty does not count those that have not come there yet, so
 /// they are counted here: at most [#HANDED] of them.
 final class Outlet implements Subscriber {
 
-    private static final int HANDED = 16;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    /// How long the last words to a client may take to go out.
+    static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    private final PreparedMessageHandler handler;
+    private static final int HANDED = 16;
+
+    /// The channel. Any thread.
+    interface Side {
+
+        /// Whether the channel takes more.
+        boolean isWritable();
+
+        /// Writes a message, and tells the outlet, on the loop, when it was written or has failed.
+        ///
+        /// @param message stays the caller's
+        /// @param isFirst false if others are still on their way to the loop: it goes there behind them
+        void write(SealedBuffer message, Outlet from, boolean isFirst);
+
+        /// Closes the channel behind what was written, if its subscription got all or was closed, else at once, and
+        /// says why where its protocol can.
+        void end(End why);
+    }
+
+    private final Side side;
     // handed to the loop, and not written there
     private final AtomicInteger handed = new AtomicInteger();
 
     // the loop's: none before the handler has this
     private @Nullable Subscription subscription;
 
-    Outlet(PreparedMessageHandler handler) {
-        this.handler = handler;
+    Outlet(Side side) {
+        this.side = side;
     }
 
     /// On the loop.
@@ -38,15 +56,15 @@ final class Outlet implements Subscriber {
     @Override
     public boolean isReady() {
         // volatile: a look that comes too early is one message more; the loop looks again when it has written
-        return handed.get() < HANDED && handler.isWritable();
+        return handed.get() < HANDED && side.isWritable();
     }
 
     @Override
-    public void send(SealedBuffer forms) {
-        // volatile: before the loop has it, which takes it off
-        handed.incrementAndGet();
+    public void send(SealedBuffer message) {
+        // volatile: before the loop has it, which takes it off; at one, all that was handed before has come there
+        boolean isFirst = handed.incrementAndGet() == 1;
         try {
-            handler.writeForms(forms, this);
+            side.write(message, this, isFirst);
         } catch (Throwable failure) {
             // volatile: as above
             handed.decrementAndGet();
@@ -91,14 +109,6 @@ final class Outlet implements Subscriber {
 
     @Override
     public void close(End why) {
-        switch (why) {
-            case End.Completed ignored -> handler.finish(WebSocketCloseStatus.NORMAL_CLOSURE, PATIENCE);
-            case End.Closed ignored -> handler.close(WebSocketCloseStatus.ENDPOINT_UNAVAILABLE, PATIENCE);
-            case End.TooSlow ignored -> handler.close(WebSocketCloseStatus.TRY_AGAIN_LATER, PATIENCE);
-            case End.Failed ignored -> handler.close(WebSocketCloseStatus.INTERNAL_SERVER_ERROR, PATIENCE);
-            case End.Left ignored -> {
-                // a transport is not closed with this
-            }
-        }
+        side.end(why);
     }
 }

@@ -2,6 +2,7 @@
 package io.bulla.interop.websocket;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.fanout.End;
 import io.bulla.fanout.Subscriber;
 import io.bulla.fanout.Subscription;
 import io.bulla.interop.netty.SealedByteBuf;
@@ -53,6 +54,31 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     private static final AttributeKey<PreparedMessageHandler> OF =
             AttributeKey.valueOf(PreparedMessageHandler.class, "of");
+
+    private final Outlet.Side side = new Outlet.Side() {
+        @Override
+        public boolean isWritable() {
+            return context().channel().isWritable();
+        }
+
+        @Override
+        public void write(SealedBuffer forms, Outlet from, boolean isFirst) {
+            writeForms(forms, from, isFirst);
+        }
+
+        @Override
+        public void end(End why) {
+            switch (why) {
+                case End.Completed ignored -> finish(WebSocketCloseStatus.NORMAL_CLOSURE, Outlet.PATIENCE);
+                case End.Closed ignored -> close(WebSocketCloseStatus.ENDPOINT_UNAVAILABLE, Outlet.PATIENCE);
+                case End.TooSlow ignored -> close(WebSocketCloseStatus.TRY_AGAIN_LATER, Outlet.PATIENCE);
+                case End.Failed ignored -> close(WebSocketCloseStatus.INTERNAL_SERVER_ERROR, Outlet.PATIENCE);
+                case End.Left ignored -> {
+                    // a transport is not closed with this
+                }
+            }
+        }
+    };
 
     // set before the attribute is, which publishes it
     private @Nullable ChannelHandlerContext context;
@@ -131,7 +157,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     /// @throws IllegalStateException if this handler is in no pipeline
     public Subscription subscribe(Function<? super Subscriber, Subscription> fanout) {
         ChannelHandlerContext to = context();
-        Outlet outlet = new Outlet(this);
+        Outlet outlet = new Outlet(side);
         Subscription subscription = fanout.apply(outlet);
         try {
             onLoop(to, () -> add(outlet, subscription));
@@ -160,13 +186,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         }
     }
 
-    /// Of an outlet. Any thread.
-    boolean isWritable() {
-        return context().channel().isWritable();
-    }
-
     /// Of an outlet, which is told on the loop when they are written. Any thread.
-    void writeForms(SealedBuffer forms, Outlet outlet) {
+    private void writeForms(SealedBuffer forms, Outlet outlet, boolean isFirst) {
         ChannelHandlerContext to = context();
         ChannelPromise promise = to.newPromise();
         Wire wire = Wire.chosen(forms, SharedDeflate.isAgreed(to.channel()));
@@ -180,7 +201,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             outlet.written();
         };
         try {
-            onLoop(to, step);
+            if (isFirst) {
+                onLoop(to, step);
+            } else {
+                to.executor().execute(step);
+            }
         } catch (Throwable failure) {
             wire.close();
             throw failure;
@@ -188,10 +213,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     /// Of an outlet: closes when all that it sent has gone out. Any thread.
-    void finish(WebSocketCloseStatus why, Duration patience) {
+    private void finish(WebSocketCloseStatus why, Duration patience) {
         ChannelHandlerContext to = context();
         try {
-            onLoop(to, () -> {
+            // behind what other threads have handed to the loop
+            to.executor().execute(() -> {
                 to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
                 finish = () -> {
                     end(new ClosedChannelException());

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.websocket;
 
-import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import java.util.zip.Deflater;
@@ -51,13 +49,7 @@ public final class PreparedMessages {
     /// @throws IllegalArgumentException if it has half a surrogate pair, which UTF-8 cannot say
     /// @throws io.bulla.buffer.MemoryLimitException if there is no memory
     public PreparedMessage text(String text) {
-        if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
-            throw new IllegalArgumentException("text has half a surrogate pair: length=" + text.length());
-        }
-        SealedBuffer utf8;
-        try (BufferBuilder builder = BufferBuilder.create(memory)) {
-            utf8 = builder.putString(text, StandardCharsets.UTF_8).seal();
-        }
+        SealedBuffer utf8 = Utf8Check.sealed(memory, text);
         return Parts.into(List.of(utf8), () -> new PreparedMessage(this, TEXT, utf8, true));
     }
 

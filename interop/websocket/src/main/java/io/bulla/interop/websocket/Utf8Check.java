@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.websocket;
 
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -30,6 +32,24 @@ final class Utf8Check {
     /// @throws IllegalArgumentException if it is not UTF-8
     static void check(SealedBuffer text) {
         new Utf8Check().all(text);
+    }
+
+    /// @throws IllegalArgumentException if it has half a surrogate pair, which UTF-8 cannot say
+    static void check(String text) {
+        if (!StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+            throw new IllegalArgumentException("text has half a surrogate pair: length=" + text.length());
+        }
+    }
+
+    /// A text in UTF-8.
+    ///
+    /// @return to be closed
+    /// @throws IllegalArgumentException if it has half a surrogate pair, which UTF-8 cannot say
+    static SealedBuffer sealed(MemorySource memory, String text) {
+        check(text);
+        try (BufferBuilder builder = BufferBuilder.create(memory)) {
+            return builder.putString(text, StandardCharsets.UTF_8).seal();
+        }
     }
 
     private void all(SealedBuffer text) {

@@ -46,6 +46,8 @@ final class WebSocketCalls {
             WebSocketCalls::text,
             String.class,
             scene -> "Grüße",
+            Duration.class,
+            scene -> Duration.ofSeconds(3),
             int.class,
             scene -> 6,
             long.class,
@@ -74,6 +76,7 @@ final class WebSocketCalls {
         all.around("PreparedMessageHandler.channelRead(ChannelHandlerContext, Object)", told -> told(told, 3));
         all.around(
                 "PreparedMessageHandler.write(ChannelHandlerContext, Object, ChannelPromise)", told -> told(told, 2));
+        EventStreamCalls.addTo(all);
         return all.receiver(PreparedMessages.class, WebSocketCalls::messages)
                 .receiver(PreparedMessages.Builder.class, scene -> PreparedMessages.builder(scene.source()))
                 .receiver(
@@ -88,7 +91,7 @@ final class WebSocketCalls {
         return PreparedMessages.builder(scene.source()).fragment(FRAGMENT).build();
     }
 
-    private static SealedBuffer text(FaultScene scene) {
+    static SealedBuffer text(FaultScene scene) {
         try (BufferBuilder builder = BufferBuilder.create(scene.source())) {
             return scene.watch(builder.put(TEXT).seal(), TEXT);
         }
@@ -249,7 +252,7 @@ final class WebSocketCalls {
         };
     }
 
-    private static byte[] outbound(EmbeddedChannel channel) {
+    static byte[] outbound(EmbeddedChannel channel) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
             byte[] bytes = new byte[piece.readableBytes()];
@@ -267,21 +270,21 @@ final class WebSocketCalls {
         return Arrays.copyOf(all.toByteArray(), all.size());
     }
 
-    private static Exception failure(Throwable why) throws Exception {
+    static Exception failure(Throwable why) throws Exception {
         if (why instanceof Error error) {
             throw error;
         }
         throw (Exception) why;
     }
 
-    private static void expect(boolean holds, String what) {
+    static void expect(boolean holds, String what) {
         if (!holds) {
             throw new AssertionError(what);
         }
     }
 
     /// A handler nearer to the socket.
-    private static final class Outbound extends ChannelOutboundHandlerAdapter {
+    static final class Outbound extends ChannelOutboundHandlerAdapter {
 
         private final FaultPoints points;
 
