@@ -350,7 +350,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         if (event instanceof IdleStateEvent idle) {
             if (idle.state() == IdleState.READER_IDLE) {
                 to.close();
-            } else if (idle.state() == IdleState.WRITER_IDLE) {
+            } else if (idle.state() == IdleState.WRITER_IDLE && to.channel().isWritable()) {
+                // or they would pile up for a client that reads nothing
                 to.writeAndFlush(new PingWebSocketFrame());
             }
         }

@@ -28,6 +28,7 @@ import io.netty.handler.codec.http.websocketx.WebSocket13FrameDecoder;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
 import java.nio.channels.ClosedChannelException;
@@ -74,6 +75,21 @@ class FramesTest {
                 assertInstanceOf(CloseWebSocketFrame.class, out.getFirst()).statusCode());
         out.getFirst().release();
         assertFalse(server.isOpen());
+    }
+
+    @Test
+    void idleChannelIsPingedWhileItIsWritable() {
+        EmbeddedChannel server = server();
+        server.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+        List<WebSocketFrame> out = frames(server);
+        assertEquals(1, out.size());
+        assertInstanceOf(PingWebSocketFrame.class, out.getFirst()).release();
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
+        server.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+        assertEquals(List.of(), frames(server));
+        server.pipeline().fireUserEventTriggered(IdleStateEvent.READER_IDLE_STATE_EVENT);
+        assertFalse(server.isOpen());
+        server.finishAndReleaseAll();
     }
 
     private SealedBuffer bytes(byte[] all) {
