@@ -125,8 +125,10 @@ final class FabricInfo implements AutoCloseable {
 
     /// The hints for libfabric, which frees them, strings included.
     private static long hints(Arena arena, String name) {
+        long hints = 0;
+        boolean whole = false;
         try {
-            long hints = (long) Libfabric.exported("fi_dupinfo", DUPINFO).invokeExact(0L);
+            hints = (long) Libfabric.exported("fi_dupinfo", DUPINFO).invokeExact(0L);
             if (hints == 0) {
                 throw new OutOfMemoryError("fi_dupinfo: bytes=" + INFO_BYTES);
             }
@@ -138,9 +140,14 @@ final class FabricInfo implements AutoCloseable {
             domain.set(JAVA_INT, 16, THREAD_SAFE);
             domain.set(JAVA_INT, 36, MR_LOCAL | BY_ADDRESS | MR_ALLOCATED);
             at(word(hints + 104) + 16, 8).set(JAVA_LONG, 0, copied(arena.allocateFrom(name)));
+            whole = true;
             return hints;
         } catch (Throwable thrown) {
             throw Libfabric.impossible(thrown);
+        } finally {
+            if (!whole && hints != 0) {
+                free(hints);
+            }
         }
     }
 
@@ -148,9 +155,15 @@ final class FabricInfo implements AutoCloseable {
     @SuppressWarnings("restricted")
     private static long copied(MemorySegment text) throws Throwable {
         Linker linker = Linker.nativeLinker();
-        MethodHandle strdup =
-                linker.downcallHandle(linker.defaultLookup().findOrThrow("strdup"), type(JAVA_LONG, ADDRESS));
-        return (long) strdup.invokeExact(text);
+        MethodHandle strdup = Libfabric.Seam.around(
+                "strdup",
+                linker.downcallHandle(linker.defaultLookup().findOrThrow("strdup"), type(JAVA_LONG, ADDRESS)));
+        long copy = (long) strdup.invokeExact(text);
+        if (copy == 0) {
+            // a hint without a name asks for any provider
+            throw new OutOfMemoryError("strdup: bytes=" + text.byteSize());
+        }
+        return copy;
     }
 
     private static void free(long info) {

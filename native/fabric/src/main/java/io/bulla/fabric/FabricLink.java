@@ -156,9 +156,12 @@ public final class FabricLink implements AutoCloseable {
     /// @throws IllegalStateException if the link is not connected, or the buffer is closed
     public synchronized LinkSend send(SealedBuffer buffer) throws FabricException {
         checkWhole();
-        LinkSend send = new LinkSend(this, nextId, buffer.share());
+        SealedBuffer held = buffer.share();
+        // behind the share: its listener may call back, and send another one or end the link
+        LinkSend send = new LinkSend(this, nextId++, held);
         boolean taken = false;
         try {
+            checkWhole();
             leaving.put(send.id(), send);
             say(new LinkMessage(Kind.REQUEST, send.id(), send.byteSize(), 0));
             taken = true;
@@ -168,7 +171,6 @@ public final class FabricLink implements AutoCloseable {
                 send.ended("request was not sent");
             }
         }
-        nextId++;
         return send;
     }
 
@@ -305,13 +307,13 @@ public final class FabricLink implements AutoCloseable {
         if (send.isCleared()) {
             throw wrong("cleared twice", said);
         }
-        send.begin(endpoint, Objects.requireNonNull(to), said.first(), said.second());
+        send.clear(said);
     }
 
-    /// Tells the peer of what is over, if the write has not.
+    /// Goes on with each write. Tells the peer of what is over, if the write has not.
     private void finishWritten() throws FabricException {
         for (LinkSend each : List.copyOf(leaving.values())) {
-            if (each.isWritten()) {
+            if (each.isCleared() && each.isWritten(endpoint, Objects.requireNonNull(to))) {
                 if (!each.tells()) {
                     say(new LinkMessage(Kind.FINISHED, each.id(), 0, 0));
                 }

@@ -35,19 +35,25 @@ public record FabricProvider(
     // the same sources by two names: of version 1.17, and of those behind it
     private static final Set<String> NOT_OFFERED = Set.of("net", "tcp");
 
+    // libfabric's FI_ENODATA
+    private static final int NO_SUCH_PROVIDER = 61;
+
     /// Loads libfabric, and asks it.
     ///
     /// @return those with endpoints for datagrams that arrive, and with writes to remote memory; on loopback
-    /// @throws FabricException if there is no libfabric, or another version than 1.17 to 2.x
+    /// @throws FabricException if there is no libfabric, or another version than 1.17 to 2.x, or it cannot
+    ///     say what there is
     /// @throws UnsupportedOperationException if native access is not enabled
     public static List<FabricProvider> all() throws FabricException {
         List<FabricProvider> found = new ArrayList<>();
         for (String name : List.of("tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm")) {
             try (FabricInfo info = FabricInfo.of(name)) {
                 found.add(info.provider());
-            } catch (FabricException notHere) {
-                // asked by name: libfabric has no such provider, which is an answer
-                Libfabric.require();
+            } catch (FabricException refused) {
+                // asked by name: that there is no such provider is an answer
+                if (refused.number() != NO_SUCH_PROVIDER) {
+                    throw refused;
+                }
             }
         }
         return found;

@@ -12,6 +12,12 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.ToLongBiFunction;
 import org.jspecify.annotations.Nullable;
 
 /// The functions of libfabric: some are exported, the others stand in tables that its objects point to. Every
@@ -66,6 +72,75 @@ final class Libfabric {
         static final MemorySegment BYTES = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     }
 
+    /// Where a test stands between this module and libfabric: it makes each call, or answers in its place.
+    ///
+    /// It is there only in a JVM that was started with `-Dbulla.fabric.seam=true`, as the tests of this module are.
+    /// In any other one the handles are the linker's own, and nothing is asked.
+    static final class Seam {
+
+        private static final boolean OPEN = Boolean.getBoolean("bulla.fabric.seam");
+        // by address: what stands in libfabric's tables
+        private static final Map<Long, String> NAMES = new ConcurrentHashMap<>();
+        // volatile: seen by the next call of any thread
+        private static volatile @Nullable ToLongBiFunction<String, LongSupplier> watcher;
+
+        private Seam() {}
+
+        /// @param next told the name of each call from now on, and how to make it; returns the call's result. `null`
+        ///     for none
+        static void watch(@Nullable ToLongBiFunction<String, LongSupplier> next) {
+            if (!OPEN) {
+                throw new IllegalStateException("the seam is closed: start the JVM with -Dbulla.fabric.seam=true");
+            }
+            watcher = next;
+        }
+
+        /// @param name none for a call through a pointer
+        static MethodHandle around(@Nullable String name, MethodHandle call) {
+            if (!OPEN) {
+                return call;
+            }
+            try {
+                MethodHandles.Lookup here = MethodHandles.lookup();
+                MethodHandle watched = here.findStatic(Seam.class, "watched", MethodType.methodType(boolean.class));
+                MethodHandle asked = here.findStatic(
+                        Seam.class,
+                        "asked",
+                        MethodType.methodType(Object.class, String.class, MethodHandle.class, Object[].class));
+                MethodHandle each = MethodHandles.insertArguments(asked, 0, name, call)
+                        .asCollector(Object[].class, call.type().parameterCount())
+                        .asType(call.type());
+                return MethodHandles.guardWithTest(watched, each, call);
+            } catch (ReflectiveOperationException impossible) {
+                throw new AssertionError(impossible);
+            }
+        }
+
+        private static void name(long function, String name) {
+            if (OPEN) {
+                NAMES.put(function, name);
+            }
+        }
+
+        private static boolean watched() {
+            return watcher != null;
+        }
+
+        private static Object asked(@Nullable String exported, MethodHandle call, Object[] arguments) {
+            String name = exported != null ? exported : NAMES.get(((MemorySegment) arguments[0]).address());
+            LongSupplier made = () -> {
+                try {
+                    return call.invokeWithArguments(arguments) instanceof Number result ? result.longValue() : 0;
+                } catch (Throwable thrown) {
+                    throw impossible(thrown);
+                }
+            };
+            ToLongBiFunction<String, LongSupplier> asked = watcher;
+            long result = asked == null || name == null ? made.getAsLong() : asked.applyAsLong(name, made);
+            return call.type().returnType() == int.class ? (Object) (int) result : (Object) result;
+        }
+    }
+
     private Libfabric() {}
 
     /// Loads the library, if it was not.
@@ -117,14 +192,15 @@ final class Libfabric {
     @SuppressWarnings("restricted")
     static MethodHandle exported(String name, FunctionDescriptor type) {
         MemorySegment address = ((SymbolLookup) Loaded.FOUND).findOrThrow(name);
-        return Loaded.LINKER.downcallHandle(address, type);
+        MethodHandle call = Loaded.LINKER.downcallHandle(address, type);
+        return type.equals(STRERROR) ? call : Seam.around(name, call);
     }
 
     /// A call through a pointer: its first argument is the function. To be kept: it is slow to make, and slow to call
     /// if it is no constant.
     @SuppressWarnings("restricted")
     static MethodHandle handle(FunctionDescriptor type) {
-        return Loaded.LINKER.downcallHandle(type);
+        return Seam.around(null, Loaded.LINKER.downcallHandle(type));
     }
 
     /// A function of a table that an object points to.
@@ -145,6 +221,7 @@ final class Libfabric {
         if (address == 0) {
             throw new FabricException(name, 0, "no such function in the table");
         }
+        Seam.name(address, name);
         return MemorySegment.ofAddress(address);
     }
 

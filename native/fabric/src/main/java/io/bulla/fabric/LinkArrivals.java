@@ -61,9 +61,21 @@ final class LinkArrivals {
         }
         lastRequest = asked.id();
         boolean fits = asked.first() <= link.limits.mostBytes() && arriving.size() < link.limits.mostAtOnce();
-        Arriving room = fits ? roomFor(asked.first()) : null;
+        Arriving room = null;
+        try {
+            room = fits ? roomFor(asked.first()) : null;
+        } finally {
+            // also if a listener of the memory throws: the peer waits for an answer
+            if (room == null && link.failure() == null) {
+                link.say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
+            }
+        }
         if (room == null) {
-            link.say(new LinkMessage(Kind.REFUSED, asked.id(), asked.first(), 0));
+            return;
+        }
+        if (link.failure() != null) {
+            // called back by a listener of the memory
+            room.letGo();
             return;
         }
         arriving.put(asked.id(), room);
@@ -122,7 +134,21 @@ final class LinkArrivals {
         if (!(room.grant.complete(link.limits.patience()) instanceof Revocation.Clean)) {
             throw link.wrong("fabric has not let go of what is finished", said);
         }
-        room.whole = room.landing.seal(room.byteSize);
+        boolean sealed = false;
+        try {
+            room.whole = room.landing.seal(room.byteSize);
+            sealed = true;
+        } finally {
+            if (!sealed) {
+                // its sender may have been told that it is there, and those behind it would wait for it
+                link.fail("buffer was not sealed: " + said);
+            }
+        }
+        if (link.failure() != null) {
+            // called back by a listener of the memory
+            room.letGo();
+            return;
+        }
         deliver();
     }
 

@@ -16,8 +16,8 @@ public final class LinkSend {
     private final long byteSize;
     // under the link's monitor, as all below
     private @Nullable SealedBuffer held;
+    private @Nullable LinkMessage clear;
     private @Nullable FabricWrite write;
-    private boolean cleared;
     private boolean done;
     private @Nullable String refused;
 
@@ -67,23 +67,35 @@ public final class LinkSend {
     }
 
     /// The peer has memory for it.
-    void begin(FabricEndpoint from, long peer, long key, long target) throws FabricException {
-        cleared = true;
-        SealedBuffer buffer = held;
-        if (buffer != null && byteSize > 0) {
-            write = from.write(peer, key, target, buffer, true);
-        }
+    ///
+    /// @param said with its key and its place
+    void clear(LinkMessage said) {
+        clear = said;
     }
 
     boolean isCleared() {
-        return cleared;
+        return clear != null;
     }
 
+    /// Begins the write, if there is memory for it: again after what a listener of the buffer threw.
+    ///
+    /// @param from where it is written
+    /// @param peer where to
+    /// @return whether all of it is there
     /// @throws FabricException if it was written in vain
-    boolean isWritten() throws FabricException {
+    boolean isWritten(FabricEndpoint from, long peer) throws FabricException {
+        LinkMessage to = clear;
+        SealedBuffer buffer = held;
+        if (to == null || buffer == null) {
+            return false;
+        }
+        if (byteSize == 0) {
+            return true;
+        }
         FabricWrite begun = write;
         if (begun == null) {
-            return cleared;
+            begun = from.write(peer, to.first(), to.second(), buffer, true);
+            write = begun;
         }
         if (begun.isDone()) {
             begun.check();
@@ -112,7 +124,9 @@ public final class LinkSend {
     public String toString() {
         synchronized (link) {
             return "LinkSend[id=" + id + " bytes=" + byteSize
-                    + (refused != null ? " " + refused : done ? " done" : cleared ? " is written" : " is asked for")
+                    + (refused != null
+                            ? " " + refused
+                            : done ? " done" : clear != null ? " is written" : " is asked for")
                     + "]";
         }
     }

@@ -145,8 +145,9 @@ final class PeerDomain {
             queue = kept(out);
             FabricCalls.open("fi_endpoint", domain, 96, 24, info.address(), out);
             address = out.get(JAVA_LONG, 0);
-            FabricCalls.bind(address, queue, TRANSMIT_AND_RECEIVE);
+            // first: rxm of 1.17 crashes at the close of an endpoint without addresses
             FabricCalls.bind(address, addresses, 0);
+            FabricCalls.bind(address, queue, TRANSMIT_AND_RECEIVE);
             FabricCalls.enable(address);
             Origin fresh = made.of(address, FabricCalls.nameOf(address));
             endpoint = fresh;
