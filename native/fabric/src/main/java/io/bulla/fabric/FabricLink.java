@@ -156,9 +156,8 @@ public final class FabricLink implements AutoCloseable {
     /// @throws IllegalStateException if the link is not connected, or the buffer is closed
     public synchronized LinkSend send(SealedBuffer buffer) throws FabricException {
         checkWhole();
-        SealedBuffer held = buffer.share();
-        // behind the share: its listener may call back, and send another one or end the link
-        LinkSend send = new LinkSend(this, nextId++, held);
+        // the number behind the share, whose listener may call back, and send another one or end the link
+        LinkSend send = new LinkSend(this, buffer.share(), nextId++);
         boolean taken = false;
         try {
             checkWhole();

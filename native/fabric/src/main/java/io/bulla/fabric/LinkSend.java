@@ -22,7 +22,7 @@ public final class LinkSend {
     private @Nullable String refused;
 
     /// @param held a handle of its own
-    LinkSend(FabricLink link, long id, SealedBuffer held) {
+    LinkSend(FabricLink link, SealedBuffer held, long id) {
         this.link = link;
         this.id = id;
         this.held = held;
