@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/// A listener of handles that throws or calls back in the middle of a rendezvous: each buffer arrives as it is, or its
-/// sender hears that it does not.
+/// A listener of handles that throws or calls back in the middle of a rendezvous: each buffer arrives as it is, or
+/// its sender hears that it does not.
 class TraceThatThrowsTest {
 
     private static final String PROVIDER = "tcp;ofi_rxm";
