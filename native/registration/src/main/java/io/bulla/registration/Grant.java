@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /// The right of one peer to write: to an exact range of a [RemoteWriteTarget], by a key that no one else ever had or
 /// will have.
@@ -34,6 +35,8 @@ public final class Grant extends Marked {
     private final CompletableFuture<Void> fence = new CompletableFuture<>();
     // volatile: for reports; written before the look at whether it is fenced after all
     private volatile boolean quarantined;
+    // plain: a thread finds itself here, and no other one by mistake
+    private @Nullable Thread registering = Thread.currentThread();
 
     /// @param whenFenced told once
     Grant(Owner marks, Slab slab, long offset, long length, Peer peer, Consumer<Grant> whenFenced) {
@@ -94,7 +97,8 @@ public final class Grant extends Marked {
     /// covers every write by this key, from any peer, and by whatever endpoint of this process it comes.
     ///
     /// @param patience how long to wait until the device has stopped; with zero only what is so at once is clean
-    /// @return clean, or what is left. An interrupt ends the waiting, and stays set
+    /// @return clean, or what is left. An interrupt ends the waiting, and stays set. Out of its own registration it
+    ///     does not wait: it ends behind that
     public Revocation revoke(Duration patience) {
         return end(RetireReason.REVOKED, patience);
     }
@@ -152,6 +156,15 @@ public final class Grant extends Marked {
     }
 
     @Override
+    boolean shown() {
+        try {
+            return super.shown();
+        } finally {
+            registering = null;
+        }
+    }
+
+    @Override
     String phase() {
         return isGone() ? "fenced" : isQuarantined() ? "quarantined" : mayBeUsed() ? "granted" : "ending";
     }
@@ -184,17 +197,20 @@ public final class Grant extends Marked {
         if (isFenced()) {
             return new Clean();
         }
-        String why = "device has not stopped: fence=" + marks().capabilities().fence();
-        try {
-            fence.get(Math.max(0, TimeUnit.NANOSECONDS.convert(patience)), TimeUnit.NANOSECONDS);
-            return new Clean();
-        } catch (TimeoutException notYet) {
-            // below
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-            why = "interrupted while waiting for the device";
-        } catch (ExecutionException completedByACaller) {
-            why = "fence was completed by a caller";
+        String why = "called back from within its registration";
+        if (registering != Thread.currentThread()) {
+            why = "device has not stopped: fence=" + marks().capabilities().fence();
+            try {
+                fence.get(Math.max(0, TimeUnit.NANOSECONDS.convert(patience)), TimeUnit.NANOSECONDS);
+                return new Clean();
+            } catch (TimeoutException notYet) {
+                // below
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+                why = "interrupted while waiting for the device";
+            } catch (ExecutionException completedByACaller) {
+                why = "fence was completed by a caller";
+            }
         }
         quarantined = true;
         if (isFenced()) {

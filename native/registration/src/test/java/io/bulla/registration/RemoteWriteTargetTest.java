@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemoryBudget;
@@ -119,6 +120,38 @@ class RemoteWriteTargetTest {
             assertEquals(address, addressOfTheNext(scene, 1000));
             assertEquals(0, scene.registrations.figures().quarantined());
         }
+    }
+
+    /// It would wait for itself; the time stands for never.
+    @Test
+    void revocationFromWithinARegistrationDoesNotWait() {
+        HostileRegistrar device = new HostileRegistrar(100, true, Fence.COMPLETION);
+        List<Revocation> seen = new ArrayList<>();
+        List<Registrations> there = new ArrayList<>();
+        Watched watched = new Watched(device, call -> {
+            if (call.equals("register")) {
+                seen.addAll(there.getFirst().revoke(ALICE, Duration.ofDays(1)));
+            }
+        });
+        MemoryBudget budget = new MemoryBudget(16 * SLAB);
+        assertTimeoutPreemptively(Duration.ofMinutes(2), () -> {
+            try (SlabSource memory = SlabSource.builder().budget(budget).build();
+                    Registrations registrations = Registrations.of(watched, new PinBudget(64 * SLAB))) {
+                there.add(registrations);
+                try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
+                    String why = assertThrows(IllegalStateException.class, () -> landing.grant(ALICE))
+                            .getMessage();
+                    assertTrue(why.contains("ended while its device was asked"), why);
+                }
+                Quarantined left = assertInstanceOf(Quarantined.class, seen.getFirst());
+                assertTrue(left.why().contains("from within its registration"), left::why);
+                assertTrue(left.fence().isDone());
+                assertEquals(0, registrations.figures().marks());
+            }
+        });
+        assertEquals(1, seen.size());
+        assertEquals(0, budget.used());
+        assertEquals(List.of(), device.complaints());
     }
 
     @Test
