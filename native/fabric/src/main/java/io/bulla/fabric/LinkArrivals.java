@@ -100,6 +100,12 @@ final class LinkArrivals {
             return room;
         } catch (RegistrationRefusedException | MemoryLimitException | OutOfMemoryError none) {
             return null;
+        } catch (IllegalStateException over) {
+            if (link.failure() == null) {
+                throw over;
+            }
+            // a listener of the memory has ended the link meanwhile
+            return null;
         } finally {
             if (!whole && landing != null) {
                 landing.close();

@@ -27,6 +27,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// A listener of handles that throws or calls back in the middle of a rendezvous: each buffer arrives as it is, or
 /// its sender hears that it does not.
@@ -112,6 +114,26 @@ class TraceThatThrowsTest {
             ends.until(() -> ends.received.size() == 2 || !ends.failures.isEmpty());
             assertEquals(List.of(), ends.failures);
             ends.until(() -> sends.stream().allMatch(LinkSend::isDone));
+        }
+    }
+
+    /// From within the landing of a request, and from within the seal of what has landed.
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void memoryOfALinkThatEndsMeanwhileComesBack(boolean atTheSeal) throws Exception {
+        try (Ends ends = atTheSeal ? new Ends(trace, quiet) : new Ends(quiet, trace);
+                SealedBuffer buffer = sealed(quiet)) {
+            LinkSend send = ends.left.send(buffer);
+            if (atTheSeal) {
+                ends.until(() -> ends.registrations.figures().marks() > 0);
+            }
+            trace.then = ends.right::close;
+            trace.armed = true;
+            ends.until(() -> ends.right.failure() != null);
+            assertEquals(List.of(), ends.received);
+            assertEquals(List.of(), ends.registrations.held());
+            ends.registrations.close();
+            ends.memory.close(Duration.ofSeconds(10));
         }
     }
 
