@@ -32,8 +32,7 @@ class EveryOperationHasAFaultRunTest {
     private static final Map<String, String> NOT_YET = Map.ofEntries(
             Map.entry(
                     "testkit", "it is the tool: what it does when a call fails is what PlantedViolationsTest looks at"),
-            Map.entry("native/fabric", "needs libfabric: nothing of it runs where the library cannot be loaded"),
-            Map.entry("runtime/oob-fabric", "needs libfabric, as native/fabric"));
+            Map.entry("runtime/oob-fabric", "needs libfabric and a thread of its own; native/fabric is run"));
 
     /// The test of a module that has its catalogue in its own tests.
     private static final String OF_ITS_OWN = "EveryOperationFaultTest.java";
