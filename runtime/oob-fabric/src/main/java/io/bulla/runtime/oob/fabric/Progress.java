@@ -98,7 +98,8 @@ final class Progress {
         return new BulkFigures(sent, sentBytes, received, receivedBytes, failed);
     }
 
-    /// Ends the thread, and fails what is under way. Again does nothing.
+    /// Ends the thread, and fails what is under way. Again does nothing. Out of a completion or a listener of a line,
+    /// which are told on that thread, it ends behind them.
     void close() {
         List<FabricLine> open;
         synchronized (this) {
@@ -107,7 +108,7 @@ final class Progress {
             open = List.copyOf(lines);
         }
         boolean interrupted = false;
-        while (thread.isAlive()) {
+        while (thread != Thread.currentThread() && thread.isAlive()) {
             try {
                 thread.join();
             } catch (InterruptedException stop) {

@@ -20,6 +20,7 @@ import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
 import io.bulla.runtime.oob.security.Security;
@@ -32,9 +33,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
@@ -105,6 +108,34 @@ class FabricBulkTest {
             ExecutionException failed = assertThrows(ExecutionException.class, () -> send.get(30, TimeUnit.SECONDS));
             assertTrue(failed.getCause() instanceof PeerFailedException, failed::toString);
             assertNull(pair.got.get(1).poll());
+        }
+    }
+
+    /// The thread that tells it would wait for itself.
+    @Test
+    void deviceIsClosedOutOfACompletion() throws Exception {
+        need("tcp;ofi_rxm");
+        AtomicReference<String> teller = new AtomicReference<>();
+        try (SlabSource memory = SlabSource.create();
+                FabricBulk bulk = FabricBulk.open("tcp;ofi_rxm", memory, new PinBudget(1L << 40), PATIENCE);
+                BulkLine first = bulk.open("first", why -> {});
+                BulkLine second = bulk.open("second", why -> {});
+                SealedBuffer buffer = BufferBuilder.create(memory).putInt(7).seal()) {
+            first.connect(second.address());
+            second.connect(first.address());
+            CompletableFuture<Void> closed;
+            try (BulkLanding landing = second.land(4)) {
+                // no progress before it is told whom to tell
+                synchronized (bulk.domain()) {
+                    closed = first.write(buffer, landing.key(), landing.target())
+                            .thenRun(() -> teller.set(Thread.currentThread().getName()))
+                            .thenRun(bulk::close)
+                            .toCompletableFuture();
+                }
+                closed.get(30, TimeUnit.SECONDS);
+            }
+            assertTrue(teller.get().startsWith("bulla-fabric-"), teller::get);
+            assertThrows(IOException.class, () -> bulk.open("third", why -> {}));
         }
     }
 
