@@ -18,6 +18,8 @@ public final class LinkSend {
     private @Nullable SealedBuffer held;
     private @Nullable LinkMessage clear;
     private @Nullable FabricWrite write;
+    // while a listener of the buffer may call back
+    private boolean begins;
     private boolean done;
     private @Nullable String refused;
 
@@ -94,8 +96,16 @@ public final class LinkSend {
         }
         FabricWrite begun = write;
         if (begun == null) {
-            begun = from.write(peer, to.first(), to.second(), buffer, true);
-            write = begun;
+            if (begins) {
+                return false;
+            }
+            begins = true;
+            try {
+                begun = from.write(peer, to.first(), to.second(), buffer, true);
+                write = begun;
+            } finally {
+                begins = false;
+            }
         }
         if (begun.isDone()) {
             begun.check();

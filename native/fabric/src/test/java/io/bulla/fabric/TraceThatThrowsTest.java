@@ -23,6 +23,7 @@ import io.bulla.registration.Revocation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,6 +93,27 @@ class TraceThatThrowsTest {
             assertNotNull(ends.right.failure());
             assertEquals(1, ends.failures.size());
             assertEquals(List.of(), ends.received);
+        }
+    }
+
+    /// From within the share of its own write.
+    @Test
+    void progressThatIsCalledBackWritesABufferOnce() throws Exception {
+        AtomicInteger writes = new AtomicInteger();
+        Libfabric.Seam.watch((name, call) -> {
+            writes.addAndGet("fi_writemsg".equals(name) ? 1 : 0);
+            return call.getAsLong();
+        });
+        try (Ends ends = new Ends(quiet, quiet);
+                SealedBuffer buffer = sealed(trace)) {
+            LinkSend send = ends.left.send(buffer);
+            trace.then = ends.left::progress;
+            trace.armed = true;
+            ends.until(() -> send.isDone() && ends.received.size() == 1);
+            send.await(PATIENCE);
+            assertEquals(1, writes.get());
+        } finally {
+            Libfabric.Seam.watch(null);
         }
     }
 
