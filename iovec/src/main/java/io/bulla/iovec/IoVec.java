@@ -112,7 +112,9 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, Stampe
     /// @param stamp ended by the memory's owner
     /// @return a vector over the same regions
     default IoVec stamped(Generation stamp) {
-        return this instanceof OneRegion one ? new StampedRegion(one, stamp) : new GuardedVec(this, null, stamp);
+        return this instanceof OneRegion one
+                ? new StampedRegion(one.segment(), stamp)
+                : new GuardedVec(this, null, stamp);
     }
 
     /// Tells whether a stamp is looked at: then the memory may be reused once it is given back.

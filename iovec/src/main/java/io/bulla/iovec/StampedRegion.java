@@ -7,22 +7,24 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each.
+/// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each. The segment
+/// is its own, not another vector's: a read behind a fence loads each field again.
 final class StampedRegion implements IoVec {
 
-    private final OneRegion bytes;
+    private final MemorySegment segment;
     private final Generation stamp;
-    // of the bytes, which a look for a device's registration would have to wait for
+    // of the segment, which a look for a device's registration would have to wait for
     private final int regions;
 
-    StampedRegion(OneRegion bytes, Generation stamp) {
-        this.bytes = bytes;
+    StampedRegion(MemorySegment segment, Generation stamp) {
+        this.segment = segment;
         this.stamp = stamp;
-        this.regions = bytes.regionCount();
+        this.regions = segment.byteSize() == 0 ? 0 : 1;
     }
 
+    /// The bytes without the stamp.
     OneRegion bytes() {
-        return bytes;
+        return new OneRegion(segment);
     }
 
     Generation stamp() {
@@ -31,12 +33,12 @@ final class StampedRegion implements IoVec {
 
     @Override
     public IoVec keeping(Object holder) {
-        return new GuardedVec(bytes, holder, stamp);
+        return new GuardedVec(bytes(), holder, stamp);
     }
 
     @Override
     public IoVec stamped(Generation another) {
-        return new GuardedVec(bytes, null, stamp, another);
+        return new GuardedVec(bytes(), null, stamp, another);
     }
 
     @Override
@@ -58,7 +60,7 @@ final class StampedRegion implements IoVec {
     @Override
     public IoVec lent() {
         verify();
-        return bytes;
+        return bytes();
     }
 
     @Override
@@ -72,7 +74,7 @@ final class StampedRegion implements IoVec {
 
     @Override
     public long byteSize() {
-        return bytes.byteSize();
+        return segment.byteSize();
     }
 
     @Override
@@ -86,30 +88,31 @@ final class StampedRegion implements IoVec {
         if (!stamp.escape()) {
             throw stale();
         }
-        return bytes.segment();
+        return segment;
     }
 
     @Override
     public int regionAt(long offset) {
-        return bytes.regionAt(offset);
+        IoVec.checkRange("region", offset, 1, byteSize());
+        return 0;
     }
 
     @Override
     public long regionStart(int index) {
-        return bytes.regionStart(index);
+        return Objects.checkIndex(index, regions);
     }
 
     @Override
     public IoVec slice(long offset, long length) {
         verify();
-        IoVec part = bytes.slice(offset, length);
-        return part == bytes ? this : new StampedRegion((OneRegion) part, stamp);
+        IoVec.checkRange("slice", offset, length, byteSize());
+        return length == byteSize() ? this : new StampedRegion(segment.asSlice(offset, length), stamp);
     }
 
     @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
         try {
-            return bytes.get(layout, offset);
+            return segment.get(layout, offset);
         } finally {
             verify();
         }
@@ -118,7 +121,7 @@ final class StampedRegion implements IoVec {
     @Override
     public short get(ValueLayout.OfShort layout, long offset) {
         try {
-            return bytes.get(layout, offset);
+            return segment.get(layout, offset);
         } finally {
             verify();
         }
@@ -127,7 +130,7 @@ final class StampedRegion implements IoVec {
     @Override
     public int get(ValueLayout.OfInt layout, long offset) {
         try {
-            return bytes.get(layout, offset);
+            return segment.get(layout, offset);
         } finally {
             verify();
         }
@@ -136,7 +139,7 @@ final class StampedRegion implements IoVec {
     @Override
     public long get(ValueLayout.OfLong layout, long offset) {
         try {
-            return bytes.get(layout, offset);
+            return segment.get(layout, offset);
         } finally {
             verify();
         }
@@ -146,7 +149,7 @@ final class StampedRegion implements IoVec {
     public void copyTo(long offset, MemorySegment target, long length) {
         verify();
         try {
-            bytes.copyTo(offset, target, length);
+            bytes().copyTo(offset, target, length);
         } finally {
             verify();
         }
@@ -160,7 +163,7 @@ final class StampedRegion implements IoVec {
     @Override
     public int hashCode() {
         try {
-            return Content.hash(bytes);
+            return Content.hash(bytes());
         } finally {
             verify();
         }
@@ -168,10 +171,10 @@ final class StampedRegion implements IoVec {
 
     @Override
     public String toString() {
-        return bytes.toString();
+        return bytes().toString();
     }
 
     private IllegalStateException stale() {
-        return GuardedVec.stale(bytes);
+        return GuardedVec.stale(bytes());
     }
 }
