@@ -3,13 +3,11 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.iovec.IoVec;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.WritableByteChannel;
@@ -68,12 +66,27 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     }
 
     /// A builder whose first region has room for `capacity` bytes, so that a message of known size is one region.
+    /// It is taken now.
     ///
     /// @param source where the memory comes from
     /// @param capacity in bytes, at least 1
-    /// @return an empty builder; memory is taken with the first write
+    /// @return an empty builder that has its first region
     /// @throws IllegalArgumentException if `capacity` is less than 1
+    /// @throws IllegalStateException if the source has no more memory
     public static BufferBuilder ofCapacity(MemorySource source, long capacity) {
+        BufferBuilder builder = expecting(source, capacity);
+        builder.takeRegion(1);
+        return builder;
+    }
+
+    /// A builder as of [#ofCapacity], but its first region is taken with the first write: for bytes that were
+    /// announced and may never come.
+    ///
+    /// @param source where the memory comes from
+    /// @param capacity in bytes, at least 1
+    /// @return an empty builder without memory
+    /// @throws IllegalArgumentException if `capacity` is less than 1
+    public static BufferBuilder expecting(MemorySource source, long capacity) {
         if (capacity < 1) {
             throw new IllegalArgumentException("capacity is at least one byte: capacity=" + capacity);
         }
@@ -87,7 +100,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @return an empty builder that has its first region; nothing if a limit forbids it
     /// @throws IllegalArgumentException if `capacity` is less than 1
     public static Optional<BufferBuilder> tryBuild(MemorySource source, long capacity) {
-        Optional<BufferBuilder> builder = Optional.of(ofCapacity(source, capacity)); // before there is memory to lose
+        Optional<BufferBuilder> builder = Optional.of(expecting(source, capacity)); // before there is memory to lose
         try {
             builder.get().takeRegion(1);
             return builder;
@@ -388,28 +401,14 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @param length in bytes, at least 0
     /// @return this builder
     /// @throws IllegalArgumentException if `length` is negative
-    /// @throws EOFException if the channel ends before; the builder is as before the call
+    /// @throws java.io.EOFException if the channel ends before; the builder is as before the call
     /// @throws IOException from the channel; the builder is as before the call
     public BufferBuilder readFully(ReadableByteChannel channel, long length) throws IOException {
         if (length < 0) {
             throw new IllegalArgumentException("number of bytes to read is negative: length=" + length);
         }
-        checkWriting();
-        ByteBuffer aside = aside(channel, length);
-        long start = byteSize();
-        try {
-            for (long done = 0; done < length; ) {
-                int read = readOnce(channel, length - done, aside);
-                if (read < 0) {
-                    throw new EOFException("channel ended early: wanted=" + length + " read=" + done);
-                }
-                done += read;
-            }
-            return this;
-        } catch (Throwable failure) {
-            dropAfter(start, failure);
-            throw failure;
-        }
+        readAll(channel, length);
+        return this;
     }
 
     /// A stream that appends to this builder, for libraries that write to one. What it is given is copied at

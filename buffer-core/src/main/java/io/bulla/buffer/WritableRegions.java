@@ -4,6 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.internal.Failures;
+import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -158,6 +159,25 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return aside == null
                 ? readInPlace(channel, step)
                 : readAside(channel, aside.slice(0, Math.min(step, aside.capacity())));
+    }
+
+    /// Reads until `length` bytes are there; if they do not come, none of them stays.
+    final void readAll(ReadableByteChannel channel, long length) throws IOException {
+        checkWriting();
+        ByteBuffer aside = aside(channel, length);
+        long start = written();
+        try {
+            for (long done = 0; done < length; ) {
+                int read = readOnce(channel, length - done, aside);
+                if (read < 0) {
+                    throw new EOFException("channel ended early: wanted=" + length + " read=" + done);
+                }
+                done += read;
+            }
+        } catch (Throwable failure) {
+            dropAfter(start, failure);
+            throw failure;
+        }
     }
 
     private static boolean isOfTheJdk(ReadableByteChannel channel) {

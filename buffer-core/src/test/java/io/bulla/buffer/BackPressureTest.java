@@ -45,12 +45,24 @@ class BackPressureTest {
         try (ArenaSource source = ArenaSource.builder().budget(budget).build();
                 SealedBuffer held = BufferBuilder.create(source).putInt(1).seal()) {
             long used = budget.used();
-            try (BufferBuilder large = BufferBuilder.ofCapacity(source, 1 << 20)) {
-                assertThrows(MemoryLimitException.class, () -> large.putInt(1));
-            }
+            assertThrows(MemoryLimitException.class, () -> BufferBuilder.ofCapacity(source, 1 << 20));
             BufferBuilder.create(source).putInt(1).seal().close();
             assertEquals(used, budget.used());
             assertTrue(held.isOpen());
+        }
+    }
+
+    @Test
+    void whatIsExpectedTakesNoMemoryBeforeTheFirstWrite() {
+        MemoryBudget budget = new MemoryBudget(1 << 20);
+        try (ArenaSource source = ArenaSource.builder().budget(budget).build();
+                BufferBuilder expecting = BufferBuilder.expecting(source, 1 << 20)) {
+            assertEquals(0, budget.used());
+            try (BufferBuilder _ = BufferBuilder.ofCapacity(source, 1 << 19)) {
+                assertEquals(1 << 19, budget.used());
+            }
+            expecting.putInt(1);
+            assertEquals(1 << 20, budget.used());
         }
     }
 }

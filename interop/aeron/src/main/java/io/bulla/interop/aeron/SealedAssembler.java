@@ -188,7 +188,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
 
     private void begin(Object session, int length) {
         long capacity = Math.max(1, Math.min(limit, (long) length * GROWTH));
-        halves.put(session, new Half(BufferBuilder.ofCapacity(source, capacity)));
+        halves.put(session, new Half(BufferBuilder.expecting(source, capacity)));
         // the image is closed before it is said to be: either this sees it, or onUnavailableImage sees the half
         if (session instanceof Image image && image.isClosed()) {
             giveUp(session);

@@ -219,7 +219,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         if (!format.wantsBody()) {
             return false;
         }
-        body = bodyBytes == 0 ? null : BufferBuilder.ofCapacity(source, bodyBytes);
+        body = bodyBytes == 0 ? null : BufferBuilder.expecting(source, bodyBytes);
         return true;
     }
 
