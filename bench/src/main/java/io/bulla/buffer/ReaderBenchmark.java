@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.iovec.RecordView;
+import io.bulla.pool.SlabSource;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
@@ -48,6 +50,9 @@ public class ReaderBenchmark {
     private SealedBuffer pieces;
     private BufferReader reader;
     private BufferReader piecesReader;
+    private SlabSource pool;
+    private SealedBuffer pooled;
+    private BufferReader pooledReader;
     private MemorySegment segment;
     private ByteBuffer direct;
     private ByteBuf netty;
@@ -67,6 +72,9 @@ public class ReaderBenchmark {
         pieces = inPieces();
         reader = BufferReader.of(buffer);
         piecesReader = BufferReader.of(pieces);
+        pool = SlabSource.create();
+        pooled = buffer.copy(pool);
+        pooledReader = BufferReader.of(pooled);
         segment = buffer.iovec().region(0);
         direct = ByteBuffer.allocateDirect(RECORDS * RECORD).put(buffer.toByteArray());
         netty = PooledByteBufAllocator.DEFAULT.directBuffer(RECORDS * RECORD).writeBytes(buffer.toByteArray());
@@ -89,6 +97,8 @@ public class ReaderBenchmark {
     public void free() {
         netty.release();
         pieces.close();
+        pooled.close();
+        pool.close();
         buffer.close();
         source.close();
     }
@@ -121,6 +131,57 @@ public class ReaderBenchmark {
     @Benchmark
     public long manyRegions() {
         return sum(piecesReader.position(0));
+    }
+
+    /// Memory that is used again: each get looks at the stamp.
+    @Benchmark
+    public long pool() {
+        return sum(pooledReader.position(0));
+    }
+
+    @Benchmark
+    public long record() {
+        return sumOfRecords(reader.position(0));
+    }
+
+    @Benchmark
+    public long recordOfManyRegions() {
+        return sumOfRecords(piecesReader.position(0));
+    }
+
+    /// Each get looks at the stamp.
+    @Benchmark
+    public long recordOfPool() {
+        return sumOfRecords(pooledReader.position(0));
+    }
+
+    /// One look for each record.
+    @Benchmark
+    public long recordOfPoolOnce() {
+        BufferReader from = pooledReader.position(0);
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            RecordView record = from.record(RECORD);
+            sum += sum(record.lent());
+            record.verify();
+        }
+        return sum;
+    }
+
+    private static long sumOfRecords(BufferReader from) {
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += sum(from.record(RECORD));
+        }
+        return sum;
+    }
+
+    private static long sum(RecordView from) {
+        return from.getInt(0)
+                + from.getLong(4)
+                + from.getShort(12)
+                + (long) from.getDouble(14)
+                + from.getByte(22);
     }
 
     private static long sum(BufferReader from) {

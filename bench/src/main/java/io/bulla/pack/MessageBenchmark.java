@@ -158,6 +158,24 @@ public class MessageBenchmark {
         return to;
     }
 
+    /// A record for each five fields: room is asked for once.
+    @Benchmark
+    public BufferBuilder scalarsRecord() {
+        BufferBuilder to = builder;
+        to.truncate(0);
+        int v = seed++;
+        for (int i = 0; i < RECORDS; i++) {
+            to.record(32)
+                    .putInt(v + i)
+                    .putLong(v ^ i)
+                    .putLong(v - i)
+                    .putInt(i)
+                    .putLong(v)
+                    .end();
+        }
+        return to;
+    }
+
     @Benchmark
     public ByteBuffer scalarsByteBuffer() {
         ByteBuffer to = direct.clear();

@@ -9,6 +9,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
+import io.bulla.iovec.RecordView;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.Arena;
@@ -117,6 +118,20 @@ public class PoolBenchmark {
     }
 
     @Benchmark
+    public long recordStamped() {
+        return fields(stamped.iovec().record(0, 26));
+    }
+
+    /// One look for all five.
+    @Benchmark
+    public long recordStampedOnce() {
+        RecordView record = stamped.iovec().record(0, 26);
+        long sum = fields(record.lent());
+        record.verify();
+        return sum;
+    }
+
+    @Benchmark
     public long readerOverStamped() {
         return fields(BufferReader.of(stamped));
     }
@@ -138,6 +153,10 @@ public class PoolBenchmark {
 
     private static long fields(IoVec bytes) {
         return bytes.getInt(0) + bytes.getLong(4) + bytes.getInt(12) + bytes.getLong(16) + bytes.getShort(24);
+    }
+
+    private static long fields(RecordView record) {
+        return record.getInt(0) + record.getLong(4) + record.getInt(12) + record.getLong(16) + record.getShort(24);
     }
 
     private static long fields(BufferReader reader) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.Daemon;
 import io.bulla.buffer.internal.IntrusiveStack;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.iovec.IoVec;
+import io.bulla.iovec.internal.BigEndian;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
@@ -256,6 +257,19 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         return putLong(Double.doubleToRawLongBits(value), order);
     }
 
+    /// Begins a record of a known size, which lies in one region: for many fields, with one look for room.
+    ///
+    /// @param byteSize in bytes, at least 1; best a constant
+    /// @return the record, without which nothing is written until its end
+    /// @throws IllegalArgumentException if `byteSize` is less than 1
+    /// @throws IllegalStateException as [#putByte(byte)], or if a record is open
+    public RecordWriter record(int byteSize) {
+        if (byteSize < 1) {
+            throw new IllegalArgumentException("a record is at least one byte: byteSize=" + byteSize);
+        }
+        return openRecord(this, byteSize);
+    }
+
     /// Writes text, without its length and without an end. A character that the charset does not have becomes its
     /// replacement, as in [String#getBytes(Charset)].
     ///
@@ -392,7 +406,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         if (length < 1) {
             throw new IllegalArgumentException("nothing to read: length=" + length);
         }
-        return readOnce(channel, length, aside(channel, length));
+        return ChannelReads.once(this, channel, length);
     }
 
     /// Reads exactly `length` bytes from a blocking channel.
@@ -407,7 +421,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
         if (length < 0) {
             throw new IllegalArgumentException("number of bytes to read is negative: length=" + length);
         }
-        readAll(channel, length);
+        ChannelReads.all(this, channel, length);
         return this;
     }
 

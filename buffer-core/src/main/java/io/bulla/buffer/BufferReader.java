@@ -2,6 +2,8 @@
 package io.bulla.buffer;
 
 import io.bulla.iovec.IoVec;
+import io.bulla.iovec.RecordView;
+import io.bulla.iovec.internal.BigEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -443,6 +445,16 @@ public final class BufferReader extends ReadableRegions {
         byte[] copy = new byte[SealedBuffer.arraySize(length)];
         copyNext(MemorySegment.ofArray(copy));
         return copy;
+    }
+
+    /// A view of the next bytes, which this reader passes over: for many fields at offsets that are known.
+    ///
+    /// @param byteSize in bytes, at least 0; best a constant
+    /// @return a view that borrows the bytes, good while a handle on the buffer is open
+    /// @throws IndexOutOfBoundsException if the limit comes first, or `byteSize` is negative; the position stays
+    /// @throws ReleasedBufferException if the handle is closed
+    public RecordView record(int byteSize) {
+        return nextRecord(byteSize);
     }
 
     /// Reads text. Bytes that are none in the charset become its replacement, as in [String#String(byte[], Charset)].

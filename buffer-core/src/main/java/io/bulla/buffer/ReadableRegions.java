@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import io.bulla.iovec.IoVec;
+import io.bulla.iovec.RecordView;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -32,6 +33,8 @@ abstract sealed class ReadableRegions permits BufferReader {
     long at;
     private final IoVec bytes;
     private final boolean stamped;
+    // nothing guards the bytes
+    private final boolean bare;
     private long limit;
     private long base;
     private int region;
@@ -42,6 +45,7 @@ abstract sealed class ReadableRegions permits BufferReader {
         this.bytes = bytes;
         this.limit = bytes.byteSize();
         this.stamped = bytes.isStamped();
+        this.bare = !stamped && bytes.lent() == bytes;
         enter(0);
     }
 
@@ -82,6 +86,20 @@ abstract sealed class ReadableRegions permits BufferReader {
     final IoVec next(long length) {
         need(length);
         return bytes.slice(here(), length);
+    }
+
+    /// A view of the next bytes, of which all are there.
+    final RecordView nextRecord(int length) {
+        need(length);
+        RecordView view;
+        if (bare && length <= memory.byteSize() - at) {
+            view = RecordView.of(memory.asSlice(at, length));
+            at += length;
+        } else {
+            view = bytes.record(here(), length);
+            goTo(here() + length);
+        }
+        return view;
     }
 
     /// Copies the next bytes; counted.

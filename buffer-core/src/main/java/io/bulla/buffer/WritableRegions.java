@@ -4,12 +4,7 @@ package io.bulla.buffer;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.internal.Failures;
-import java.io.EOFException;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
-import java.nio.channels.ScatteringByteChannel;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -36,10 +31,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     static final long FIRST = 256;
 
+    private static final long IN_RECORD = 1L << 62;
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
-    private static final int MAX_READ = 1 << 20;
-    private static final int MAX_ASIDE = 64 << 10;
 
     static {
         // what stands between a region that was taken and its place in a field
@@ -77,6 +71,12 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private long endedWith;
     // the source has been asked for memory and has not answered yet
     private boolean asking;
+    // the record that is open, 0 if none is; the number of the last one; its size. While one is open `used` is larger
+    // by
+    // IN_RECORD, so that no put finds room: a reference that changed would cost the collector's barrier
+    private int openRecord;
+    private int records;
+    private int recordBytes;
 
     WritableRegions(MemorySource source, long firstCapacity) {
         this.source = Objects.requireNonNull(source, "source");
@@ -84,13 +84,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final long written() {
-        return before + used;
+        return before + (openRecord == 0 ? used : used - IN_RECORD);
     }
 
     final String regions() {
         return state == State.WRITING
                 ? "byteSize=" + written() + " regions=" + (Part.count(earlier) + (region == null ? 0 : 1)) + " room="
-                        + (capacity - used)
+                        + Math.max(0, capacity - used)
                 : state.end + " byteSize=" + endedWith;
     }
 
@@ -101,6 +101,28 @@ abstract sealed class WritableRegions permits BufferBuilder {
             ensureRoom(width);
         }
         return (int) Math.min(count, (capacity - used) / width);
+    }
+
+    /// Reserves the next bytes for a record, in one region. They count as written.
+    final RecordWriter openRecord(BufferBuilder builder, int byteSize) {
+        ensureRoom(byteSize);
+        int number = records == -1 ? 1 : records + 1;
+        RecordWriter fresh = new RecordWriter(builder, memory.asSlice(used, byteSize), number);
+        // nothing below can fail
+        records = number;
+        openRecord = number;
+        recordBytes = byteSize;
+        used += byteSize + IN_RECORD;
+        return fresh;
+    }
+
+    final boolean isOpenRecord(int number) {
+        return openRecord == number;
+    }
+
+    final void endRecord() {
+        openRecord = 0;
+        used -= IN_RECORD;
     }
 
     final void ensureRoom(int bytes) {
@@ -144,65 +166,11 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
-    /// Memory for [#readOnce], if foreign code could keep the view that it is given. Good for all reads of a call:
-    /// what such code writes to it late is what it could have said.
-    ///
-    /// @return `null` if none is needed
-    static @Nullable ByteBuffer aside(ReadableByteChannel channel, long length) {
-        return isOfTheJdk(channel) ? null : ByteBuffer.allocate((int) Math.min(length, MAX_ASIDE));
-    }
-
-    /// Reads once into the memory itself, or aside.
-    final int readOnce(ReadableByteChannel channel, long length, @Nullable ByteBuffer aside) throws IOException {
-        ensureRoom(1);
-        int step = (int) Math.min(Math.min(length, capacity - used), MAX_READ);
-        return aside == null
-                ? readInPlace(channel, step)
-                : readAside(channel, aside.slice(0, Math.min(step, aside.capacity())));
-    }
-
-    /// Reads until `length` bytes are there; if they do not come, none of them stays.
-    final void readAll(ReadableByteChannel channel, long length) throws IOException {
-        checkWriting();
-        ByteBuffer aside = aside(channel, length);
-        long start = written();
-        try {
-            for (long done = 0; done < length; ) {
-                int read = readOnce(channel, length - done, aside);
-                if (read < 0) {
-                    throw new EOFException("channel ended early: wanted=" + length + " read=" + done);
-                }
-                done += read;
-            }
-        } catch (Throwable failure) {
-            dropAfter(start, failure);
-            throw failure;
-        }
-    }
-
-    private static boolean isOfTheJdk(ReadableByteChannel channel) {
-        // those that scatter call no code of a user's; a channel around a stream does
-        return channel instanceof ScatteringByteChannel && channel.getClass().getModule() == Object.class.getModule();
-    }
-
-    private int readInPlace(ReadableByteChannel channel, int length) throws IOException {
-        int read = channel.read(memory.asSlice(used, length).asByteBuffer());
-        used += Math.max(0, read);
-        return read;
-    }
-
-    private int readAside(ReadableByteChannel channel, ByteBuffer aside) throws IOException {
-        if (channel.read(aside) < 0) {
-            return -1;
-        }
-        // what is there counts, not what the channel says
-        int read = aside.position();
-        MemorySegment bytes = MemorySegment.ofBuffer(aside.flip());
-        fill(read, (done, target, at, step) -> MemorySegment.copy(bytes, done, target, at, step));
-        return read;
-    }
-
     final void dropAfter(long byteSize) {
+        if (openRecord != 0 && byteSize >= 0 && byteSize <= written() - recordBytes) {
+            endRecord();
+            used -= recordBytes;
+        }
         checkWriting();
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
@@ -295,12 +263,16 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final void checkWriting() {
-        if (state != State.WRITING) {
+        if (state != State.WRITING || openRecord != 0) {
             throw alreadyOver();
         }
     }
 
     private IllegalStateException alreadyOver() {
+        if (openRecord != 0) {
+            return new IllegalStateException(
+                    "builder has an open record: record=" + recordBytes + " byteSize=" + written());
+        }
         return new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
     }
 
@@ -446,5 +418,6 @@ abstract sealed class WritableRegions permits BufferBuilder {
         used = 0;
         capacity = 0;
         before = 0;
+        openRecord = 0;
     }
 }

@@ -58,8 +58,8 @@ class BackPressureTest {
         try (ArenaSource source = ArenaSource.builder().budget(budget).build();
                 BufferBuilder expecting = BufferBuilder.expecting(source, 1 << 20)) {
             assertEquals(0, budget.used());
-            try (BufferBuilder _ = BufferBuilder.ofCapacity(source, 1 << 19)) {
-                assertEquals(1 << 19, budget.used());
+            try (BufferBuilder now = BufferBuilder.ofCapacity(source, 1 << 19)) {
+                assertEquals(1 << 19, budget.used(), now::toString);
             }
             expecting.putInt(1);
             assertEquals(1 << 20, budget.used());

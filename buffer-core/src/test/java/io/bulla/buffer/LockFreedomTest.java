@@ -82,7 +82,7 @@ class LockFreedomTest {
             Map.entry(BUFFER + "AloneRegion", List.of("release")),
             Map.entry(BUFFER + "Chunk", List.of("leave", "free")),
             Map.entry(BUFFER + "internal.IntrusiveStack", List.of("put")),
-            Map.entry(BUFFER + "Daemon", List.of("wake")),
+            Map.entry(BUFFER + "internal.Daemon", List.of("wake")),
             Map.entry(BUFFER + "ArenaCloser", List.of("close", "quarantine")));
 
     /// Several claims at once are given up where a block ends, which is part of building, and where a handle cannot

@@ -130,6 +130,11 @@ record GuardedVec(IoVec bytes, @Nullable Object keeper, Generation... stamps) im
     }
 
     @Override
+    public RecordView record(long offset, int byteSize) {
+        return bytes.record(offset, byteSize).guarded(keeper, stamps);
+    }
+
+    @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
         try {
             return bytes.get(layout, offset);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.iovec;
 
+import io.bulla.iovec.internal.BigEndian;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -195,6 +196,15 @@ public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, Stampe
     /// @return a vector that shares the bytes
     /// @throws IndexOutOfBoundsException if the range is not inside this vector
     IoVec slice(long offset, long length);
+
+    /// A view of `byteSize` bytes from `offset` on, for many reads of fields. No stamp is looked at before its first
+    /// read.
+    ///
+    /// @param offset in bytes
+    /// @param byteSize in bytes; best a constant
+    /// @return a view that borrows the bytes as this vector does
+    /// @throws IndexOutOfBoundsException if the range is not inside this vector
+    RecordView record(long offset, int byteSize);
 
     /// Reads a byte.
     ///

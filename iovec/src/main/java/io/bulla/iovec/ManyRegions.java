@@ -63,6 +63,19 @@ final class ManyRegions implements IoVec {
     }
 
     @Override
+    public RecordView record(long offset, int byteSize) {
+        IoVec.checkRange("record", offset, byteSize, byteSize());
+        if (byteSize == 0) {
+            return RecordView.of(OneRegion.EMPTY.segment());
+        }
+        int at = indexOf(offset);
+        return RecordView.of(
+                offset + byteSize <= starts[at + 1]
+                        ? regions[at].asSlice(offset - starts[at], byteSize)
+                        : gathered(at, offset, byteSize));
+    }
+
+    @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
         IoVec.checkRange("read", offset, 1, byteSize());
         int at = indexOf(offset);

@@ -45,6 +45,12 @@ record OneRegion(MemorySegment segment) implements IoVec {
     }
 
     @Override
+    public RecordView record(long offset, int byteSize) {
+        IoVec.checkRange("record", offset, byteSize, byteSize());
+        return RecordView.of(segment.asSlice(offset, byteSize));
+    }
+
+    @Override
     public byte get(ValueLayout.OfByte layout, long offset) {
         return segment.get(layout, offset);
     }

@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each. The segment
-/// is its own, not another vector's: a read behind a fence loads each field again.
+/// The usual case of a [GuardedVec]: one region, one stamp, nothing to keep. Its reads cost one look each. The
+/// segment is its own, not another vector's: a read behind a fence loads each field again.
 final class StampedRegion implements IoVec {
 
     private final MemorySegment segment;
@@ -107,6 +107,12 @@ final class StampedRegion implements IoVec {
         verify();
         IoVec.checkRange("slice", offset, length, byteSize());
         return length == byteSize() ? this : new StampedRegion(segment.asSlice(offset, length), stamp);
+    }
+
+    @Override
+    public RecordView record(long offset, int byteSize) {
+        IoVec.checkRange("record", offset, byteSize, byteSize());
+        return new RecordView(segment.asSlice(offset, byteSize), stamp);
     }
 
     @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.buffer;
+package io.bulla.buffer.internal;
 
 import io.bulla.refcount.internal.OwnThread;
 import java.util.concurrent.locks.LockSupport;
@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 /// ```
 /// idle --start()--> runs --the work says that it is done, or the thread is gone--> idle
 /// ```
-final class Daemon {
+public final class Daemon {
 
     /// The answer of a step when no more is to be done.
-    static final long DONE = -1;
+    public static final long DONE = -1;
 
     private static final long AFTER_FAILURE_NANOS = 5_000_000;
 
@@ -26,13 +26,20 @@ final class Daemon {
     // volatile: a thread that hands over work wakes it without a lock
     private volatile @Nullable Thread thread;
 
+    /// A thread that does not run yet.
+    ///
+    /// @param name of the thread
     /// @param work one step; returns how long to wait before the next, in nanoseconds, or [#DONE]
-    Daemon(String name, LongSupplier work) {
+    public Daemon(String name, LongSupplier work) {
         this(name, work, Thread::start);
     }
 
     /// For tests: with a start that may fail.
-    Daemon(String name, LongSupplier work, Consumer<Thread> starter) {
+    ///
+    /// @param name of the thread
+    /// @param work as above
+    /// @param starter starts the thread that it is given, or throws
+    public Daemon(String name, LongSupplier work, Consumer<Thread> starter) {
         this.name = name;
         this.work = work;
         this.starter = starter;
@@ -41,7 +48,7 @@ final class Daemon {
     /// Starts the thread, unless it runs.
     ///
     /// @throws OutOfMemoryError if the machine has no thread for it
-    synchronized void start() {
+    public synchronized void start() {
         Thread now = thread;
         if (now == null || !now.isAlive()) {
             Thread fresh = OwnThread.of(name, this::run);
@@ -51,7 +58,7 @@ final class Daemon {
     }
 
     /// As [#start()], where a failure may not be the caller's: the next one tries again.
-    void tryStart() {
+    public void tryStart() {
         try {
             start();
         } catch (Throwable noThread) {
@@ -60,7 +67,7 @@ final class Daemon {
     }
 
     /// Ends its wait, if it waits. Lock-free.
-    void wake() {
+    public void wake() {
         LockSupport.unpark(thread);
     }
 
@@ -82,7 +89,9 @@ final class Daemon {
     }
 
     /// Says that a step failed, if that is possible.
-    static void report(Throwable failure) {
+    ///
+    /// @param failure what it threw
+    public static void report(Throwable failure) {
         OwnThread.report("io.bulla.buffer", "giving memory back failed, and is tried again", failure);
     }
 }
