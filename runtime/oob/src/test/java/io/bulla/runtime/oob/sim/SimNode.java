@@ -15,6 +15,7 @@ import io.bulla.runtime.oob.Transport;
 import io.bulla.runtime.oob.cut.CutName;
 import io.bulla.runtime.oob.cut.LiveCut;
 import io.bulla.runtime.oob.cut.NodeCut;
+import io.bulla.runtime.oob.fixture.HostMemory;
 import io.bulla.runtime.oob.security.BroadcastSignatures;
 import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;

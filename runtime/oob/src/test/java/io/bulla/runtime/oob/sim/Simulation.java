@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.Send;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.SimulatedNode;
 import io.bulla.runtime.oob.cut.NodeCut;
+import io.bulla.runtime.oob.fixture.HostMemory;
 import io.netty.resolver.DefaultAddressResolverGroup;
 import java.io.IOException;
 import java.time.Duration;
@@ -503,7 +504,7 @@ final class Simulation {
             ledger.violation("memory that peers may write to after the close", "landings=" + bulk.open());
         }
         for (HostMemory memory : memories) {
-            memory.addTo(sights);
+            memory.figures(sights::see);
             if (memory.leases() != 0 && ledger.violation() == null) {
                 ledger.violation("leases are not given back", "leases=" + memory.leases());
             }

@@ -46,7 +46,9 @@ final class Weight {
 
     private static boolean isLookedAt(Object found) {
         String name = found.getClass().getName();
-        return name.startsWith(PROTOCOL) && !name.startsWith(PROTOCOL + "sim.")
+        return name.startsWith(PROTOCOL)
+                        && !name.startsWith(PROTOCOL + "sim.")
+                        && !name.startsWith(PROTOCOL + "fixture.")
                 || found instanceof Collection
                 || found instanceof Map
                 || found instanceof Object[]
