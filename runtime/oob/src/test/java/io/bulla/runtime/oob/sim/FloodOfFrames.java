@@ -158,7 +158,7 @@ final class FloodOfFrames {
                     words,
                     Frame.Kind.BROADCAST,
                     0,
-                    Intruder.FORGED,
+                    Intruders.FORGED,
                     member.rank,
                     sequence,
                     0,

@@ -25,7 +25,7 @@ final class Forgery {
             case TAMPERS_AT_THE_END -> program == 0 ? null : with(broadcast, flipped(bytes, program - 1));
             case STRIPS ->
                 of(broadcast, broadcast.tag(), broadcast.mark() & ~Frame.SIGNED, Arrays.copyOf(bytes, program));
-            case RETAGS -> of(broadcast, Intruder.FORGED, broadcast.mark(), bytes);
+            case RETAGS -> of(broadcast, Intruders.FORGED, broadcast.mark(), bytes);
             case REPLAYS -> earlier == null ? null : of(broadcast, earlier.tag(), earlier.mark(), earlier.bytes());
             case CUTS_SIGNATURE -> bytes.length < Integer.BYTES ? null : with(broadcast, endsWithNoLength(bytes));
             case ANOTHER_LENGTH -> with(broadcast, longer(bytes));
@@ -83,12 +83,12 @@ final class Forgery {
         byte[] program = new byte[member.random.nextInt(3000)];
         Arrays.fill(program, (byte) 1);
         byte[] signature =
-                member.security.sign(SimulatedNode.statement(origin, session, number, Intruder.FORGED, program));
+                member.security.sign(SimulatedNode.statement(origin, session, number, Intruders.FORGED, program));
         byte[] bytes = ByteBuffer.allocate(program.length + signature.length + Integer.BYTES)
                 .put(program)
                 .put(signature)
                 .putInt(signature.length)
                 .array();
-        return new HostileMember.Passed(origin, session, number, Intruder.FORGED, Frame.SIGNED, bytes);
+        return new HostileMember.Passed(origin, session, number, Intruders.FORGED, Frame.SIGNED, bytes);
     }
 }

@@ -442,7 +442,7 @@ final class HostileLine {
                             words,
                             Frame.Kind.DIRECT,
                             0,
-                            Intruder.FORGED,
+                            Intruders.FORGED,
                             rank,
                             next[0]++,
                             0,
@@ -480,7 +480,7 @@ final class HostileLine {
                     words,
                     Frame.Kind.REQUEST,
                     0,
-                    Intruder.FORGED,
+                    Intruders.FORGED,
                     rank,
                     next[BULK],
                     0,
@@ -494,14 +494,14 @@ final class HostileLine {
 
         private void finish(long sequence, long bytes) {
             ByteBuf words = Unpooled.buffer();
-            Frame.write(words, Frame.Kind.FINISHED, 0, Intruder.FORGED, rank, sequence, bytes, bytes, 0, 0, 0, BULK);
+            Frame.write(words, Frame.Kind.FINISHED, 0, Intruders.FORGED, rank, sequence, bytes, bytes, 0, 0, 0, BULK);
             write(words);
         }
 
         private void direct(int lane, int bytes, long sequence) {
             ByteBuf words = Unpooled.buffer();
             int length = Math.min(PIECE, bytes);
-            Frame.write(words, Frame.Kind.DIRECT, 0, Intruder.FORGED, rank, sequence, 0, bytes, 0, 0, length, lane);
+            Frame.write(words, Frame.Kind.DIRECT, 0, Intruders.FORGED, rank, sequence, 0, bytes, 0, 0, length, lane);
             write(words.writeZero(length));
         }
 

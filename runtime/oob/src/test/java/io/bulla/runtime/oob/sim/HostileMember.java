@@ -107,7 +107,7 @@ final class HostileMember {
     private final Map<Integer, Passed> before = new LinkedHashMap<>();
     private boolean gone;
 
-    private HostileMember(Simulation simulation, int rank) {
+    HostileMember(Simulation simulation, int rank) {
         this.simulation = simulation;
         this.rank = rank;
         this.random = simulation.world.stream('o', rank, 0);
@@ -117,14 +117,7 @@ final class HostileMember {
     }
 
     /// `hostile RANK how=... kind=...`
-    static void begin(Simulation simulation, Line line) {
-        if (simulation.hostile == null) {
-            simulation.hostile = new HostileMember(simulation, line.who(0));
-        }
-        simulation.hostile.begin(line);
-    }
-
-    private void begin(Line line) {
+    void begin(Line line) {
         Way way = Way.values()[(int) (line.value("how") % Way.values().length)];
         simulation.sights.see("hostile " + way);
         boolean first = ways.isEmpty();

@@ -6,19 +6,12 @@ import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.Radix;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.List;
 import java.util.SplittableRandom;
 
 /// A peer that does not keep to the protocol: one that never says who it is, or a member of the job. It stays
 /// connected as long as it may, to the end of the run.
 final class Intruder implements Net.Endpoint {
-
-    /// Beyond the nodes': where those come from that are no members.
-    static final int HOSTS = 1;
-    /// The longest message that one announces.
-    static final int LONGEST = 40_000;
-
-    /// A tag that no program of the job uses.
-    static final int FORGED = 999;
 
     private static final int SILENT = 70;
     private static final int REPEATS = 3000;
@@ -43,9 +36,6 @@ final class Intruder implements Net.Endpoint {
         LIES_ABOUT_LENGTH
     }
 
-    /// A broadcast that somebody has begun to hand on.
-    record Overheard(int origin, long session, long number, long total) {}
-
     private final Simulation simulation;
     private final int host;
     private final int rank;
@@ -69,7 +59,7 @@ final class Intruder implements Net.Endpoint {
     }
 
     /// `intrude RANK VICTIM how=...`
-    static void begin(Simulation simulation, Line line) {
+    static void begin(Simulation simulation, List<Intruder> begun, Line line) {
         Way way = Way.values()[(int) (line.value("how") % Way.values().length)];
         simulation.sights.see("intruder " + way);
         boolean member = way != Way.SILENT && way != Way.GARBAGE;
@@ -77,7 +67,7 @@ final class Intruder implements Net.Endpoint {
         for (int i = 0; i < times; i++) {
             Intruder intruder = new Intruder(
                     simulation, member ? line.who(0) : simulation.size, line.who(0), World.mix(line.micros(), i), way);
-            simulation.intruders.add(intruder);
+            begun.add(intruder);
             intruder.connect(line.who(1));
         }
     }
@@ -91,22 +81,30 @@ final class Intruder implements Net.Endpoint {
     }
 
     /// Gives another length than the origin's to who is below it in the origin's tree, before anybody else does.
-    void overhears(Overheard broadcast) {
-        long wrong = broadcast.total + 2 * PIECE;
+    void overhears(Intruders.Overheard broadcast) {
+        long wrong = broadcast.total() + 2 * PIECE;
         if (way != Way.LIES_ABOUT_LENGTH
                 || over
                 || lied
                 || out == null
-                || broadcast.origin == rank
+                || broadcast.origin() == rank
                 || wrong > simulation.limit(victim)
-                || !isAbove(broadcast.origin)) {
+                || !isAbove(broadcast.origin())) {
             return;
         }
         lied = true;
         simulation.sights.see("lie about a length");
         simulation.world.after(1, () -> {
             ByteBuf words = Unpooled.buffer();
-            frame(words, Frame.Kind.BROADCAST, broadcast.origin, 0, wrong, broadcast.session, broadcast.number, 1);
+            frame(
+                    words,
+                    Frame.Kind.BROADCAST,
+                    broadcast.origin(),
+                    0,
+                    wrong,
+                    broadcast.session(),
+                    broadcast.number(),
+                    1);
             write(words);
         });
     }
@@ -229,8 +227,8 @@ final class Intruder implements Net.Endpoint {
         }
         ByteBuf words = Unpooled.buffer();
         switch (way) {
-            case ANNOUNCES_DIRECT -> frame(words, Frame.Kind.DIRECT, rank, 0, LONGEST, 0, 0, 1);
-            case ANNOUNCES_BROADCAST -> frame(words, Frame.Kind.BROADCAST, rank, 0, LONGEST, session, 1, 1);
+            case ANNOUNCES_DIRECT -> frame(words, Frame.Kind.DIRECT, rank, 0, Intruders.LONGEST, 0, 0, 1);
+            case ANNOUNCES_BROADCAST -> frame(words, Frame.Kind.BROADCAST, rank, 0, Intruders.LONGEST, session, 1, 1);
             case REPEATS_FRAGMENT_AND_SKIP -> {
                 for (int i = 0; i < REPEATS; i++) {
                     frame(words, Frame.Kind.BROADCAST, rank, i, DEEP, session, i + 1, 1);
@@ -250,7 +248,7 @@ final class Intruder implements Net.Endpoint {
                 Frame.write(words, Frame.Kind.CONFIRM, 0, 1000, rank, 0, 0, 0, session, 5, 0, 2);
             case REPEATS_BROADCAST -> {
                 for (int i = 0; i < REPEATS; i++) {
-                    Frame.write(words, Frame.Kind.BROADCAST, 0, FORGED, rank, i, 0, 0, session, 1, 0, 0);
+                    Frame.write(words, Frame.Kind.BROADCAST, 0, Intruders.FORGED, rank, i, 0, 0, session, 1, 0, 0);
                 }
             }
             case FLOODS_RETRY -> {
@@ -287,7 +285,7 @@ final class Intruder implements Net.Endpoint {
             long number,
             int lane) {
         int length = (int) Math.min(PIECE, total);
-        Frame.write(words, kind, 0, FORGED, origin, sequence, 0, total, ofSession, number, length, lane);
+        Frame.write(words, kind, 0, Intruders.FORGED, origin, sequence, 0, total, ofSession, number, length, lane);
         words.writeZero(length);
     }
 

@@ -7,7 +7,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/// Hands each line of a node's log to the simulation of its thread, and prints none.
+/// Hands each line of a node's log to the run of its thread, and prints none.
 final class LogWatch extends Handler {
 
     // loggers that nothing refers to are forgotten, with their settings
@@ -15,12 +15,19 @@ final class LogWatch extends Handler {
     private static final Logger NETTY = Logger.getLogger("io.netty");
     private static LogWatch installed;
 
-    // of runs that are no Simulation
-    private static final ThreadLocal<Machines.Log> TOLD = new InheritableThreadLocal<>();
+    private static final ThreadLocal<Listener> TOLD = new InheritableThreadLocal<>();
+
+    /// Hears what is logged on the threads of a run.
+    interface Listener {
+
+        /// It may throw, as a log that is full does.
+        void line(LogRecord line);
+    }
 
     private LogWatch() {}
 
-    static void install(Machines.Log told) {
+    /// Of this thread, and of those that it starts.
+    static void install(Listener told) {
         TOLD.set(told);
         install();
     }
@@ -29,7 +36,7 @@ final class LogWatch extends Handler {
         TOLD.remove();
     }
 
-    static synchronized void install() {
+    private static synchronized void install() {
         if (installed == null) {
             LogWatch watch = new LogWatch();
             installed = watch;
@@ -50,23 +57,9 @@ final class LogWatch extends Handler {
 
     @Override
     public void publish(LogRecord line) {
-        Simulation simulation = Simulation.current();
-        Machines.Log told = TOLD.get();
-        if (simulation == null && told != null) {
-            String thrown = line.getThrown() == null ? "" : " " + line.getThrown();
-            told.line(line.getLevel().intValue() >= Level.SEVERE.intValue(), line.getMessage() + thrown);
-        }
-        if (simulation == null) {
-            return;
-        }
-        if (line.getLoggerName().startsWith("io.netty")) {
-            simulation.ledger.violation("netty complains", line.getMessage() + " " + line.getThrown());
-        } else {
-            simulation.logged(line.getLevel(), line.getMessage());
-            if (line.getLevel().intValue() >= Level.SEVERE.intValue() && simulation.isLogFull()) {
-                simulation.sights.see("log throws");
-                throw new OutOfMemoryError("simulated: no memory for a line of the log");
-            }
+        Listener told = TOLD.get();
+        if (told != null) {
+            told.line(line);
         }
     }
 

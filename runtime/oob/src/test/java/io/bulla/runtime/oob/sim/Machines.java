@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
+import java.util.logging.Level;
 
 /// Simulated machines and the network between them, for tests of what is built on nodes. One thread's, which runs
 /// everything; one seed is one run.
@@ -31,7 +32,10 @@ public final class Machines implements AutoCloseable {
     public Machines(long seed, int hosts, long delayNanos, long jitterNanos, int socketBytes, int pieceBytes, Log log) {
         this.world = new World(seed);
         this.net = new Net(world, sights, hosts, delayNanos, jitterNanos, socketBytes, pieceBytes);
-        LogWatch.install(log);
+        LogWatch.install(line -> {
+            String thrown = line.getThrown() == null ? "" : " " + line.getThrown();
+            log.line(line.getLevel().intValue() >= Level.SEVERE.intValue(), line.getMessage() + thrown);
+        });
     }
 
     public long now() {

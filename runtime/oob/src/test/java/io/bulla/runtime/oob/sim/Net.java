@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.sim;
 
+import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -78,6 +79,23 @@ final class Net {
         long arrival(int from, int to, int bytes);
     }
 
+    /// Hears the frames of one direction of a connection.
+    interface FrameListener {
+
+        /// @param header whole
+        /// @return false if it tells nothing of nodes, and is not counted
+        boolean frame(Frame.Kind kind, ByteBuffer header);
+    }
+
+    /// Makes one for each direction.
+    interface FrameListeners {
+
+        /// What hears nothing.
+        FrameListeners NONE = (from, to) -> (kind, header) -> true;
+
+        FrameListener of(int from, int to);
+    }
+
     /// Copies, as sockets do, and a delay of its own for each piece.
     private final class Copies implements Wire {
 
@@ -118,6 +136,7 @@ final class Net {
     final World world;
     final Sights sights;
     final Wire wire;
+    FrameListeners listeners = FrameListeners.NONE;
     final int socketBytes;
     final int pieceBytes;
     private final long delay;

@@ -40,7 +40,7 @@ final class Pipe {
         this.source = source;
         this.sink = sink;
         this.room = net.socketBytes;
-        this.watch = new FrameWatch(net.sights, from, to);
+        this.watch = new FrameWatch(net.sights, net.listeners.of(from, to));
     }
 
     boolean isOver() {

@@ -34,7 +34,7 @@ final class Shrink {
 
     /// Of a run in the simulator.
     static String rule(Schedule schedule) {
-        String violation = Simulation.run(schedule).violation();
+        String violation = Runs.of(schedule).violation();
         return violation == null ? null : violation.replaceFirst(":.*", "");
     }
 

@@ -60,14 +60,14 @@ public final class Sim implements SeedLine.Runs {
 
     @Override
     public long digest(long seed) {
-        return Simulation.run(Draw.schedule(seed, !plain)).digest();
+        return Runs.of(Draw.schedule(seed, !plain)).digest();
     }
 
     @Override
     public void replay(String what) throws IOException {
         Schedule schedule = schedule(what);
         System.out.print(schedule);
-        Simulation.Result result = Simulation.run(schedule, System.out::println);
+        Simulation.Result result = Runs.of(schedule, System.out::println);
         count(result);
         SeedLine.verdict(result.violation());
     }
@@ -113,15 +113,15 @@ public final class Sim implements SeedLine.Runs {
         try {
             try (Stream<Path> files = Files.list(root.resolve("runtime/oob/src/test/schedules"))) {
                 for (Path file : files.sorted().toList()) {
-                    String violation = Simulation.run(Schedule.parse(Files.readString(file)))
-                            .violation();
+                    String violation =
+                            Runs.of(Schedule.parse(Files.readString(file))).violation();
                     if (violation != null) {
                         return file.getFileName() + ": " + violation;
                     }
                 }
             }
             for (long seed = 1; seed <= most; seed++) {
-                Simulation.Result result = Simulation.run(Draw.schedule(seed));
+                Simulation.Result result = Runs.of(Draw.schedule(seed));
                 if (result.violation() != null) {
                     return "seed " + seed + ": " + result.violation();
                 }
@@ -146,7 +146,7 @@ public final class Sim implements SeedLine.Runs {
     }
 
     private void run(String name, Schedule schedule) {
-        Simulation.Result result = Simulation.run(schedule);
+        Simulation.Result result = Runs.of(schedule);
         count(result);
         if (result.violation() != null) {
             System.out.println(name + ": " + result.violation());

@@ -220,7 +220,7 @@ final class SimNode implements SimProcess {
                 builder.receive(tag, this::received);
             }
         }
-        builder.receive(Intruder.FORGED, this::forged);
+        builder.receive(Intruders.FORGED, this::forged);
         for (int tag : simulation.emptyTags) {
             builder.receive(tag, this::received);
         }
@@ -671,7 +671,7 @@ final class SimNode implements SimProcess {
         boolean own = message.origin() == simulation.intruderRank();
         BroadcastSignatures mode = SimSecurity.of(simulation.schedule, rank);
         // of intruders that sign nothing
-        boolean unsigned = simulation.hostile == null && mode == BroadcastSignatures.SIGN;
+        boolean unsigned = !simulation.intruders.hasMember() && mode == BroadcastSignatures.SIGN;
         if (own && message.buffer().byteSize() > 0 && mode != BroadcastSignatures.NONE) {
             simulation.beside("handled what a member signed");
         }

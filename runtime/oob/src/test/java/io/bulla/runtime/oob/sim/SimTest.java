@@ -25,8 +25,7 @@ class SimTest {
             List<Path> kept = files.sorted().toList();
             assertTrue(!kept.isEmpty());
             for (Path file : kept) {
-                assertNull(
-                        Simulation.run(Schedule.parse(Files.readString(file))).violation(), file.toString());
+                assertNull(Runs.of(Schedule.parse(Files.readString(file))).violation(), file.toString());
             }
         }
     }
@@ -34,7 +33,7 @@ class SimTest {
     @Test
     void drawnSchedulesBreakNoRule() {
         for (long seed = 1; seed <= SEEDS; seed++) {
-            assertNull(Simulation.run(Draw.schedule(seed)).violation(), "seed=" + seed + ", see ./check sim --replay");
+            assertNull(Runs.of(Draw.schedule(seed)).violation(), "seed=" + seed + ", see ./check sim --replay");
         }
     }
 
@@ -42,8 +41,8 @@ class SimTest {
     void sameScheduleIsTheSameRun() {
         for (long seed = 1; seed <= SEEDS; seed += 10) {
             Schedule schedule = Draw.schedule(seed);
-            Simulation.Result first = Simulation.run(schedule);
-            Simulation.Result second = Simulation.run(Schedule.parse(schedule.toString()));
+            Simulation.Result first = Runs.of(schedule);
+            Simulation.Result second = Runs.of(Schedule.parse(schedule.toString()));
             assertEquals(first.digest(), second.digest());
             assertEquals(first.steps(), second.steps());
         }

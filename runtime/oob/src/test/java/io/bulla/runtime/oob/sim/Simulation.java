@@ -22,6 +22,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import java.util.regex.Pattern;
 
 /// One run of a schedule: faults; then all is mended but for those that are to stay, everything has to end in
@@ -45,9 +47,6 @@ final class Simulation {
                     + "|was not borrowed|memory says");
     private static final long MOST_STEPS = 3_000_000;
 
-    // also for the coroutines that a run starts
-    private static final ThreadLocal<Simulation> CURRENT = new InheritableThreadLocal<>();
-
     final Schedule schedule;
     final World world;
     final Sights sights = new Sights();
@@ -60,9 +59,7 @@ final class Simulation {
     final int hosts;
     final Chatter chatter = new Chatter();
     final List<Integer> emptyTags = new ArrayList<>();
-    final List<Intruder> intruders = new ArrayList<>();
-    /// Or `null`.
-    HostileMember hostile;
+    final Intruders intruders;
     final SimBulk bulk;
     /// Whose event loop runs now, or `null`.
     SimNode running;
@@ -76,12 +73,12 @@ final class Simulation {
     private final Consumer<String> story;
     private final SplittableRandom logs;
 
-    private Simulation(Schedule schedule, Consumer<String> story) {
+    private Simulation(Schedule schedule, Intruders.Factory intruders, Consumer<String> story) {
         this.schedule = schedule;
         this.story = story;
         this.world = new World(schedule.seed());
         this.size = schedule.number("nodes");
-        this.hosts = size + Intruder.HOSTS;
+        this.hosts = size + Intruders.HOSTS;
         this.net = new Net(
                 world,
                 sights,
@@ -90,7 +87,9 @@ final class Simulation {
                 schedule.nanos("jitter"),
                 schedule.number("socket"),
                 schedule.number("piece"));
+        net.listeners = (from, to) -> new FrameChecks(this, from, to);
         this.ledger = new Ledger(this);
+        this.intruders = intruders.of(this);
         this.bulk = new SimBulk(this);
         this.logs = world.stream('e', 0, 0);
         lend();
@@ -114,15 +113,10 @@ final class Simulation {
         return !memories.isEmpty();
     }
 
-    static Result run(Schedule schedule) {
-        return run(schedule, null);
-    }
-
     /// @param story is told what happens, for a person who wants to know why; or `null`
-    static Result run(Schedule schedule, Consumer<String> story) {
-        Simulation simulation = new Simulation(schedule, story);
-        CURRENT.set(simulation);
-        LogWatch.install();
+    static Result run(Schedule schedule, Intruders.Factory intruders, Consumer<String> story) {
+        Simulation simulation = new Simulation(schedule, intruders, story);
+        LogWatch.install(simulation::logged);
         try {
             simulation.run();
         } catch (IOException | RuntimeException broken) {
@@ -130,7 +124,7 @@ final class Simulation {
             simulation.ledger.violation(
                     "broken", broken + (where.length == 0 ? "" : " where=" + where[0]) + " in the simulator's call");
         } finally {
-            CURRENT.remove();
+            LogWatch.forget();
             // Netty keeps a resolver for each event loop that has not ended, and with it the world
             DefaultAddressResolverGroup.INSTANCE.close();
         }
@@ -145,11 +139,6 @@ final class Simulation {
             }
             story.accept(line.toString());
         }
-    }
-
-    /// Of the thread that runs it, or `null`.
-    static Simulation current() {
-        return CURRENT.get();
     }
 
     private Result result() {
@@ -270,7 +259,7 @@ final class Simulation {
             boolean one = line.what().equals("send") || line.what().equals("block");
             small += one && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
         }
-        longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruder.LONGEST);
+        longest = Math.max(longest, intruderRank() < 0 ? 0 : Intruders.LONGEST);
         longest += SimSecurity.overhead(schedule);
         long lane = Math.max(schedule.config("window"), longest) + depths() * longest;
         // a short message keeps the batch that it came in
@@ -331,7 +320,7 @@ final class Simulation {
                 bytes[a * hosts + b] += whole;
             } else if (line.what().equals("intrude") || line.what().equals("hostile")) {
                 // as many broadcasts as it has credit for, which are handed on
-                toAll += 2 * (schedule.config("window") + Intruder.LONGEST);
+                toAll += 2 * (schedule.config("window") + Intruders.LONGEST);
             } else {
                 toAll += whole;
             }
@@ -358,10 +347,7 @@ final class Simulation {
         net.heal();
         if (intruderLeaves()) {
             sights.see("intruder leaves");
-            intruders.forEach(Intruder::leave);
-            if (hostile != null) {
-                hostile.leave();
-            }
+            intruders.leave();
         }
         for (SimNode node : nodes()) {
             node.wake();
@@ -379,14 +365,12 @@ final class Simulation {
 
     /// Something went well while a member broke the protocol.
     void beside(String what) {
-        if (hostile != null && !hostile.isGone()) {
-            hostile.ways().forEach(way -> sights.see(what + " beside " + way));
-        }
+        intruders.ways().forEach(way -> sights.see(what + " beside " + way));
     }
 
-    void overheard(Intruder.Overheard broadcast) {
+    void overheard(Intruders.Overheard broadcast) {
         if (!mended) {
-            intruders.forEach(intruder -> intruder.overhears(broadcast));
+            intruders.overhear(broadcast);
         }
     }
 
@@ -688,8 +672,7 @@ final class Simulation {
                         world.now() + line.nanos("for"),
                         line.value("bytes"),
                         line.value("how"));
-            case "intrude" -> Intruder.begin(this, line);
-            case "hostile" -> HostileMember.begin(this, line);
+            case "intrude", "hostile" -> intruders.begin(line);
             default -> throw new IllegalArgumentException("no such line: " + line);
         }
     }
@@ -862,13 +845,26 @@ final class Simulation {
     }
 
     /// Whether a line that says what has failed cannot be written.
-    boolean isLogFull() {
+    private boolean isLogFull() {
         long throwing = schedule.config().getOrDefault("logThrows", 0L);
         return throwing > 0 && logs.nextLong(throwing) == 0;
     }
 
     /// A line of the log, at the time at which it is written.
-    void logged(java.util.logging.Level level, String line) {
+    private void logged(LogRecord line) {
+        if (line.getLoggerName().startsWith("io.netty")) {
+            ledger.violation("netty complains", line.getMessage() + " " + line.getThrown());
+            return;
+        }
+        boolean severe = line.getLevel().intValue() >= Level.SEVERE.intValue();
+        logged(severe, line.getMessage());
+        if (severe && isLogFull()) {
+            sights.see("log throws");
+            throw new OutOfMemoryError("simulated: no memory for a line of the log");
+        }
+    }
+
+    private void logged(boolean severe, String line) {
         tell("log", line);
         if (line.startsWith("broadcast is not its origin's")) {
             beside("broadcast refused by its signature");
@@ -877,7 +873,7 @@ final class Simulation {
                 ledger.violation("refuses what its origin has signed", line);
             }
         }
-        if (level.intValue() >= java.util.logging.Level.SEVERE.intValue() && !line.startsWith("handler failed")) {
+        if (severe && !line.startsWith("handler failed")) {
             ledger.violation("error in the log", line);
         }
         if (schedule.isGentle() && !mended && line.startsWith("connection lost")) {

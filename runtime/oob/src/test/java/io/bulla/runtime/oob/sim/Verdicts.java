@@ -30,7 +30,8 @@ final class Verdicts {
             simulation.ledger.violation("verdict by a hint from before a hello", "judge=" + judge + " " + said);
         }
         // what a member that is refused says is not heard
-        if (why.startsWith("no connection") && (simulation.hostile == null || peer != simulation.intruderRank())) {
+        if (why.startsWith("no connection")
+                && (!simulation.intruders.hasMember() || peer != simulation.intruderRank())) {
             if (judge.isSuspended()) {
                 simulation.ledger.violation("verdict of a node that is suspended", "judge=" + judge + " " + said);
             }
