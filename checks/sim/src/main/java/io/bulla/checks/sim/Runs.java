@@ -2,6 +2,7 @@
 package io.bulla.checks.sim;
 
 import io.bulla.checks.sim.hostile.HostilePeers;
+import io.bulla.checks.sim.node.Phases;
 import io.bulla.checks.sim.node.Simulation;
 import io.bulla.checks.sim.schedule.Schedule;
 import java.util.function.Consumer;
@@ -17,6 +18,6 @@ public final class Runs {
 
     /// @param story is told what happens, for a person who wants to know why; or `null`
     static Simulation.Result of(Schedule schedule, Consumer<String> story) {
-        return Simulation.run(schedule, HostilePeers::new, story);
+        return Phases.run(schedule, HostilePeers::new, story);
     }
 }

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.sim.hostile;
 
-import io.bulla.checks.sim.net.Net;
-import io.bulla.checks.sim.net.Pipe;
-import io.bulla.checks.sim.node.Intruders;
-import io.bulla.checks.sim.node.SimBulk;
 import io.bulla.checks.sim.node.Simulation;
 import io.bulla.checks.sim.world.World;
-import io.bulla.runtime.oob.internal.flow.Credit;
-import io.bulla.runtime.oob.internal.wire.BulkOffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
-import io.bulla.runtime.oob.internal.wire.Hello;
-import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.function.LongFunction;
 
 /// What a [HostileMember] says to one node, over one connection after the other: lanes with numbers and credit, as
@@ -26,28 +16,20 @@ final class HostileLine {
 
     static final int PIECE = Frame.MIN_FRAGMENT;
 
-    private static final Frame.Kind[] KINDS = Frame.Kind.values();
-    private static final long WINDOW = 1 << 20;
     private static final int CONNECTIONS = 4;
     private static final long AGAIN = 400 * World.MILLI;
-    private static final int LANES = 3;
-    private static final int CONTROL = 2;
-    private static final int FLAGS_AT = 61;
-    private static final int BULK = 1;
-    private static final int LOCAL_MESSAGE = 6000;
+    static final int CONTROL = 2;
+    static final int BULK = 1;
 
-    /// Something that takes credit.
-    private record Message(int lane, long bytes, LongFunction<ByteBuf> frames) {}
-
-    private final HostileMember member;
-    private final Simulation simulation;
-    private final int victim;
-    private final int rank;
-    private final List<HostileMember.Way> acts = new ArrayList<>();
-    private final FloodOfFrames flood;
-    private int connections;
+    final HostileMember member;
+    final Simulation simulation;
+    final int victim;
+    final int rank;
+    final List<HostileMember.Way> acts = new ArrayList<>();
+    final FloodOfFrames flood;
+    int connections;
     private boolean left;
-    private Connected now;
+    private HostileConnection now;
 
     HostileLine(HostileMember member, int victim) {
         this.member = member;
@@ -65,12 +47,12 @@ final class HostileLine {
         if (left || member.isGone() || connections++ >= CONNECTIONS) {
             return;
         }
-        Connected fresh = new Connected();
+        HostileConnection fresh = new HostileConnection(this);
         now = fresh;
         simulation.net.connect(fresh, rank, victim, fresh::greet, why -> ended(fresh));
     }
 
-    private void ended(Connected over) {
+    void ended(HostileConnection over) {
         over.over = true;
         if (now == over) {
             now = null;
@@ -137,7 +119,7 @@ final class HostileLine {
     /// @param frames gets its number
     void send(int lane, long bytes, LongFunction<ByteBuf> frames) {
         if (now != null && now.greeted) {
-            now.queues.get(lane).add(new Message(lane, bytes, frames));
+            now.queues.get(lane).add(new HostileConnection.Message(lane, bytes, frames));
             now.pump();
         }
     }
@@ -176,345 +158,5 @@ final class HostileLine {
             } while (at < bytes.length && !begins);
             return words;
         });
-    }
-
-    /// One connection.
-    private final class Connected implements Net.Endpoint {
-
-        private final long session = member.random.nextLong() | 1;
-        private final ByteBuf heard = Unpooled.buffer();
-        private final HeardBroadcasts broadcasts = new HeardBroadcasts(member);
-        private final long[] expected = new long[LANES];
-        private final long[] arrived = new long[LANES];
-        private final long[] next = new long[LANES];
-        private final long[] begun = new long[LANES];
-        private final long[] limit = {0, 0, Long.MAX_VALUE};
-        private final List<Queue<Message>> queues = List.of(new ArrayDeque<>(), new ArrayDeque<>(), new ArrayDeque<>());
-        private Pipe out;
-        private long window;
-        private boolean greeted;
-        private boolean over;
-        private long unread;
-
-        private void greet() {
-            byte[] part = member.does(HostileMember.Way.ANOTHER_CUT)
-                    ? new RestoredFrom(9, 9, 0, connections % 2 == 0).part()
-                    : new byte[0];
-            byte[] offer = member.does(HostileMember.Way.OFFERS_NO_ADDRESS)
-                    ? BulkOffer.part(new byte[5])
-                    : SimBulk.above(simulation.schedule) > 0
-                            ? BulkOffer.part(simulation.bulk.hostileAddress())
-                            : new byte[0];
-            ByteBuf words = Unpooled.buffer();
-            Frame.control(Frame.Kind.HELLO, 0, rank, Hello.BYTES + part.length + offer.length)
-                    .writeTo(words);
-            new Hello(
-                            Frame.VERSION,
-                            Frame.VERSION,
-                            rank,
-                            simulation.size,
-                            1,
-                            session,
-                            0,
-                            0,
-                            0,
-                            0,
-                            member.life,
-                            WINDOW,
-                            simulation.schedule.config("limit"),
-                            Hello.SIGNED_BROADCASTS | Hello.CHECKPOINTS | Hello.LOCAL)
-                    .writeTo(words);
-            write(words.writeBytes(part).writeBytes(offer));
-        }
-
-        private void write(ByteBuf words) {
-            if (over || out == null) {
-                words.release();
-            } else if (member.does(HostileMember.Way.REPEATS_FRAMES) && greeted) {
-                ByteBuf again = words.copy();
-                out.send(words);
-                out.send(again);
-            } else {
-                out.send(words);
-            }
-        }
-
-        @Override
-        public Pipe out() {
-            return out;
-        }
-
-        @Override
-        public boolean isGone() {
-            return over;
-        }
-
-        @Override
-        public void connected(Pipe pipe) {
-            out = pipe;
-        }
-
-        @Override
-        public void fin() {
-            out.finish();
-            ended(this);
-        }
-
-        @Override
-        public void reset() {
-            out.abort();
-            ended(this);
-        }
-
-        @Override
-        public void writable() {
-            // it writes whether or not there is room
-        }
-
-        @Override
-        public void bytes(ByteBuf bytes) {
-            read(bytes);
-            bytes.release();
-        }
-
-        private void read(ByteBuf bytes) {
-            int length = bytes.readableBytes();
-            if (flood.isDeaf()) {
-                unread += length;
-            } else {
-                out.reverse.consumed((int) (length + unread));
-                unread = 0;
-            }
-            heard.discardReadBytes().writeBytes(bytes);
-            boolean some = false;
-            while (!over && heard.readableBytes() >= Frame.BYTES) {
-                int at = heard.readerIndex();
-                int body = Math.max(0, heard.getInt(at + 56));
-                if (heard.getByte(at + FLAGS_AT) != 0) {
-                    body = Frame.PLACE;
-                }
-                if (heard.readableBytes() < Frame.BYTES + body) {
-                    break;
-                }
-                ByteBuf frame = heard.readSlice(Frame.BYTES + body);
-                some |= frame(frame);
-            }
-            if (some) {
-                acknowledge();
-            }
-        }
-
-        /// @return whether it is to be acknowledged
-        private boolean frame(ByteBuf frame) {
-            Frame.Kind kind = KINDS[frame.getByte(5)];
-            switch (kind) {
-                case HELLO -> hello(frame);
-                case BATCH -> {
-                    for (int at = Frame.BYTES; at < frame.writerIndex(); ) {
-                        int body = frame.getInt(at + 56);
-                        frame(frame.slice(at, Frame.BYTES + body));
-                        at += Frame.BYTES + body;
-                    }
-                    return true;
-                }
-                case ACK -> {
-                    limit[0] = Math.max(limit[0], frame.getLong(32));
-                    limit[BULK] = Math.max(limit[BULK], frame.getLong(40));
-                    pump();
-                }
-                case DIRECT, BROADCAST, CONFIRM, SKIP -> {
-                    sequenced(kind, frame);
-                    return true;
-                }
-                case RETRY -> write(control(Frame.Kind.RESUME, 0));
-                case REQUEST -> answer(frame);
-                default -> {
-                    // what it does not care for
-                }
-            }
-            return false;
-        }
-
-        private void hello(ByteBuf frame) {
-            window = frame.getLong(Frame.BYTES + 64);
-            limit[0] = window;
-            limit[BULK] = window;
-            greeted = true;
-            acknowledge();
-            beat();
-            acts.forEach(this::act);
-            flood.connected();
-        }
-
-        private void sequenced(Frame.Kind kind, ByteBuf frame) {
-            int lane = frame.getByte(60);
-            long offset = frame.getLong(24);
-            long total = frame.getLong(32);
-            int length = frame.getInt(56);
-            if (frame.getLong(16) != expected[lane]) {
-                return;
-            }
-            if (kind == Frame.Kind.BROADCAST && frame.getByte(FLAGS_AT) == 0) {
-                broadcasts.heard(frame);
-            }
-            if (kind == Frame.Kind.SKIP || offset + length == total) {
-                expected[lane]++;
-                arrived[lane] += Credit.charge(total);
-            }
-        }
-
-        private void answer(ByteBuf request) {
-            boolean grants = member.does(HostileMember.Way.GRANTS_VOID_KEYS);
-            simulation.sights.see(grants ? "hostile grant of a void key" : "hostile refusal of a landing");
-            ByteBuf words = Unpooled.buffer();
-            Frame.write(words, Frame.Kind.CLEAR, 0, grants ? 1 : 0, rank, request.getLong(16), 0, 0, 7, 7, 0, BULK);
-            write(words);
-        }
-
-        private void acknowledge() {
-            ByteBuf words = Unpooled.buffer(Frame.BYTES);
-            acknowledgement(words);
-            write(words);
-        }
-
-        private void acknowledgement(ByteBuf words) {
-            long[] next = expected.clone();
-            if (flood.withholdsConfirmations()) {
-                next[CONTROL] = 0;
-            }
-            Frame.acknowledgement(rank, next, new long[] {arrived[0] + WINDOW, arrived[BULK] + WINDOW}, 0)
-                    .writeTo(words);
-        }
-
-        private void beat() {
-            if (!over && !simulation.isOver()) {
-                acknowledge();
-                simulation.world.after(simulation.schedule.nanos("heartbeat"), this::beat);
-            }
-        }
-
-        private void pump() {
-            for (int lane = 0; lane < LANES; lane++) {
-                for (Message message = queues.get(lane).peek();
-                        message != null && mayBegin(message);
-                        message = queues.get(lane).peek()) {
-                    queues.get(lane).remove();
-                    begun[lane] += lane == CONTROL ? 0 : Credit.charge(message.bytes);
-                    write(message.frames.apply(next[lane]++));
-                }
-            }
-        }
-
-        private boolean mayBegin(Message message) {
-            int lane = message.lane;
-            return begun[lane] + Credit.charge(message.bytes) <= limit[lane] || limit[lane] - window == begun[lane];
-        }
-
-        private ByteBuf control(Frame.Kind kind, int tag) {
-            ByteBuf words = Unpooled.buffer();
-            Frame.control(kind, tag, rank, 0).writeTo(words);
-            return words;
-        }
-
-        private void act(HostileMember.Way way) {
-            switch (way) {
-                case FORGES -> forge();
-                case SIGNS_RIGHTLY -> broadcast(Forgery.signed(member, rank, member.life, 1 + connections), false);
-                case ASKS_AND_SENDS -> {
-                    ask();
-                    direct(BULK, LOCAL_MESSAGE / 2, next[BULK]++);
-                }
-                case FINISHES_UNWRITTEN -> {
-                    ask();
-                    simulation.world.after(World.SECOND / 10, () -> finish(next[BULK]++, LOCAL_MESSAGE / 2));
-                }
-                case FINISHES_WITHOUT_LANDING -> finish(next[BULK]++, LOCAL_MESSAGE / 2);
-                case REPEATS_FRAMES -> direct(0, PIECE / 2, next[0]++);
-                case SKIPS_NUMBERS -> direct(0, PIECE / 2, next[0] + 3);
-                case EXPECTS_THE_FUTURE -> {
-                    ByteBuf words = Unpooled.buffer();
-                    Frame.acknowledgement(rank, new long[] {1 << 20, 1 << 20, 1 << 20}, new long[] {WINDOW, WINDOW}, 0)
-                            .writeTo(words);
-                    write(words);
-                }
-                case INVITES_TWICE -> {
-                    words(Frame.Kind.INVITE);
-                    words(Frame.Kind.INVITE);
-                }
-                case PROVES_NOTHING -> words(Frame.Kind.PROOF);
-                case LENDS_NOTHING -> {
-                    ByteBuf words = Unpooled.buffer();
-                    Frame.write(
-                            words,
-                            Frame.Kind.DIRECT,
-                            0,
-                            Intruders.FORGED,
-                            rank,
-                            next[0]++,
-                            0,
-                            LOCAL_MESSAGE,
-                            0,
-                            0,
-                            LOCAL_MESSAGE,
-                            0);
-                    words.setByte(FLAGS_AT, 1);
-                    write(words.writeZero(Frame.PLACE));
-                }
-                default -> {
-                    // in its hello, or when it is asked
-                }
-            }
-        }
-
-        private void forge() {
-            for (int origin = 0; origin < rank; origin++) {
-                HostileMember.Passed last = member.last(origin);
-                if (last != null && member.isAbove(victim, origin)) {
-                    simulation.sights.see("hostile forgery of a next number");
-                    broadcast(Forgery.next(member, last), false);
-                }
-            }
-            if (!over) {
-                // others have broadcast meanwhile
-                simulation.world.after(World.SECOND / 2, this::forge);
-            }
-        }
-
-        private void ask() {
-            ByteBuf words = Unpooled.buffer();
-            Frame.write(
-                    words,
-                    Frame.Kind.REQUEST,
-                    0,
-                    Intruders.FORGED,
-                    rank,
-                    next[BULK],
-                    0,
-                    LOCAL_MESSAGE / 2,
-                    0,
-                    0,
-                    0,
-                    BULK);
-            write(words);
-        }
-
-        private void finish(long sequence, long bytes) {
-            ByteBuf words = Unpooled.buffer();
-            Frame.write(words, Frame.Kind.FINISHED, 0, Intruders.FORGED, rank, sequence, bytes, bytes, 0, 0, 0, BULK);
-            write(words);
-        }
-
-        private void direct(int lane, int bytes, long sequence) {
-            ByteBuf words = Unpooled.buffer();
-            int length = Math.min(PIECE, bytes);
-            Frame.write(words, Frame.Kind.DIRECT, 0, Intruders.FORGED, rank, sequence, 0, bytes, 0, 0, length, lane);
-            write(words.writeZero(length));
-        }
-
-        private void words(Frame.Kind kind) {
-            ByteBuf words = Unpooled.buffer();
-            Frame.control(kind, 0, rank, Long.BYTES).writeTo(words);
-            write(words.writeLong(member.random.nextLong()));
-        }
     }
 }

@@ -115,7 +115,7 @@ public final class HostileMember {
         this.rank = rank;
         this.random = simulation.world.stream('o', rank, 0);
         this.life = random.nextLong() | 1;
-        this.security = SimSecurity.of(simulation, rank);
+        this.security = SimSecurity.security(simulation.schedule, rank);
         this.tree = new Radix(simulation.schedule.number("radix"));
     }
 

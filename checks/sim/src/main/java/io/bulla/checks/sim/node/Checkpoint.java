@@ -25,13 +25,13 @@ final class Checkpoint {
 
     void begin() {
         if (nodes.size() < simulation.size - (simulation.intruderRank() < 0 ? 0 : 1)
-                || nodes.stream().anyMatch(SimNode::isSuspended)) {
+                || nodes.stream().anyMatch(node -> node.suspension.isSuspended())) {
             return;
         }
         simulation.sights.see("checkpoint");
         waiting = nodes.size();
         for (SimNode node : nodes) {
-            node.suspend(() -> {
+            node.suspension.suspend(() -> {
                 if (--waiting == 0) {
                     each(this::looked);
                 }
@@ -58,7 +58,7 @@ final class Checkpoint {
         }
         if (putOff) {
             simulation.sights.see("checkpoint put off");
-            nodes.forEach(SimNode::goOn);
+            nodes.forEach(each -> each.suspension.goOn());
         } else {
             each(this::ended);
         }

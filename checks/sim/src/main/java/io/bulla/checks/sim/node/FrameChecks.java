@@ -34,18 +34,19 @@ final class FrameChecks implements Net.FrameListener {
         switch (kind) {
             case ACK -> {
                 if (sender() != null) {
-                    sender().checkHeld(to, true, header.getLong(16), header.getLong(24), header.getLong(48));
+                    sender().cuts.checkHeld(to, true, header.getLong(16), header.getLong(24), header.getLong(48));
                 }
             }
             case HELLO -> {
-                if (sender() != null && sender().isSilent()) {
+                if (sender() != null && sender().suspension.isSilent()) {
                     simulation.ledger.violation("answers while it is suspended", "node=" + sender());
                 }
             }
             case DIRECT -> {
                 if (sender() != null) {
                     long next = header.getLong(16) + 1;
-                    sender().checkHeld(to, false, header.get(60) == 0 ? next : 0, header.get(60) == 1 ? next : 0, 0);
+                    sender().cuts
+                            .checkHeld(to, false, header.get(60) == 0 ? next : 0, header.get(60) == 1 ? next : 0, 0);
                 }
             }
             case RESUME -> resumed();

@@ -16,12 +16,6 @@ public interface Intruders {
     /// A tag that no program of the job uses.
     int FORGED = 999;
 
-    /// Makes those of a run, who do nothing yet.
-    interface Factory {
-
-        Intruders of(Simulation simulation);
-    }
-
     /// A broadcast that somebody has begun to hand on.
     record Overheard(int origin, long session, long number, long total) {}
 

@@ -7,6 +7,7 @@ import io.bulla.checks.sim.schedule.Line;
 import io.bulla.checks.sim.schedule.Schedule;
 import io.bulla.checks.sim.world.Sights;
 import io.bulla.checks.sim.world.World;
+import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
@@ -51,9 +52,12 @@ public final class SimBulk {
         return schedule.config().getOrDefault("bulk", 0L);
     }
 
-    /// Of one life of a node.
-    BulkTransport device(SimNode node, SplittableRandom random) {
-        return new Device(node, random);
+    /// Gives a node its device, if the schedule has such.
+    void offer(SimNode node, OobNodeBuilder builder) {
+        if (above(simulation.schedule) > 0) {
+            SplittableRandom random = world.stream('b' + 256L * node.generation, node.rank(), node.life);
+            builder.bulk(new Device(node, random), above(simulation.schedule));
+        }
     }
 
     /// Of an end that is none of a node's.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.sim.node;
 
-import io.bulla.buffer.BufferBuilder;
-import io.bulla.buffer.SealedBuffer;
 import io.bulla.checks.sim.net.Net;
 import io.bulla.checks.sim.net.SimChannel;
 import io.bulla.checks.sim.net.SimLoop;
 import io.bulla.checks.sim.net.SimProcess;
 import io.bulla.checks.sim.net.SimServerChannel;
-import io.bulla.checks.sim.schedule.Program;
 import io.bulla.checks.sim.schedule.Schedule;
 import io.bulla.checks.sim.world.Coroutines;
 import io.bulla.checks.sim.world.HeapAllocator;
@@ -16,36 +13,25 @@ import io.bulla.checks.sim.world.SimMemory;
 import io.bulla.checks.sim.world.World;
 import io.bulla.runtime.oob.BoundNode;
 import io.bulla.runtime.oob.LocalMemory;
-import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.SimulatedNode;
 import io.bulla.runtime.oob.Transport;
 import io.bulla.runtime.oob.cut.CutName;
-import io.bulla.runtime.oob.cut.LiveCut;
 import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.fixture.HostMemory;
-import io.bulla.runtime.oob.security.BroadcastSignatures;
 import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Deque;
-import java.util.Map;
 import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadFactory;
 
-/// One life of a node: an event loop and coroutines that run when the world says, a clock, memory, and what its
-/// program does with messages.
+/// One life of a node: an event loop and coroutines that run when the world says, a clock, and memory.
 public final class SimNode implements SimProcess {
 
     private static final long WAKE_UP = 20_000;
@@ -56,7 +42,7 @@ public final class SimNode implements SimProcess {
 
     final Simulation simulation;
     final int life;
-    private final int generation;
+    final int generation;
     // where it goes on, or null
     private final NodeCut cut;
     public final SimMemory memory;
@@ -74,6 +60,10 @@ public final class SimNode implements SimProcess {
     private final long[] hintedAt;
     private final long[] connectedAt;
     private final SimDirectory directory;
+    final NodeProgram program;
+    final Notices notices;
+    final CutChecks cuts;
+    final Suspension suspension;
     // what it lends and borrows, or null
     private final LocalMemory local;
     private OobNode node;
@@ -85,34 +75,26 @@ public final class SimNode implements SimProcess {
     private long heldUp;
     private int holdUps;
     private long runAt = Long.MAX_VALUE;
-    private long slowness;
-    private int orders;
-    private int kept;
-    private final Deque<Runnable> calls = new ArrayDeque<>();
     private boolean goesOn;
-    private boolean stays;
-    private boolean suspended;
-    // all its connections are closed
-    private boolean silent;
-    private Map<Integer, SimulatedNode.Numbers> atCut = Map.of();
-    private long suspendedAt;
-    private long heldUpBefore;
 
     SimNode(Simulation simulation, int rank, int life) {
-        this(simulation, rank, life, 0, null);
+        this(simulation, rank, life, 0, null, null);
     }
 
     /// The life of a node whose process has ended at its cut: it has all but what is random.
     SimNode(SimNode before, NodeCut cut) {
-        this(before.simulation, before.rank, before.life, before.generation + 1, cut);
-        orders = before.orders;
+        this(before.simulation, before.rank, before.life, before.generation + 1, cut, before.program);
     }
 
-    private SimNode(Simulation simulation, int rank, int life, int generation, NodeCut cut) {
+    private SimNode(Simulation simulation, int rank, int life, int generation, NodeCut cut, NodeProgram before) {
         this.generation = generation;
         this.cut = cut;
         this.simulation = simulation;
         this.world = simulation.world;
+        this.program = new NodeProgram(this, before);
+        this.notices = new Notices(this);
+        this.cuts = new CutChecks(this);
+        this.suspension = new Suspension(this);
         this.rank = rank;
         this.life = life;
         this.directory = new SimDirectory(simulation, this, world.stream('a' + 256L * generation, rank, life));
@@ -179,6 +161,10 @@ public final class SimNode implements SimProcess {
         return dead;
     }
 
+    boolean isClosing() {
+        return closing;
+    }
+
     boolean isClosed() {
         return closed;
     }
@@ -195,7 +181,7 @@ public final class SimNode implements SimProcess {
                 .memory(memory)
                 .directory(directory)
                 .bind(Net.address(rank))
-                .security(SimSecurity.isOn(schedule) ? SimSecurity.of(simulation, rank) : Security.plaintext())
+                .security(SimSecurity.isOn(schedule) ? SimSecurity.security(schedule, rank) : Security.plaintext())
                 .signatures(SimSecurity.of(schedule, rank))
                 .transport(new Transport(executor -> null, SimServerChannel.class, SimChannel.class))
                 .loops(loop)
@@ -214,27 +200,16 @@ public final class SimNode implements SimProcess {
         if (local != null) {
             builder.localMemory(local);
         }
-        if (SimBulk.above(schedule) > 0) {
-            SplittableRandom devices = world.stream('b' + 256L * generation, rank, life);
-            builder.bulk(simulation.bulk.device(this, devices), SimBulk.above(schedule));
-        }
+        simulation.bulk.offer(this, builder);
         if (cut != null && schedule.config().getOrDefault("cutNames", 0L) != 0) {
-            builder.restore(cut, new CutName(1, simulation.world.seed | 1));
+            builder.restore(cut, new CutName(1, world.seed | 1));
         } else if (cut != null) {
             builder.restore(cut);
         }
         if (schedule.config("copying") != 0) {
             builder.sends(SendPolicy.copying(user));
         }
-        for (int tag = 0; tag < Program.TAGS; tag++) {
-            if (Program.of(tag) != Program.LATE || simulation.isMended()) {
-                builder.receive(tag, this::received);
-            }
-        }
-        builder.receive(Intruders.FORGED, this::forged);
-        for (int tag : simulation.emptyTags) {
-            builder.receive(tag, this::received);
-        }
+        program.receive(builder);
         if (late > 0) {
             SimulatedNode.bind(builder, this::clock, random::nextLong, threads)
                     .whenComplete((bound, failure) -> startLater(bound, failure, late));
@@ -253,118 +228,7 @@ public final class SimNode implements SimProcess {
         }
         node = started;
         if (started != null && simulation.has("notice")) {
-            started.receiveNotices(task -> later(0, task), this::noticed);
-        }
-    }
-
-    /// A notice, and the life that its node had a session with right before and right after it was queued: the loop
-    /// may hear that a life is over when the program has said its word and the loop has not taken it.
-    static final class Said {
-        private SimNode before;
-        private SimNode after;
-
-        private boolean isNotOf(SimNode node) {
-            return before != null
-                    && before == after
-                    && (before.life != node.life || before.generation != node.generation);
-        }
-    }
-
-    void notice(int peer, int topic) {
-        Said said = new Said();
-        SimulatedNode.onLoop(node, () -> said.before = known(peer));
-        node.notice(
-                peer,
-                topic,
-                ByteBuffer.allocate(4).putInt(simulation.said(said)).array());
-        SimulatedNode.onLoop(node, () -> said.after = known(peer));
-    }
-
-    /// The life of the peer's that it has a session with, as far as the two agree, or `null`.
-    private SimNode known(int peer) {
-        long known = SimulatedNode.known(node, peer);
-        SimNode found = null;
-        for (SimNode each : simulation.lives(peer)) {
-            if (known != 0 && each.node != null && SimulatedNode.session(each.node, rank) == known) {
-                found = each;
-            }
-        }
-        simulation.sights.see(found == null ? "notice to an unknown peer" : "notice");
-        return found;
-    }
-
-    private void noticed(int peer, int topic, byte[] text) {
-        if (peer == simulation.intruderRank()) {
-            return;
-        }
-        Said said = simulation.said(ByteBuffer.wrap(text).getInt());
-        simulation.sights.see("notice heard");
-        if (said.isNotOf(this)) {
-            simulation.ledger.violation(
-                    "notice reaches a successor",
-                    "node=" + this + " peer=" + peer + " topic=" + topic + " of=" + said.before);
-        }
-    }
-
-    /// Takes a cut while it goes on, and ends it after a while; the other nodes know nothing of it.
-    void liveCut(long nanos) {
-        LiveCut live = node.liveCut(Duration.ofNanos(nanos + World.SECOND));
-        live.ready().whenComplete((ready, notReady) -> {
-            simulation.sights.see(notReady == null ? "live cut is ready" : "live cut is over before it is ready");
-            if (notReady != null) {
-                return;
-            }
-            live.take(() -> {}).whenComplete((cut, notTaken) -> {
-                simulation.sights.see(notTaken == null ? "live cut is taken" : "live cut is over before it is taken");
-                if (notTaken == null) {
-                    simulation.beside("live cut is taken");
-                    atCut = SimulatedNode.numbers(node);
-                    cut.close();
-                }
-            });
-        });
-        later(nanos, live::end);
-    }
-
-    /// A node that is suspended has no connection, also none that has not said hello.
-    void checkSuspended() {
-        for (int peer = 0; peer < simulation.hosts && silent && !closing; peer++) {
-            if (net().connections(rank, peer) > 0) {
-                simulation.ledger.violation("connected while it is suspended", "node=" + this + " peer=" + peer);
-            }
-        }
-    }
-
-    boolean isSilent() {
-        return silent && !closing && !dead;
-    }
-
-    /// What messages without a receiver keep of its memory is counted.
-    void checkRetained() {
-        long retained = memory.retained(SimulatedNode.unclaimed(node));
-        if (retained > node.unclaimedBytes()) {
-            simulation.ledger.violation(
-                    "messages without a receiver keep more than is counted",
-                    "node=" + this + " bytes=" + retained + " counted=" + node.unclaimedBytes());
-        }
-    }
-
-    /// What it says while its cut is taken and not over: nothing of what has arrived since, and no new message.
-    ///
-    /// @param small next number that it expects, or that it gives
-    void checkHeld(int peer, boolean acknowledges, long small, long bulk, long control) {
-        if (node == null || !SimulatedNode.isHeld(node)) {
-            return;
-        }
-        SimulatedNode.Numbers then = atCut.get(peer);
-        if (then == null || then.session() != SimulatedNode.session(node, peer)) {
-            then = SimulatedNode.Numbers.NONE;
-        }
-        simulation.sights.see("says something while its cut is taken");
-        if (!then.covers(acknowledges, small, bulk, control)) {
-            simulation.ledger.violation(
-                    "goes on in the middle of a cut",
-                    "node=" + this + " peer=" + peer + " says=" + small + "," + bulk + "," + control + " cut=" + then);
+            notices.receive();
         }
     }
 
@@ -393,7 +257,7 @@ public final class SimNode implements SimProcess {
                 started(bound.start(rank, simulation.size, directory), null);
                 if (simulation.isMended()) {
                     // when all others were told to, it was not there
-                    claim();
+                    program.claim();
                 }
             } catch (IOException cannot) {
                 started(null, cannot);
@@ -408,81 +272,23 @@ public final class SimNode implements SimProcess {
         return thread;
     }
 
-    boolean isSuspended() {
-        return suspended;
-    }
-
     boolean isPaused() {
         return pausedUntil > world.now();
-    }
-
-    /// Has no connections for a while.
-    void suspend(long nanos) {
-        suspend(nanos, () -> {});
-    }
-
-    /// Until it is told to go on.
-    ///
-    /// @param then when it has none
-    void suspend(Runnable then) {
-        stays = true;
-        suspend(Long.MAX_VALUE, then);
-    }
-
-    private void suspend(long nanos, Runnable then) {
-        if (suspended) {
-            return;
-        }
-        suspended = true;
-        suspendedAt = world.now();
-        heldUpBefore = heldUp;
-        call(() -> node.suspend().whenComplete((done, failure) -> {
-            if (failure != null && !closing) {
-                simulation.ledger.violation("does not suspend", this + " " + failure);
-            }
-            for (int peer = 0; peer < simulation.size && suspended && !closing; peer++) {
-                if (net().connections(rank, peer) > 0) {
-                    simulation.ledger.violation("suspended with a connection", this + " peer=" + peer);
-                }
-            }
-            silent = suspended && failure == null;
-            then.run();
-        }));
-        if (!stays) {
-            world.after(nanos, this::resume);
-        }
-    }
-
-    /// As one thread of the program's calls, also after a time in which all calls had to wait.
-    private void call(Runnable what) {
-        calls.add(what);
-        later(0, () -> calls.removeFirst().run());
-    }
-
-    void goOn() {
-        stays = false;
-        resume();
-    }
-
-    void resume() {
-        if (!suspended || stays || dead || closing) {
-            return;
-        }
-        suspended = false;
-        silent = false;
-        // what it was held up meanwhile is counted already
-        heldUp += Math.max(0, world.now() - suspendedAt - (heldUp - heldUpBefore));
-        holdUps++;
-        call(() -> node.resume(Net.address(rank)).whenComplete((address, failure) -> {
-            if (failure != null && !closing) {
-                simulation.ledger.violation("does not resume", this + " " + failure);
-            }
-        }));
     }
 
     @Override
     public long clock() {
         return world.now() + skew;
+    }
+
+    /// Time in which it was held up.
+    long heldUp() {
+        return heldUp;
+    }
+
+    void heldUpFor(long nanos) {
+        heldUp += nanos;
+        holdUps++;
     }
 
     /// Time in which it was not held up.
@@ -558,8 +364,7 @@ public final class SimNode implements SimProcess {
 
     void pause(long nanos) {
         long until = Math.max(pausedUntil, world.now() + nanos);
-        heldUp += until - Math.max(pausedUntil, world.now());
-        holdUps++;
+        heldUpFor(until - Math.max(pausedUntil, world.now()));
         pausedUntil = until;
         world.at(until, this::afterPause);
     }
@@ -587,10 +392,6 @@ public final class SimNode implements SimProcess {
         poke();
     }
 
-    void slowDown(long nanos) {
-        slowness = nanos;
-    }
-
     /// The process has ended.
     void kill() {
         dead = true;
@@ -598,12 +399,11 @@ public final class SimNode implements SimProcess {
 
     void close(Duration drain, Runnable after) {
         closing = true;
-        threads.newThread(() -> {
-                    node.close(drain);
-                    closed = true;
-                    after.run();
-                })
-                .start();
+        thread(() -> {
+            node.close(drain);
+            closed = true;
+            after.run();
+        });
     }
 
     @Override
@@ -640,105 +440,6 @@ public final class SimNode implements SimProcess {
 
     SimDirectory directory() {
         return directory;
-    }
-
-    int nextOrder() {
-        return ++orders;
-    }
-
-    SealedBuffer message(int id, int bytes) {
-        if (bytes < Program.LEAST) {
-            return SealedBuffer.concat();
-        }
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(user, bytes)) {
-            return builder.putInt(id)
-                    .putInt(life)
-                    .putInt(nextOrder())
-                    .put(Program.content(id, bytes - Program.LEAST))
-                    .seal();
-        }
-    }
-
-    /// Receives what had no receiver so far.
-    void claim() {
-        for (int tag = 0; tag < Program.TAGS; tag++) {
-            if (Program.of(tag) == Program.LATE) {
-                node.receive(tag, this::received);
-            }
-        }
-    }
-
-    void unclaim() {
-        for (int tag = 0; tag < Program.TAGS; tag++) {
-            if (Program.of(tag) == Program.LATE) {
-                node.stopReceiving(tag);
-            }
-        }
-    }
-
-    /// What a member that does not keep to the protocol has sent, or made of what others have.
-    private void forged(Message message) {
-        simulation.sights.see("handled what an intruder sent");
-        boolean own = message.origin() == simulation.intruderRank();
-        BroadcastSignatures mode = SimSecurity.of(simulation.schedule, rank);
-        // of intruders that sign nothing
-        boolean unsigned = !simulation.intruders.hasMember() && mode == BroadcastSignatures.SIGN;
-        if (own && message.buffer().byteSize() > 0 && mode != BroadcastSignatures.NONE) {
-            simulation.beside("handled what a member signed");
-        }
-        if (!own && mode != BroadcastSignatures.NONE && !unsigned) {
-            simulation.ledger.violation("handled a forged broadcast", "node=" + this + " " + message);
-        }
-    }
-
-    private void received(Message message) {
-        int id = simulation.ledger.handled(this, message);
-        if (slowness > 0) {
-            world.sleep(slowness);
-        }
-        switch (Program.of(message.tag())) {
-            case SLOW -> world.sleep(simulation.schedule.nanos("slow"));
-            case KEEP -> keep(message.buffer().share());
-            case THROW -> throw new IllegalStateException("thrown on purpose: id=" + id);
-            case REPLY -> reply(message, id);
-            default -> {
-                // nothing more
-            }
-        }
-    }
-
-    int kept() {
-        return kept;
-    }
-
-    private void keep(SealedBuffer buffer) {
-        long bytes = buffer.byteSize();
-        kept++;
-        memory.keep(bytes);
-        later(simulation.schedule.nanos("keep"), () -> {
-            buffer.close();
-            memory.keep(-bytes);
-            kept--;
-        });
-    }
-
-    /// Waits for it, as a handler may.
-    private void reply(Message message, int id) {
-        Duration deadline = Duration.ofNanos(simulation.schedule.nanos("reply"));
-        try {
-            CompletableFuture<?> reply = simulation
-                    .send(
-                            this,
-                            Program.reply(id, rank),
-                            message.origin(),
-                            0,
-                            Program.LEAST,
-                            SendOptions.DEFAULT.within(deadline))
-                    .toCompletableFuture();
-            reply.join();
-        } catch (CompletionException | CancellationException failed) {
-            simulation.sights.see("reply failed");
-        }
     }
 
     @Override

@@ -66,10 +66,9 @@ public record SimSecurity(int rank, int bytes) implements Security, OriginSignat
     }
 
     /// Of a node.
-    public static SimSecurity of(Simulation simulation, int rank) {
+    public static SimSecurity security(Schedule schedule, int rank) {
         return new SimSecurity(
-                rank,
-                simulation.schedule.config().getOrDefault("signature", 40L).intValue());
+                rank, schedule.config().getOrDefault("signature", 40L).intValue());
     }
 
     /// What a broadcast is longer on its way.

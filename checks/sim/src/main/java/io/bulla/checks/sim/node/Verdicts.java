@@ -33,7 +33,7 @@ final class Verdicts {
         // what a member that is refused says is not heard
         if (why.startsWith("no connection")
                 && (!simulation.intruders.hasMember() || peer != simulation.intruderRank())) {
-            if (judge.isSuspended()) {
+            if (judge.suspension.isSuspended()) {
                 simulation.ledger.violation("verdict of a node that is suspended", "judge=" + judge + " " + said);
             }
             long silence = judge.silence(peer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.sim.node;
+package io.bulla.checks.sim.net;
 
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.EnumSet;
@@ -11,7 +11,7 @@ import java.util.Set;
 /// for each message, and does not know that the message is one of thousands of no use. So what such a member says is
 /// a reason as well, but only for what is said to it: lines of a hostile member are counted apart, and no flood is an
 /// excuse for two nodes that answer each other's acknowledgements. Those that the member itself says are none.
-final class Chatter {
+public final class Chatter {
 
     private static final long MOST = 3;
     private static final Set<Frame.Kind> REASONS = EnumSet.of(
@@ -48,7 +48,7 @@ final class Chatter {
     ///
     /// @param ofHostile whether the line is one of a hostile member
     /// @param byHostile whether that member writes it
-    void frame(Frame.Kind kind, boolean ofHostile, boolean byHostile) {
+    public void frame(Frame.Kind kind, boolean ofHostile, boolean byHostile) {
         Count count = ofHostile ? hostile : nodes;
         if (kind == Frame.Kind.CONFIRM && ofHostile && !byHostile) {
             // the member owes the answer, and a CONFIRM waits for no credit
@@ -64,7 +64,7 @@ final class Chatter {
     /// @param sends of programs: what is taken in is acknowledged, and what is handled
     /// @param beats how often each node has spoken to each other one because there was nothing to say
     /// @return what is wrong, or `null`
-    String check(int size, long sends, long beats) {
+    public String check(int size, long sends, long beats) {
         String wrong = nodes.check("nodes", sends, 2L * size * size * beats);
         return wrong != null ? wrong : hostile.check("hostile", 0, 2L * size * beats);
     }
