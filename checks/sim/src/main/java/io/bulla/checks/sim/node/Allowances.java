@@ -94,8 +94,8 @@ final class Allowances {
         }
     }
 
-    /// How much longer all may take for a broadcast. With credit for one at a time the next begins when all below have
-    /// confirmed, and credit is back; each hop takes a round trip more for each time that its socket is full.
+    /// How much longer all may take for a broadcast. With credit for one at a time the next begins when all below
+    /// have confirmed, and credit is back; each hop takes a round trip more for each time that its socket is full.
     void relay(int tag, int bytes) {
         for (int i = 0; i < size; i++) {
             work(tag);
