@@ -20,7 +20,10 @@ import java.util.TreeSet;
 
 /// A file system in memory that stops at a step, and of which remains what was forced, and of the rest what chance
 /// leaves: each name of a folder by itself, and of each file any number of bytes.
-final class ForgetfulDisk implements Disk {
+///
+/// Public for the simulator of `checks/sim`, which knows no modules.
+@SuppressWarnings("exports")
+public final class ForgetfulDisk implements Disk {
 
     /// The process stops: nothing that it does afterwards has an effect.
     static final class Crash extends Error {
@@ -37,7 +40,7 @@ final class ForgetfulDisk implements Disk {
         Map<String, Object> forced = new TreeMap<>();
     }
 
-    static final Path ROOT = Path.of("store");
+    public static final Path ROOT = Path.of("store");
 
     private final Folder top = new Folder();
     final Set<String> ignored = new TreeSet<>();
@@ -47,7 +50,7 @@ final class ForgetfulDisk implements Disk {
     private long failAt = Long.MAX_VALUE;
     private IOException failure = new IOException();
 
-    ForgetfulDisk() {
+    public ForgetfulDisk() {
         top.live.put(ROOT.toString(), new Folder());
         top.forced.putAll(top.live);
     }
@@ -80,7 +83,7 @@ final class ForgetfulDisk implements Disk {
     /// What is there after the crash.
     ///
     /// @param chance `null`: nothing but what was forced
-    ForgetfulDisk recovered(Random chance) {
+    public ForgetfulDisk recovered(Random chance) {
         ForgetfulDisk disk = new ForgetfulDisk();
         Folder left = (Folder) left(top, chance);
         disk.top.live.putAll(left.live);

@@ -8,7 +8,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
-import io.bulla.runtime.oob.sim.HostMemory;
+import io.bulla.runtime.oob.fixture.HostMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.fixture.HostMemory;
 import io.bulla.runtime.oob.internal.wire.Frame;
-import io.bulla.runtime.oob.sim.HostMemory;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.ByteBuffer;

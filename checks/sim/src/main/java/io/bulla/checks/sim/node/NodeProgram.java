@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.checks.sim.node;
+
+import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.checks.sim.schedule.Program;
+import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.OobNodeBuilder;
+import io.bulla.runtime.oob.SendOptions;
+import io.bulla.runtime.oob.security.BroadcastSignatures;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/// What the program of one life of a node does with messages, and what is in those that it sends.
+final class NodeProgram {
+
+    private final Simulation simulation;
+    private final SimNode node;
+    private long slowness;
+    private int orders;
+    private int kept;
+
+    /// @param before the node whose life this one goes on with, or `null`
+    NodeProgram(SimNode node, NodeProgram before) {
+        this.simulation = node.simulation;
+        this.node = node;
+        this.orders = before == null ? 0 : before.orders;
+    }
+
+    /// Receives what it does from the begin.
+    void receive(OobNodeBuilder builder) {
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) != Program.LATE || simulation.isMended()) {
+                builder.receive(tag, this::received);
+            }
+        }
+        builder.receive(Intruders.FORGED, this::forged);
+        for (int tag : simulation.emptyTags) {
+            builder.receive(tag, this::received);
+        }
+    }
+
+    SealedBuffer message(int id, int bytes) {
+        if (bytes < Program.LEAST) {
+            return SealedBuffer.concat();
+        }
+        try (BufferBuilder builder = BufferBuilder.ofCapacity(node.user, bytes)) {
+            return builder.putInt(id)
+                    .putInt(node.life)
+                    .putInt(++orders)
+                    .put(Program.content(id, bytes - Program.LEAST))
+                    .seal();
+        }
+    }
+
+    /// Receives what had no receiver so far.
+    void claim() {
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) == Program.LATE) {
+                node.node().receive(tag, this::received);
+            }
+        }
+    }
+
+    void unclaim() {
+        for (int tag = 0; tag < Program.TAGS; tag++) {
+            if (Program.of(tag) == Program.LATE) {
+                node.node().stopReceiving(tag);
+            }
+        }
+    }
+
+    void slowDown(long nanos) {
+        slowness = nanos;
+    }
+
+    private void received(Message message) {
+        int id = simulation.ledger.handled(node, message);
+        if (slowness > 0) {
+            simulation.world.sleep(slowness);
+        }
+        switch (Program.of(message.tag())) {
+            case SLOW -> simulation.world.sleep(simulation.schedule.nanos("slow"));
+            case KEEP -> keep(message.buffer().share());
+            case THROW -> throw new IllegalStateException("thrown on purpose: id=" + id);
+            case REPLY -> reply(message, id);
+            default -> {
+                // nothing more
+            }
+        }
+    }
+
+    int kept() {
+        return kept;
+    }
+
+    private void keep(SealedBuffer buffer) {
+        long bytes = buffer.byteSize();
+        kept++;
+        node.memory.keep(bytes);
+        node.later(simulation.schedule.nanos("keep"), () -> {
+            buffer.close();
+            node.memory.keep(-bytes);
+            kept--;
+        });
+    }
+
+    /// Waits for it, as a handler may.
+    private void reply(Message message, int id) {
+        Duration deadline = Duration.ofNanos(simulation.schedule.nanos("reply"));
+        try {
+            CompletableFuture<?> reply = simulation
+                    .sends
+                    .send(
+                            node,
+                            Program.reply(id, node.rank()),
+                            message.origin(),
+                            0,
+                            Program.LEAST,
+                            SendOptions.DEFAULT.within(deadline))
+                    .toCompletableFuture();
+            reply.join();
+        } catch (CompletionException | CancellationException failed) {
+            simulation.sights.see("reply failed");
+        }
+    }
+
+    /// What a member that does not keep to the protocol has sent, or made of what others have.
+    private void forged(Message message) {
+        simulation.sights.see("handled what an intruder sent");
+        boolean own = message.origin() == simulation.intruderRank();
+        BroadcastSignatures mode = SimSecurity.of(simulation.schedule, node.rank());
+        // of intruders that sign nothing
+        boolean unsigned = !simulation.intruders.hasMember() && mode == BroadcastSignatures.SIGN;
+        if (own && message.buffer().byteSize() > 0 && mode != BroadcastSignatures.NONE) {
+            simulation.beside("handled what a member signed");
+        }
+        if (!own && mode != BroadcastSignatures.NONE && !unsigned) {
+            simulation.ledger.violation("handled a forged broadcast", "node=" + node + " " + message);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.checks.sim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.bulla.checks.sim.node.Simulation;
+import io.bulla.checks.sim.schedule.Line;
+import io.bulla.checks.sim.schedule.Schedule;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/// A few schedules of `./check sim`, which runs many; and that the simulator does what it is for.
+class SimTest {
+
+    private static final int SEEDS = 25;
+
+    @Test
+    void schedulesThatOnceFoundAFaultFindNone() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("schedules"))) {
+            List<Path> kept = files.sorted().toList();
+            assertTrue(!kept.isEmpty());
+            for (Path file : kept) {
+                assertNull(Runs.of(Schedule.parse(Files.readString(file))).violation(), file.toString());
+            }
+        }
+    }
+
+    @Test
+    void drawnSchedulesBreakNoRule() {
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertNull(Runs.of(Draw.schedule(seed)).violation(), "seed=" + seed + ", see ./check sim --replay");
+        }
+    }
+
+    @Test
+    void sameScheduleIsTheSameRun() {
+        for (long seed = 1; seed <= SEEDS; seed += 10) {
+            Schedule schedule = Draw.schedule(seed);
+            Simulation.Result first = Runs.of(schedule);
+            Simulation.Result second = Runs.of(Schedule.parse(schedule.toString()));
+            assertEquals(first.digest(), second.digest());
+            assertEquals(first.steps(), second.steps());
+        }
+    }
+
+    @Test
+    void timeAndChanceAndThreadsComeFromTheSurroundingsOnly() throws IOException {
+        Pattern machine =
+                Pattern.compile("nanoTime|currentTimeMillis|ThreadLocalRandom|Math[.]random|Thread[.]of|Executors[.]");
+        try (Stream<Path> files = Files.walk(Path.of("..", "..", "runtime", "oob", "src", "main", "java"))) {
+            List<String> asking = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> machine.matcher(code(file)).find())
+                    .map(file -> file.getFileName().toString())
+                    .toList();
+            assertEquals(List.of("Environment.java"), asking);
+        }
+    }
+
+    @Test
+    void everyMutantStillApplies() throws IOException {
+        assertEquals(List.of(), Mutants.thatDoNotApply(Mutants.Suite.OOB, Path.of("..", "..")));
+    }
+
+    @Test
+    void everyMutantOfCheckpointsStillApplies() throws IOException {
+        assertEquals(List.of(), Mutants.thatDoNotApply(Mutants.Suite.CHECKPOINT, Path.of("..", "..")));
+    }
+
+    private static String code(Path file) {
+        try {
+            return Files.readString(file).replaceAll("(?m)^ *///.*$", "");
+        } catch (IOException cannotRead) {
+            throw new UncheckedIOException(cannotRead);
+        }
+    }
+
+    @Test
+    void shrinkingKeepsWhatBreaksTheRule() {
+        Schedule schedule = Draw.schedule(3)
+                .with(List.of(
+                        Line.parse("0.1 send 0 1 id=1 tag=0 bytes=5000"),
+                        Line.parse("0.2 kill 1 machine=0 restart=700000"),
+                        Line.parse("0.3 send 1 0 id=2 tag=0 bytes=5000"),
+                        Line.parse("0.4 cut 1 0 how=2 bytes=17")));
+        Schedule shortest = new Shrink(
+                        schedule,
+                        candidate -> candidate.lines().stream().anyMatch(line -> line.value("bytes") > 1000)
+                                        && candidate.lines().stream()
+                                                .anyMatch(line -> line.what().equals("kill"))
+                                ? "broken"
+                                : null)
+                .shortest();
+        assertEquals(
+                List.of("kill", "send"),
+                shortest.lines().stream().map(Line::what).sorted().toList());
+    }
+}
