@@ -6,6 +6,7 @@ module io.bulla.refcount {
     requires static transitive org.jspecify;
 
     exports io.bulla.refcount;
+    exports io.bulla.refcount.held;
     exports io.bulla.refcount.internal to
             io.bulla.buffer,
             io.bulla.pool,
@@ -15,5 +16,6 @@ module io.bulla.refcount {
             io.bulla.registration,
             io.bulla.interop.websocket,
             io.bulla.interop.grpc,
-            io.bulla.interop.flight;
+            io.bulla.interop.flight,
+            io.bulla.runtime.oob;
 }

@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.internal.Daemon;
 import io.bulla.buffer.internal.IntrusiveStack;
+import io.bulla.refcount.internal.StillHeld;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -28,7 +29,7 @@ final class ArenaCloser {
     private static final long BEHIND = 16 << 20;
     private static final long RETRY_NANOS = 5_000_000;
     private static final long PAUSE_NANOS = 20_000;
-    private static final long IDLE_NANOS = 500_000_000;
+    static final long IDLE_NANOS = 500_000_000;
 
     // put once per chunk, by its last holder
     private final IntrusiveStack<Chunk> closing =
@@ -46,6 +47,7 @@ final class ArenaCloser {
     private final Trimmer trimmer = new Trimmer();
     private final Daemon daemon;
     private final long idleNanos;
+    private final StillHeld stillHeld;
     // volatile: written under the lock, seen by the thread when it is woken
     private volatile boolean ended;
     // the rest belongs to the thread
@@ -64,10 +66,22 @@ final class ArenaCloser {
         this(giveBack, quarantine, starter, IDLE_NANOS);
     }
 
-    /// @param idleNanos how long the thread waits with nothing to do, unless it is woken
+    /// For tests: says nothing of what is held after the end.
     ArenaCloser(LongConsumer giveBack, long quarantine, Consumer<Thread> starter, long idleNanos) {
+        this(
+                giveBack,
+                quarantine,
+                starter,
+                idleNanos,
+                new StillHeld("chunks", StillHeld.GRACE_NANOS, () -> "not traced", line -> {}));
+    }
+
+    /// @param idleNanos how long the thread waits with nothing to do, unless it is woken
+    /// @param stillHeld looks at what is open once this has ended
+    ArenaCloser(LongConsumer giveBack, long quarantine, Consumer<Thread> starter, long idleNanos, StillHeld stillHeld) {
         this.giveBack = giveBack;
         this.idleNanos = idleNanos;
+        this.stillHeld = stillHeld;
         this.quarantine = new Quarantine(quarantine);
         this.daemon = new Daemon("bulla-arena-closer", this::step, starter);
     }
@@ -224,6 +238,9 @@ final class ArenaCloser {
         }
         if (ended && open.get() == 0 && !trimmer.isWorthIt()) {
             return Daemon.DONE;
+        }
+        if (ended) {
+            stillHeld.look(open.get(), System.nanoTime());
         }
         if (retrying != null) {
             return RETRY_NANOS;

@@ -3,11 +3,15 @@ package io.bulla.buffer;
 
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.internal.Live;
+import io.bulla.refcount.internal.StillHeld;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
@@ -70,7 +74,13 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         this.trace = options.trace;
         this.safety = options.safety;
         this.chunkBytes = options.chunkBytes;
-        this.closer = new ArenaCloser(budget::give, Math.min(Quarantine.BYTES, budget.limit() / 4), options.starter);
+        this.closer = new ArenaCloser(
+                budget::give,
+                Math.min(Quarantine.BYTES, budget.limit() / 4),
+                options.starter,
+                ArenaCloser.IDLE_NANOS,
+                new StillHeld("chunks", options.graceNanos, holders(trace), options.warning));
+        Live.put("source", ArenaSource.class, this, ArenaSource::line);
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], no listener for handles, [Safety#FAST].
@@ -104,6 +114,8 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         private Safety safety = Safety.FAST;
         private long chunkBytes = CHUNK;
         private Consumer<Thread> starter = Thread::start;
+        private long graceNanos = StillHeld.GRACE_NANOS;
+        private Consumer<String> warning = StillHeld.warning("io.bulla.buffer");
 
         private Builder() {}
 
@@ -119,6 +131,13 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         /// For tests: a thread whose start may fail.
         Builder starter(Consumer<Thread> starter) {
             this.starter = starter;
+            return this;
+        }
+
+        /// For tests: how long after its end a source may be held before it says so, and to whom.
+        Builder grace(Duration time, Consumer<String> warning) {
+            this.graceNanos = time.toNanos();
+            this.warning = warning;
             return this;
         }
 
@@ -244,8 +263,8 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
 
     /// Ends the source: no more regions, and its thread ends once every chunk is closed.
     ///
-    /// Buffers that are still open, and sends in flight, keep their memory until their last handle is closed.
-    /// Closing again does nothing.
+    /// Buffers that are still open, and sends in flight, keep their memory until their last handle is closed. If
+    /// they do so for ten seconds, a line in the log says it once, at `WARNING`. Closing again does nothing.
     @Override
     public synchronized void close() {
         if (!closed) {
@@ -267,10 +286,20 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     public void close(Duration patience) throws InterruptedException {
         close();
         if (!closer.awaitNone(TimeUnit.NANOSECONDS.convert(patience))) {
-            String holders = trace == null ? "not traced" : trace.summary();
             throw new IllegalStateException("memory source closed with open handles: chunks=" + openChunks()
-                    + " waited=" + patience.toMillis() + "ms held by [" + holders + "]");
+                    + " waited=" + patience.toMillis() + "ms held by ["
+                    + holders(trace).get() + "]");
         }
+    }
+
+    private List<String> line() {
+        return List.of("safety=" + safety + " closed=" + closed + " openChunks=" + openChunks() + " chunkBytes="
+                + chunkBytes + " lateWrites=" + lateWrites() + " used=" + budget.used() + " limit=" + budget.limit()
+                + " held by [" + holders(trace).get() + "]");
+    }
+
+    private static Supplier<String> holders(@Nullable LeaseTrace trace) {
+        return () -> trace == null ? "not traced" : trace.summary();
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.refcount.internal.Live;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongBinaryOperator;
@@ -51,6 +53,7 @@ public final class MemoryBudget {
             throw new IllegalArgumentException("a budget is at least one byte: limit=" + limit);
         }
         this.limit = limit;
+        Live.put("budget", MemoryBudget.class, this, MemoryBudget::line);
     }
 
     /// The budget that sources share unless told otherwise: a quarter of the memory of the machine, or of the
@@ -177,6 +180,10 @@ public final class MemoryBudget {
     @Override
     public String toString() {
         return "MemoryBudget[used=" + used() + " limit=" + limit + " peak=" + peak() + "]";
+    }
+
+    private List<String> line() {
+        return List.of("used=" + used() + " limit=" + limit + " peak=" + peak() + " total=" + total());
     }
 
     static void own(long bytes) {

@@ -2,6 +2,7 @@
 package io.bulla.cli;
 
 import io.bulla.cli.checkpoint.CheckpointCommand;
+import io.bulla.cli.held.HeldCommand;
 import io.bulla.cli.share.ShareCommand;
 import io.bulla.cli.shell.Children;
 import io.bulla.cli.xcast.NodeCommand;
@@ -30,6 +31,7 @@ import picocli.CommandLine.Spec;
             ExplainCommand.class,
             FabricCommand.class,
             CheckpointCommand.class,
+            HeldCommand.class,
             CertCommand.class
         })
 public final class Bulla implements Runnable {

@@ -95,7 +95,7 @@ class BullaTest {
         Ran.refused("--radix must be at least 1: given=0", "xcast", "--radix=0", file.toString());
         Ran.refused("Unknown option: '--nods=3'; did you mean --nodes?", "xcast", "--nods=3", file.toString());
         Ran.refused("Missing required parameter: 'FILE'", "xcast");
-        Ran.refused("no command given: xcast, node, share, explain, fabric, checkpoint, cert");
+        Ran.refused("no command given: xcast, node, share, explain, fabric, checkpoint, held, cert");
     }
 
     @Test

@@ -45,6 +45,9 @@ public final class Slab extends RefCount {
 
         /// The slab has no holder any more.
         abstract void emptied(Slab slab);
+
+        /// The source is closed, and so many slabs are in use. From time to time, by the source's thread.
+        abstract void heldAfterTheEnd(int slabs);
     }
 
     /// A carved piece of a slab. In one place at a time: a region, a magazine, a chain of the depot, or at home.

@@ -7,11 +7,16 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab.Slot;
 import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.internal.Live;
+import io.bulla.refcount.internal.StillHeld;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// A source that uses memory again, and still never shows a reader another buffer's bytes.
@@ -79,11 +84,18 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         this.trace = options.trace;
         this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
         this.slots = new SlotCaches(
-                options.supplier, budget, options.magazineBytes, TimeUnit.NANOSECONDS.convert(options.idle));
+                options.supplier,
+                budget,
+                options.magazineBytes,
+                TimeUnit.NANOSECONDS.convert(options.idle),
+                new StillHeld("slabs", options.graceNanos, holders(trace), options.warning));
         this.slabs = slots.slabs();
         this.plain = options.reuse
                 ? null
                 : ArenaSource.builder().budget(budget).trace(trace).build();
+        if (plain == null) {
+            Live.put("pool", SlabSource.class, this, SlabSource::line);
+        }
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], arenas of the JDK's, no listener for handles.
@@ -108,6 +120,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         private SlabSupplier supplier = SlabSupplier.arenas();
         private long magazineBytes = 1 << 20;
         private Duration idle = Duration.ofMillis(250);
+        private long graceNanos = StillHeld.GRACE_NANOS;
+        private Consumer<String> warning = StillHeld.warning("io.bulla.pool");
         private boolean reuse = !"false".equalsIgnoreCase(System.getProperty(REUSE));
 
         private Builder() {}
@@ -127,6 +141,13 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         /// @return this
         public Builder trace(@Nullable LeaseTrace trace) {
             this.trace = trace;
+            return this;
+        }
+
+        /// For tests: how long after its end a source may be held before it says so, and to whom.
+        Builder grace(Duration time, Consumer<String> warning) {
+            this.graceNanos = time.toNanos();
+            this.warning = warning;
             return this;
         }
 
@@ -297,7 +318,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
     }
 
     /// Ends the source: no more regions. Buffers that are still open keep their memory until their last handle is
-    /// closed. Closing again does nothing.
+    /// closed. If they, or devices, do so for ten seconds, a line in the log says it once, at `WARNING`. Closing
+    /// again does nothing.
     @Override
     public void close() {
         if (plain != null) {
@@ -317,10 +339,22 @@ public final class SlabSource implements MemorySource, AutoCloseable {
         if (plain != null) {
             plain.close(patience);
         } else if (!slabs.awaitNone(TimeUnit.NANOSECONDS.convert(patience))) {
-            String holders = trace == null ? "not traced" : trace.summary();
             throw new IllegalStateException("memory source closed with open handles: slabs=" + slabs.open() + " waited="
-                    + patience.toMillis() + "ms held by [" + holders + "]");
+                    + patience.toMillis() + "ms held by [" + holders(trace).get() + "]");
         }
+    }
+
+    private List<String> line() {
+        PoolFigures now = figures();
+        return List.of("closed=" + slabs.isClosed() + " slabs=" + now.slabs() + " booked=" + now.bookedBytes()
+                + " live="
+                + now.liveBytes() + " cached=" + now.cachedBytes() + " idle=" + now.idleBytes() + " quarantined="
+                + now.quarantinedBytes() + " used=" + budget.used() + " limit=" + budget.limit() + " held by ["
+                + holders(trace).get() + "]");
+    }
+
+    private static Supplier<String> holders(@Nullable LeaseTrace trace) {
+        return () -> trace == null ? "not traced" : trace.summary();
     }
 
     @Override

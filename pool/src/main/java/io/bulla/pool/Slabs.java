@@ -424,6 +424,9 @@ final class Slabs {
             goesOn = goesOn();
         }
         throwFailure();
+        if (closed) {
+            owner.heldAfterTheEnd(open());
+        }
         return goesOn;
     }
 

@@ -5,6 +5,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
+import io.bulla.refcount.internal.StillHeld;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -21,8 +22,10 @@ final class SlotCaches extends Slab.Owner {
     // plain: a thread takes only what it has put there itself, which it tells by the owner
     private final @Nullable Magazine[] table = new @Nullable Magazine[TABLE];
     private final Magazine[] stripes;
+    private final StillHeld stillHeld;
 
-    SlotCaches(SlabSupplier supplier, MemoryBudget budget, long magazineBytes, long idleNanos) {
+    SlotCaches(SlabSupplier supplier, MemoryBudget budget, long magazineBytes, long idleNanos, StillHeld stillHeld) {
+        this.stillHeld = stillHeld;
         this.magazineBytes = magazineBytes;
         for (int i = 0; i < depots.length; i++) {
             depots[i] = new Depot();
@@ -180,6 +183,11 @@ final class SlotCaches extends Slab.Owner {
     @Override
     void emptied(Slab slab) {
         slabs.emptied(slab);
+    }
+
+    @Override
+    void heldAfterTheEnd(int open) {
+        stillHeld.look(open, System.nanoTime());
     }
 
     /// The thread's magazine, entered, or null: the thread has to do without.

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.pool.Slab.Slot;
+import io.bulla.refcount.internal.StillHeld;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -18,8 +19,14 @@ class MagazinesTest {
     private static final int CLASS = SizeClasses.of(4096);
 
     private final SlabSupplier.Memory memory = SlabSupplier.arenas().take(SlabSource.SLAB);
-    private final Slab slab =
-            new Slab(new SlotCaches(SlabSupplier.arenas(), MemoryBudget.ofProcess(), 1 << 20, 250_000_000), memory);
+    private final Slab slab = new Slab(
+            new SlotCaches(
+                    SlabSupplier.arenas(),
+                    MemoryBudget.ofProcess(),
+                    1 << 20,
+                    250_000_000,
+                    new StillHeld("slabs", StillHeld.GRACE_NANOS, () -> "not traced", line -> {})),
+            memory);
     private final FreeSlots freeSlots = new FreeSlots();
     private final Magazine[] stripes = {new Magazine(null, 1 << 20)};
     private final Magazines magazines = new Magazines(stripes, freeSlots);

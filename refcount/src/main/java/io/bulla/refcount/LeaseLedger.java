@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount;
 
+import io.bulla.refcount.internal.Live;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.PhantomReference;
@@ -70,6 +71,7 @@ public final class LeaseLedger implements LeaseTrace {
         this.stacks = stacks;
         this.onLeak = onLeak;
         this.closes = remembersCloses ? Collections.synchronizedMap(new WeakHashMap<>()) : null;
+        Live.put("ledger", LeaseLedger.class, this, ledger -> List.of(ledger.summary()));
     }
 
     /// A ledger of every lease.
@@ -213,6 +215,12 @@ public final class LeaseLedger implements LeaseTrace {
                 .map(tag -> tag.getKey() + ": handles=" + tag.getValue().handles + " size=" + tag.getValue().size
                         + " oldest=" + tag.getValue().ageMillis + "ms")
                 .collect(Collectors.joining("; "));
+    }
+
+    /// The [#summary()].
+    @Override
+    public String toString() {
+        return "LeaseLedger[" + summary() + "]";
     }
 
     /// Gives back the claim of a lease that was collected, unless it has ended already.

@@ -124,6 +124,7 @@ class LeaseLedgerTest {
             held[i] = first.shares(i + 2, "t" + (i + 2));
         }
         String summary = ledger.summary();
+        assertTrue(ledger.toString().startsWith("LeaseLedger[t7: handles=7 size=448 oldest="), ledger::toString);
         assertTrue(
                 summary.matches("t7: handles=7 size=448 oldest=\\d+ms; t6: handles=6 .*; t3: handles=3 .*"), summary);
         assertFalse(summary.contains("t2"), summary);
@@ -134,6 +135,7 @@ class LeaseLedgerTest {
             }
         }
         assertEquals("", ledger.summary());
+        assertEquals("LeaseLedger[]", ledger.toString());
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.bulla.pack.value.DataType;
 import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Registrar;
 import io.bulla.refcount.RefCount;
+import io.bulla.refcount.held.Held;
 import io.bulla.testkit.FaultCatalogue;
 import java.util.List;
 
@@ -22,7 +23,7 @@ final class Catalogues {
     }
 
     static FaultCatalogue refcount() {
-        return RefCountCalls.in(of("refcount", RefCount.class));
+        return RefCountCalls.in(of("refcount", RefCount.class, Held.class));
     }
 
     static FaultCatalogue iovec() {

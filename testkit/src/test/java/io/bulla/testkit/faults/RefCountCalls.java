@@ -9,6 +9,8 @@ import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import io.bulla.refcount.SendTicket;
+import io.bulla.refcount.held.Held;
+import io.bulla.refcount.held.HeldMXBean;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
@@ -26,7 +28,7 @@ final class RefCountCalls {
     private RefCountCalls() {}
 
     static FaultCatalogue in(FaultCatalogue all) {
-        return counts(sends(traces(all)));
+        return counts(sends(traces(held(all))));
     }
 
     private static FaultCatalogue counts(FaultCatalogue all) {
@@ -104,6 +106,33 @@ final class RefCountCalls {
             send.begin();
         }
         return send;
+    }
+
+    private static FaultCatalogue held(FaultCatalogue all) {
+        all.receiver(HeldMXBean.class, scene -> new Held());
+        all.on(
+                "HeldMXBean.Handle.new(String, long, long, List)",
+                scene -> FaultCall.on(null, "tag", 1L, 2L, List.of("frame")));
+        for (String what : List.of(
+                "Budgets",
+                "HeldBytes",
+                "Healed",
+                "Oldest",
+                "OldestMillis",
+                "OpenHandles",
+                "Peers",
+                "Pools",
+                "Sources",
+                "Tags")) {
+            for (String type : List.of("Held", "HeldMXBean")) {
+                all.on(type + ".get" + what + "()", scene -> {
+                    // it tells of all that lives in the process
+                    scene.mayVary();
+                    return FaultCall.on(new Held());
+                });
+            }
+        }
+        return all;
     }
 
     private static FaultCatalogue traces(FaultCatalogue all) {

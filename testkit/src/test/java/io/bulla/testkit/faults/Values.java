@@ -28,6 +28,7 @@ import io.bulla.pack.value.RegAttr;
 import io.bulla.pack.value.Timeval;
 import io.bulla.pack.value.Value;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.refcount.held.HeldMXBean;
 import io.bulla.testkit.FaultScene;
 import java.lang.foreign.Arena;
 import java.time.Duration;
@@ -49,6 +50,8 @@ final class Values {
         Coord coord = new Coord((byte) 1, List.of(1, 2));
         add(new CopyTally(1, 2));
         add(new LeaseLedger.Holder("tag", Duration.ZERO, 1, List.of()));
+        add(new HeldMXBean.Tag("tag", 1, 2, 3));
+        add(new HeldMXBean.Handle("tag", 1, 2, List.of()));
         add(value);
         add(proc);
         add(info);

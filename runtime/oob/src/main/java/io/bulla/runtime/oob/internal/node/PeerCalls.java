@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.node;
 
+import io.bulla.refcount.internal.Live;
 import io.bulla.runtime.oob.PeerStats;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +24,7 @@ public final class PeerCalls {
         this.node = node;
         this.peers = peers;
         this.rank = node.context().rank();
+        Live.put("node", PeerCalls.class, this, PeerCalls::lines);
     }
 
     /// The verdict on a peer.
@@ -63,6 +66,20 @@ public final class PeerCalls {
                 call.accept(peer);
             }
         });
+    }
+
+    private List<String> lines() {
+        return stats().stream()
+                .filter(peer -> peer.peer() != rank)
+                .map(this::line)
+                .toList();
+    }
+
+    private String line(PeerStats peer) {
+        return "rank=" + rank + " peer=" + peer.peer() + " state=" + peer.state() + " queued=" + peer.queuedMessages()
+                + " queuedBytes=" + peer.queuedBytes() + " oldest="
+                + peer.oldest().map(Duration::toMillis).orElse(0L) + "ms waitingBytes=" + peer.waitingBytes()
+                + " leasedBytes=" + peer.leasedBytes() + " failures=" + peer.failures();
     }
 
     /// The figures of all peers, of one moment on the loop, which is waited for.
