@@ -31,6 +31,7 @@ class LandingTest {
     private final byte[] content = new byte[TOTAL];
     private final Broadcast broadcast = broadcast(TOTAL, null);
     private final List<SealedBuffer> handles = new ArrayList<>();
+    private int released;
 
     LandingTest() {
         for (int i = 0; i < TOTAL; i++) {
@@ -44,7 +45,7 @@ class LandingTest {
 
     private boolean land(long offset, long length) {
         byte[] bytes = Arrays.copyOfRange(content, (int) offset, (int) (offset + length));
-        handles.add(SealedBuffer.adopt(MemorySegment.ofArray(bytes), () -> {}));
+        handles.add(SealedBuffer.adopt(MemorySegment.ofArray(bytes), () -> released++));
         return broadcast.land(offset, handles.getLast());
     }
 
@@ -58,6 +59,7 @@ class LandingTest {
     void allIsLetGo() {
         broadcast.letGo(SealedBuffer::close);
         handles.forEach(each -> assertFalse(each.isOpen()));
+        assertEquals(handles.size(), released, "a piece has kept a part");
     }
 
     @Test

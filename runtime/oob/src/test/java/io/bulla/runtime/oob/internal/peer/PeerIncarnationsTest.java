@@ -19,7 +19,9 @@ class PeerIncarnationsTest {
         assertEquals(0, incarnations.now());
         assertTrue(incarnations.take(5, false));
         assertEquals(5, incarnations.now());
-        assertTrue(incarnations.take(5, true), "the same one again");
+        for (int again = 0; again < 3; again++) {
+            assertTrue(incarnations.take(5, true), "the same one again");
+        }
         assertTrue(incarnations.take(6, true), "a restart, before the end of the connection is seen");
         assertEquals(6, incarnations.now());
     }
