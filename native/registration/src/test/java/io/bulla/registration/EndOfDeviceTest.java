@@ -301,6 +301,23 @@ class EndOfDeviceTest {
     }
 
     @Test
+    void quarantineCountsEveryGrant() throws Exception {
+        try (Scene scene = new Scene();
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
+            landing.grant(ALICE, 0, 500);
+            scene.device.freeing(Freeing.LATE);
+            landing.grant(BOB, 500, 200).revoke(Duration.ZERO);
+            landing.grant(BOB, 700, 100).revoke(Duration.ZERO);
+            assertEquals(2, scene.registrations.figures().quarantined());
+            assertEquals(300, scene.registrations.figures().quarantinedBytes());
+            assertEquals(800, scene.registrations.figures().markedBytes());
+            scene.device.freeLate();
+            assertEquals(500, scene.registrations.figures().markedBytes());
+            scene.device.freeing(Freeing.AT_ONCE);
+        }
+    }
+
+    @Test
     void partsOfALandingAreExact() throws Exception {
         try (Scene scene = new Scene();
                 RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {

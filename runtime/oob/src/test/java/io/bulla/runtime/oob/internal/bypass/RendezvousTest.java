@@ -309,6 +309,8 @@ class RendezvousTest {
         assertThrows(IOException.class, () -> way.finished(finished(5, 10, BULK)));
         assertThrows(IOException.class, () -> way.finished(finished(4, 9, BULK)));
         assertThrows(IOException.class, () -> way.finished(finished(4, 10, 0)));
+        Frame withBytes = new Frame(Frame.Kind.FINISHED, 0, 3, Optional.empty(), false, 4, 0, 10, 0, 0, 1, BULK);
+        assertThrows(IOException.class, () -> way.finished(withBytes));
         assertFalse(line.landings.getFirst().sealed);
         way.finished(finished(4, 10, BULK)).close();
         assertTrue(line.landings.getFirst().sealed);
