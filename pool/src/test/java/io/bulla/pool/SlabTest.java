@@ -108,6 +108,31 @@ class SlabTest {
         }
     }
 
+    /// The clock of the machine may begin below zero.
+    @Test
+    void slabIsAloneSinceATimeOrAnyTime() {
+        try (Home home = new Home()) {
+            Slab slab = home.slab(64);
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "no device knows it");
+            Device device = new Device(slab, false);
+            assertTrue(slab.hold(device));
+            slab.aloneSince = 7;
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "its source holds it, too");
+            assertEquals(0, slab.aloneSince);
+            slab.leave();
+            assertTrue(slab.isAloneSince(Long.MAX_VALUE));
+            assertNotEquals(0, slab.aloneSince);
+            slab.aloneSince = -5;
+            assertFalse(slab.isAloneSince(-6));
+            assertTrue(slab.isAloneSince(-5));
+            assertTrue(slab.isAloneSince(4));
+            assertTrue(slab.isAloneSince(Long.MAX_VALUE));
+            assertEquals(-5, slab.aloneSince, "since the first look");
+            slab.letGo(device);
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "it is over");
+        }
+    }
+
     @Test
     void slabWithADeviceIsNotUsedForAnotherOne() {
         Region region = memory.allocate(SLAB);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -103,6 +104,33 @@ class EndOfDeviceTest {
                 assertEquals(3, told.calls.size());
                 assertEquals(0, scene.pins.used());
             }
+        }
+    }
+
+    @Test
+    void capabilitiesAreTheDevices() throws Exception {
+        Told told = told(device());
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(told, scene.pins)) {
+            assertSame(told.capabilities, registrations.capabilities());
+        }
+    }
+
+    @Test
+    void markThatFailsToEndIsToldWhenAllHaveEnded() throws Exception {
+        HostileRegistrar stuck = device().freeing(Freeing.NEVER);
+        try (Scene scene = new Scene();
+                SealedBuffer one = scene.buffer(1, SLAB);
+                SealedBuffer other = scene.buffer(2, SLAB)) {
+            Registrations registrations = Registrations.of(stuck, scene.pins);
+            Objects.requireNonNull(registrations.use(one, 0)).close();
+            Objects.requireNonNull(registrations.use(other, 0)).close();
+            Registration first = registrations.marks.registrations().getFirst();
+            first.slab().letGo(first);
+            IllegalStateException failure = assertThrows(IllegalStateException.class, registrations::close);
+            assertTrue(failure.getMessage().startsWith("does not hold this slab: "), failure::getMessage);
+            assertEquals(0, registrations.figures().marks());
+            assertEquals(0, Objects.requireNonNull(Slab.of(other.iovec(), 0)).holderCount());
         }
     }
 
