@@ -196,6 +196,44 @@ class EndOfDeviceTest {
     }
 
     @Test
+    void grantThatIsWaitedForIsCleanWhenTheDeviceStops() throws Exception {
+        try (Scene scene = new Scene();
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
+            scene.device.freeing(Freeing.LATE);
+            Grant grant = landing.grant(ALICE);
+            assertEquals(grant.key(), grant.registration().key());
+            Thread waits = Thread.currentThread();
+            Thread stopping = Thread.ofPlatform().start(() -> {
+                long end = System.nanoTime() + PATIENCE.toNanos();
+                while (waits.getState() != Thread.State.TIMED_WAITING && System.nanoTime() - end < 0) {
+                    Thread.onSpinWait();
+                }
+                scene.device.freeLate();
+            });
+            assertEquals(new Clean(), grant.complete(PATIENCE));
+            stopping.join();
+        }
+    }
+
+    @Test
+    void grantThatTheDeviceRefusedIsOver() throws Exception {
+        List<Grant> asked = new ArrayList<>();
+        List<RemoteWriteTarget> there = new ArrayList<>();
+        HostileRegistrar refusing = device().refuse(1);
+        Watched watched =
+                new Watched(refusing, call -> asked.addAll(there.getFirst().unfenced()));
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(watched, scene.pins);
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
+            there.add(landing);
+            assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
+            assertTrue(asked.getFirst().isFenced());
+            assertEquals(new Clean(), asked.getFirst().revoke(Duration.ZERO));
+            assertEquals(List.of(), landing.unfenced());
+        }
+    }
+
+    @Test
     void quiesceWaitsForTheDevice() throws Exception {
         try (Scene scene = new Scene();
                 SealedBuffer buffer = scene.buffer(1, 1000)) {
