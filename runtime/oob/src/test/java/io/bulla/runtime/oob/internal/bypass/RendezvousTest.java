@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.bypass;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -12,6 +13,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.bulk.BulkTransport;
 import io.bulla.runtime.oob.internal.core.BulkSettings;
+import io.bulla.runtime.oob.internal.wire.BulkOffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -115,6 +117,11 @@ class RendezvousTest {
         try (SealedBuffer handle = bytes(10)) {
             return way.takes(kind, number, bytes, handle);
         }
+    }
+
+    @Test
+    void offerIsTheLinesAddress() {
+        assertArrayEquals(BulkOffer.part(line.address()), way.offer());
     }
 
     @Test
