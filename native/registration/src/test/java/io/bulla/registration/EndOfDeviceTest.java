@@ -227,6 +227,7 @@ class EndOfDeviceTest {
                 RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
             there.add(landing);
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
+            assertTrue(asked.getFirst().isGone());
             assertTrue(asked.getFirst().isFenced());
             assertEquals(new Clean(), asked.getFirst().revoke(Duration.ZERO));
             assertEquals(List.of(), landing.unfenced());
