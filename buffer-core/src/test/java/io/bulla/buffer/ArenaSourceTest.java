@@ -188,6 +188,18 @@ class ArenaSourceTest {
     }
 
     @Test
+    void regionWithAChunkOfItsOwnIsGivenBackOnce() throws InterruptedException {
+        ArenaSource source = ArenaSource.create(budget, null);
+        MemorySource.Region region = source.allocate(1 << 20);
+        region.release();
+        assertEquals(
+                "region already given back: byteSize=1048576",
+                assertThrows(IllegalStateException.class, region::release).getMessage());
+        source.close(Duration.ofSeconds(60));
+        assertEquals(0, budget.used());
+    }
+
+    @Test
     void trimIsAskedForAndHappensByItselfAfterMuchWasClosed() throws InterruptedException {
         ArenaSource source = ArenaSource.create(budget, null);
         assertEquals(0, source.trims());

@@ -86,6 +86,18 @@ class CheckedSourceTest {
     }
 
     @Test
+    void regionIsGivenBackOnce() {
+        MemorySource.Region region = source.allocate(100);
+        region.release();
+        assertEquals(
+                "region already given back: byteSize=100",
+                assertThrows(IllegalStateException.class, region::release).getMessage());
+        source.close();
+        Await.until(() -> source.openChunks() == 0);
+        assertEquals(0, source.lateWrites());
+    }
+
+    @Test
     void lateWritesAreFound() {
         MemorySource.Region guilty = source.allocate(100);
         MemorySource.Region innocent = source.allocate(100);

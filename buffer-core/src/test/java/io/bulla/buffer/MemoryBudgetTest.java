@@ -76,6 +76,16 @@ class MemoryBudgetTest {
     }
 
     @Test
+    void oneByteIsABudgetAndNoBytesAreANumber() {
+        MemoryBudget budget = new MemoryBudget(1);
+        budget.take(0);
+        budget.take(1);
+        assertTrue(budget.tryTake(0), "a full one has room for nothing");
+        budget.give(0);
+        assertEquals(1, budget.used());
+    }
+
+    @Test
     void threadsThatFightForItNeverExceedIt() throws InterruptedException {
         MemoryBudget budget = new MemoryBudget(10);
         Thread[] threads = new Thread[4];

@@ -28,6 +28,20 @@ class DepotTest {
     }
 
     @Test
+    void bytesAreThoseOfAllSlotsInAllChains() {
+        try (Home home = new Home()) {
+            assertEquals(0, depot.bytes());
+            Slab slab = home.slab(1 << 20);
+            int pages = SizeClasses.of(4096);
+            depot.put(new Chain().of(Home.linked(slab, pages, 3), 3));
+            depot.put(new Chain().of(Home.linked(slab, pages, 2), 2));
+            assertEquals(5 * 4096L, depot.bytes());
+            assertEquals(2, depot.poll().count);
+            assertEquals(3 * 4096L, depot.bytes());
+        }
+    }
+
+    @Test
     void spareAreThoseThatWereThereAllTheTime() {
         put();
         put();

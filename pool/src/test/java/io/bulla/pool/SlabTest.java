@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -16,6 +17,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -82,6 +84,53 @@ class SlabTest {
             assertThrows(IndexOutOfBoundsException.class, () -> Slab.of(buffer.iovec(), 1));
         }
         region.release();
+    }
+
+    @Test
+    void eachRegionOfAConcatenationLeadsToItsOwnSlab() {
+        try (BufferBuilder one = BufferBuilder.create(memory);
+                BufferBuilder other = BufferBuilder.ofCapacity(memory, SLAB);
+                SealedBuffer small = one.putLong(7).seal();
+                SealedBuffer large = other.putLong(8).seal();
+                SealedBuffer foreign = SealedBuffer.adopt(MemorySegment.ofArray(new byte[8]), () -> {});
+                SealedBuffer all = SealedBuffer.concat(small, foreign, large);
+                SealedBuffer end = all.slice(12, 12)) {
+            Slab first = Slab.of(small.iovec(), 0);
+            Slab last = Slab.of(large.iovec(), 0);
+            assertNotSame(first, last);
+            assertSame(first, Slab.of(all.iovec(), 0));
+            assertNull(Slab.of(all.iovec(), 1), "no slab's");
+            assertSame(last, Slab.of(all.iovec(), 2));
+            assertThrows(IndexOutOfBoundsException.class, () -> Slab.of(all.iovec(), 3));
+            assertNull(Slab.of(end.iovec(), 0));
+            assertSame(last, Slab.of(end.iovec(), 1));
+            assertNull(Slab.of(foreign.iovec(), 0));
+        }
+    }
+
+    /// The clock of the machine may begin below zero.
+    @Test
+    void slabIsAloneSinceATimeOrAnyTime() {
+        try (Home home = new Home()) {
+            Slab slab = home.slab(64);
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "no device knows it");
+            Device device = new Device(slab, false);
+            assertTrue(slab.hold(device));
+            slab.aloneSince = 7;
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "its source holds it, too");
+            assertEquals(0, slab.aloneSince);
+            slab.leave();
+            assertTrue(slab.isAloneSince(Long.MAX_VALUE));
+            assertNotEquals(0, slab.aloneSince);
+            slab.aloneSince = -5;
+            assertFalse(slab.isAloneSince(-6));
+            assertTrue(slab.isAloneSince(-5));
+            assertTrue(slab.isAloneSince(4));
+            assertTrue(slab.isAloneSince(Long.MAX_VALUE));
+            assertEquals(-5, slab.aloneSince, "since the first look");
+            slab.letGo(device);
+            assertFalse(slab.isAloneSince(Long.MAX_VALUE), "it is over");
+        }
     }
 
     @Test

@@ -116,7 +116,8 @@ public final class Grant extends Marked {
     ///
     /// @return false while the device, or the peer through it, may write
     public boolean isFenced() {
-        return isGone();
+        // not as soon as it is gone: what it was granted of is told before
+        return fence.isDone();
     }
 
     /// For whom it holds: for itself.

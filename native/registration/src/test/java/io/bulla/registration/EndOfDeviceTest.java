@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -107,6 +108,33 @@ class EndOfDeviceTest {
     }
 
     @Test
+    void capabilitiesAreTheDevices() throws Exception {
+        Told told = told(device());
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(told, scene.pins)) {
+            assertSame(told.capabilities, registrations.capabilities());
+        }
+    }
+
+    @Test
+    void markThatFailsToEndIsToldWhenAllHaveEnded() throws Exception {
+        HostileRegistrar stuck = device().freeing(Freeing.NEVER);
+        try (Scene scene = new Scene();
+                SealedBuffer one = scene.buffer(1, SLAB);
+                SealedBuffer other = scene.buffer(2, SLAB)) {
+            Registrations registrations = Registrations.of(stuck, scene.pins);
+            Objects.requireNonNull(registrations.use(one, 0)).close();
+            Objects.requireNonNull(registrations.use(other, 0)).close();
+            Registration first = registrations.marks.registrations().getFirst();
+            first.slab().letGo(first);
+            IllegalStateException failure = assertThrows(IllegalStateException.class, registrations::close);
+            assertTrue(failure.getMessage().startsWith("does not hold this slab: "), failure::getMessage);
+            assertEquals(0, registrations.figures().marks());
+            assertEquals(0, Objects.requireNonNull(Slab.of(other.iovec(), 0)).holderCount());
+        }
+    }
+
+    @Test
     void closedRegistrationsTakeNoMemory() throws Exception {
         try (Scene scene = new Scene()) {
             scene.registrations.close();
@@ -163,6 +191,45 @@ class EndOfDeviceTest {
             Thread again = stopsAfter(told, 2);
             landing.reclaim(PATIENCE);
             again.join();
+            assertEquals(List.of(), landing.unfenced());
+        }
+    }
+
+    @Test
+    void grantThatIsWaitedForIsCleanWhenTheDeviceStops() throws Exception {
+        try (Scene scene = new Scene();
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
+            scene.device.freeing(Freeing.LATE);
+            Grant grant = landing.grant(ALICE);
+            assertEquals(grant.key(), grant.registration().key());
+            Thread waits = Thread.currentThread();
+            Thread stopping = Thread.ofPlatform().start(() -> {
+                long end = System.nanoTime() + PATIENCE.toNanos();
+                while (waits.getState() != Thread.State.TIMED_WAITING && System.nanoTime() - end < 0) {
+                    Thread.onSpinWait();
+                }
+                scene.device.freeLate();
+            });
+            assertEquals(new Clean(), grant.complete(PATIENCE));
+            stopping.join();
+        }
+    }
+
+    @Test
+    void grantThatTheDeviceRefusedIsOver() throws Exception {
+        List<Grant> asked = new ArrayList<>();
+        List<RemoteWriteTarget> there = new ArrayList<>();
+        HostileRegistrar refusing = device().refuse(1);
+        Watched watched =
+                new Watched(refusing, call -> asked.addAll(there.getFirst().unfenced()));
+        try (Scene scene = new Scene();
+                Registrations registrations = Registrations.of(watched, scene.pins);
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(scene.memory, 1000)) {
+            there.add(landing);
+            assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
+            assertTrue(asked.getFirst().isGone());
+            assertTrue(asked.getFirst().isFenced());
+            assertEquals(new Clean(), asked.getFirst().revoke(Duration.ZERO));
             assertEquals(List.of(), landing.unfenced());
         }
     }
@@ -297,6 +364,23 @@ class EndOfDeviceTest {
             assertEquals(0, scene.registrations.figures().quarantined());
             assertEquals(0, scene.registrations.figures().quarantinedBytes());
             assertEquals(List.of(), scene.registrations.held());
+        }
+    }
+
+    @Test
+    void quarantineCountsEveryGrant() throws Exception {
+        try (Scene scene = new Scene();
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
+            landing.grant(ALICE, 0, 500);
+            scene.device.freeing(Freeing.LATE);
+            landing.grant(BOB, 500, 200).revoke(Duration.ZERO);
+            landing.grant(BOB, 700, 100).revoke(Duration.ZERO);
+            assertEquals(2, scene.registrations.figures().quarantined());
+            assertEquals(300, scene.registrations.figures().quarantinedBytes());
+            assertEquals(800, scene.registrations.figures().markedBytes());
+            scene.device.freeLate();
+            assertEquals(500, scene.registrations.figures().markedBytes());
+            scene.device.freeing(Freeing.AT_ONCE);
         }
     }
 

@@ -57,6 +57,15 @@ class MarkStateTest {
     }
 
     @Test
+    void refusedOneIsGone() {
+        assertFalse(state.isGone());
+        state.refused();
+        assertTrue(state.isGone());
+        assertFalse(state.stop());
+        assertFalse(state.free());
+    }
+
+    @Test
     void onlyTheLastUseClosesWhatIsStopped() {
         state.live();
         state.tryUse();

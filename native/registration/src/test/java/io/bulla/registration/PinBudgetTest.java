@@ -63,6 +63,15 @@ class PinBudgetTest {
     }
 
     @Test
+    void noBytesAreANumber() {
+        PinBudget budget = new PinBudget(0);
+        assertEquals(0, budget.limit());
+        assertTrue(budget.tryTake(0));
+        budget.give(0);
+        assertEquals(10, new PinBudget(10).limit());
+    }
+
+    @Test
     void processHasOne() {
         assertTrue(PinBudget.ofProcess() == PinBudget.ofProcess());
         long limit = PinBudget.ofProcess().limit();

@@ -331,6 +331,8 @@ class RemoteWriteTargetTest {
         try (Scene scene = new Scene();
                 SlabSource plain = SlabSource.builder().reuse(false).build()) {
             assertThrows(IllegalArgumentException.class, () -> scene.registrations.remoteWriteTarget(plain, 100));
+            // and keeps none of its memory
+            plain.close(PATIENCE);
         }
     }
 

@@ -107,6 +107,19 @@ class RoomTest {
         }
     }
 
+    /// A clock of nanoseconds may begin anywhere.
+    @Test
+    void newDeviceIsAskedWhateverTheTime() throws Exception {
+        for (long now : new long[] {Long.MIN_VALUE, -MILLI, 0, Long.MAX_VALUE}) {
+            HostileRegistrar device = new HostileRegistrar(100, false, Fence.COMPLETION);
+            try (Scene scene = new Scene();
+                    Registrations registrations = Registrations.of(device, scene.pins, () -> now);
+                    SealedBuffer buffer = scene.buffer(1, 1000)) {
+                Objects.requireNonNull(registrations.use(buffer, 0)).close();
+            }
+        }
+    }
+
     @Test
     void deviceWithoutRoomIsNotAskedAgainAtOnce() throws Exception {
         AtomicLong clock = new AtomicLong();

@@ -99,23 +99,21 @@ public final class GeneratedMutants {
                 living.stream().filter(each -> !rows.isArgued(each)).toList();
         boolean whole = types.size() == target.changed(root).size();
         List<String> wrong = rows.stale(changes, whole ? null : simple(types));
-        // as many as the goal leaves; part of a module may lie below it
-        boolean allows = target.goal() < Target.ALL
-                && (!whole || 100L * (changes.size() - living.size()) >= (long) target.goal() * changes.size());
+        List<Change> open = rows.open(target, changes, whole);
         var counts = new Counts(
                 1,
                 changes.size(),
                 changes.size() - living.size(),
                 living.size() - unargued.size(),
-                allows ? unargued.size() : 0,
-                allows ? 0 : unargued.size(),
+                unargued.size() - open.size(),
+                open.size(),
                 wrong.size());
-        if (!allows) {
-            unargued.forEach(each -> System.out.println("  alive  " + each.outcome() + " "
-                    + each.place().type() + "." + each.place().method() + ": " + each.said()));
+        open.forEach(each -> System.out.println("  alive  " + each.outcome() + " "
+                + each.place().type() + "." + each.place().method() + ": " + each.said()));
+        if (!open.isEmpty()) {
             Files.write(
                     work.resolve(target.rows(root).getFileName()),
-                    unargued.stream().map(each -> each.place() + "\t").toList());
+                    open.stream().map(each -> each.place() + "\t").toList());
         }
         wrong.forEach(line -> System.out.println("  row    " + line));
         System.out.println("mutants-generated: " + target.module() + ": " + counts + " in "

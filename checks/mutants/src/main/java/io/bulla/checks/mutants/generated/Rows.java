@@ -51,6 +51,23 @@ final class Rows {
         return reasons.containsKey(change.place());
     }
 
+    /// Those that live and may not: what needs a row and has none, and all others, if more of them live than the goal
+    /// leaves.
+    ///
+    /// @param whole  these are all changes of the module: of a part more may live
+    List<Change> open(Target target, List<Change> changes, boolean whole) {
+        List<Change> unargued = changes.stream()
+                .filter(each -> !each.outcome().isKilled() && !isArgued(each))
+                .toList();
+        List<Change> others =
+                changes.stream().filter(each -> !target.needsRow(each.top())).toList();
+        long killed = others.stream().filter(each -> each.outcome().isKilled()).count();
+        boolean reached = !whole || 100L * killed >= (long) target.goal() * others.size();
+        return unargued.stream()
+                .filter(each -> !reached || target.needsRow(each.top()))
+                .toList();
+    }
+
     /// Rows for which there is nothing that lives.
     ///
     /// @param types  simple names of the sources that were looked at, or `null` for all

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 /// @param tests  simple names, or `*` for all
 /// @param withoutTests  simple names that are left out
 /// @param goal  percent of the changes that have to be killed; what lives needs no row then, unless it is `100`
+/// @param withRows  simple names of classes of which what lives needs a row whatever the goal, which is of the others
 record Target(
         String module,
         Set<String> classes,
@@ -29,7 +30,8 @@ record Target(
         List<String> calls,
         Set<String> tests,
         Set<String> withoutTests,
-        int goal) {
+        int goal,
+        Set<String> withRows) {
 
     static final int ALL = 100;
 
@@ -51,7 +53,8 @@ record Target(
                         words(lines, "goal").stream()
                                 .mapToInt(Integer::parseInt)
                                 .findFirst()
-                                .orElse(ALL)));
+                                .orElse(ALL),
+                        new TreeSet<>(words(lines, "rows"))));
             }
         }
         return all;
@@ -71,6 +74,20 @@ record Target(
 
     Path rows(Path root) {
         return folder(root).resolve(module.replace('/', '-') + ".tsv");
+    }
+
+    /// Whether a change that lives needs a row.
+    ///
+    /// @param type  in full
+    boolean needsRow(String type) {
+        return goal == ALL || withRows.contains(type.substring(type.lastIndexOf('.') + 1));
+    }
+
+    /// Those of the classes that are changed of which each change that lives needs a row, in full.
+    List<String> argued(Path root) throws IOException {
+        return goal == ALL
+                ? changed(root)
+                : named(root.resolve(module).resolve("src/main/java"), withRows, without, "");
     }
 
     /// The classes that are changed, in full.

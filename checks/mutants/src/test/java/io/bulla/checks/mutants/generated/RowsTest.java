@@ -30,14 +30,15 @@ class RowsTest {
         for (Target target : Target.all(ROOT)) {
             assertFalse(target.changed(ROOT).isEmpty(), target::module);
             assertFalse(target.looking(ROOT).isEmpty(), target::module);
+            assertTrue(target.changed(ROOT).containsAll(target.argued(ROOT)), target::module);
         }
     }
 
     @Test
-    void everyRowIsOfALineOfAClassThatIsChanged() throws IOException {
+    void everyRowIsOfALineOfAClassThatNeedsRows() throws IOException {
         var wrong = new ArrayList<String>();
         for (Target target : Target.all(ROOT)) {
-            List<String> types = target.changed(ROOT);
+            List<String> types = target.argued(ROOT);
             for (Place place : Rows.read(target.rows(ROOT)).places()) {
                 String simple = place.type().replaceFirst("\\$.*", "");
                 String type = types.stream()
@@ -75,6 +76,35 @@ class RowsTest {
         assertEquals(List.of("killed: Thing\tgo\tMath\tx++;"), rows.stale(killed, Set.of("Thing")));
         assertEquals(List.of(), rows.stale(killed, Set.of("Other")));
         assertEquals(2, rows.stale(List.of(), null).size());
+    }
+
+    private static Change change(String top, int line, Outcome outcome) {
+        return new Change(new Place(top, "go", "Math", "x" + line), "a." + top, "a." + top, "go", outcome, "said");
+    }
+
+    private static Target target(int goal, Set<String> withRows) {
+        return new Target("m", Set.of("*"), Set.of(), List.of(), List.of(), Set.of("*"), Set.of(), goal, withRows);
+    }
+
+    @Test
+    void goalIsOfTheClassesThatNeedNoRows() throws IOException {
+        Path file = Files.writeString(folder.resolve("part.tsv"), "Held\tgo\tMath\tx1\tno reader\n");
+        Rows rows = Rows.read(file);
+        Change argued = change("Held", 1, Outcome.SURVIVED);
+        Change without = change("Held", 2, Outcome.SURVIVED);
+        Change other = change("Other", 1, Outcome.SURVIVED);
+        var half = new ArrayList<>(List.of(argued, without, other, change("Other", 2, Outcome.KILLED)));
+        for (int line = 3; line < 9; line++) {
+            half.add(change("Held", line, Outcome.KILLED));
+        }
+        Target fifty = target(50, Set.of("Held"));
+        assertEquals(List.of(without), rows.open(fifty, half, true));
+        // what is killed of the class with rows is no help to the others
+        Target sixty = target(60, Set.of("Held"));
+        assertEquals(List.of(without, other), rows.open(sixty, half, true));
+        assertEquals(List.of(without), rows.open(sixty, half, false), "of a part more may live");
+        assertEquals(List.of(without, other), rows.open(target(Target.ALL, Set.of()), half, false));
+        assertEquals(List.of(), rows.open(target(60, Set.of()), half, true), "eight of ten");
     }
 
     @Test

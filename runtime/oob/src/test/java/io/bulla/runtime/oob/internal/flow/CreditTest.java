@@ -93,6 +93,18 @@ class CreditTest {
     }
 
     @Test
+    void broadcastIsConsumedAsAnyMessage() {
+        credit.arrived(WINDOW - HEADER);
+        credit.hold(1);
+        credit.hold(1);
+        assertTrue(credit.consume(WINDOW / 4, 1), "a quarter of the window");
+        assertEquals(WINDOW - WINDOW / 4, credit.held());
+        credit.tell();
+        assertFalse(credit.consume(WINDOW / 4 - 1, 1));
+        assertEquals(WINDOW / 2 + 1, credit.held());
+    }
+
+    @Test
     void senderThatBeginsToWaitIsToldWhatItDoesNotKnow() {
         credit.arrived(0);
         credit.consume(HEADER);

@@ -237,14 +237,18 @@ class LaneTest {
 
     @Test
     void heldLaneGivesNoNumber() {
+        lane.allowance.open(Credit.charge(10));
         PendingSend begun = begun(lane, sends.send(1, 10));
         PendingSend fresh = added(lane, sends.send(1, 10));
         lane.hold(true);
         assertSame(begun, lane.head(FRAGMENT));
         lane.written(begun);
+        assertFalse(lane.isBlocked(), "it waits for a cut, and asks for no credit");
+        lane.hold(false);
+        assertTrue(lane.isBlocked());
+        lane.hold(true);
+        assertTrue(lane.allowance.grant(2 * Credit.charge(10), 0));
         assertNull(lane.head(FRAGMENT));
-        lane.allowance.open(0);
-        assertFalse(lane.isBlocked());
         lane.hold(false);
         assertSame(fresh, lane.head(FRAGMENT));
     }
@@ -311,6 +315,8 @@ class LaneTest {
     @Test
     void endOfASessionTakesOutWhatWasBegun() {
         lane.allowance.open(1000);
+        written(lane, sends.send(1, 10));
+        lane.acknowledge(1, acknowledged -> {});
         PendingSend first = written(lane, sends.send(1, 10));
         PendingSend second = begun(lane, sends.send(1, 10));
         PendingSend fresh = added(lane, sends.send(1, 900));

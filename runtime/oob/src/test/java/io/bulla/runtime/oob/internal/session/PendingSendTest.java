@@ -149,6 +149,29 @@ class PendingSendTest {
         assertEquals(0, sends.quota.usedBytes());
     }
 
+    /// A listener to handles may come back to the send that lets go of one.
+    @Test
+    void releaseWithinAReleaseLetsGoOnce() {
+        PendingSend[] own = new PendingSend[1];
+        SealedBuffer handle = SealedBuffer.adopt(MemorySegment.ofArray(new byte[10]), () -> own[0].release());
+        own[0] = sends.holding(Frame.Kind.DIRECT, handle);
+        own[0].release();
+        assertEquals(List.of(handle), sends.closed);
+    }
+
+    @Test
+    void roomIsGivenOnceToo() {
+        PendingSend send = sends.send(1, 1 << 19);
+        sends.quota.take(1 << 19);
+        send.hasRoom = true;
+        CompletableFuture<Void> again = sends.quota.await(1).thenRun(send::giveRoom);
+        assertFalse(again.isDone());
+        send.giveRoom();
+        assertTrue(again.isDone());
+        assertEquals(0, sends.quota.usedMessages());
+        assertEquals(0, sends.quota.usedBytes());
+    }
+
     @Test
     void lateOneNamesItsValues() {
         PendingSend send = new PendingSend(

@@ -127,6 +127,7 @@ class ReassemblerTest {
         // a message of one part is that part
         SealedBuffer alone = bytes(4);
         assertSame(alone, lane.take(fragment(1, 0, 1, 1), alone));
+        assertArrayEquals(new byte[] {4}, alone.toByteArray());
         alone.close();
     }
 

@@ -71,4 +71,14 @@ class SendListTest {
         }
         assertTrue(list.size() + others.size() > 0, "nothing was left to look at");
     }
+
+    @Test
+    void emptyListHasNoneToPoll() {
+        SendList list = new SendList();
+        assertNull(list.poll());
+        list.addLast(sends.send(1, 1));
+        list.poll();
+        assertNull(list.poll());
+        assertAlike(List.of(), list);
+    }
 }

@@ -141,6 +141,27 @@ class SessionTest {
         assertEquals(Answer.GOES_ON, mine.greet(theirs.hello(1)));
     }
 
+    /// It expects what was acknowledged since: that is its age, and no other session.
+    @Test
+    void lateHelloOfThisSessionEndsNothing() {
+        meet();
+        Hello late = theirs.hello(1);
+        assertEquals(Answer.GOES_ON, mine.greet(theirs.hello(1)));
+        written(mine.small, sends.send(1, 1));
+        mine.acknowledge(1, 0, 0, this::take);
+        assertEquals(Answer.LATE, mine.greet(late));
+    }
+
+    @Test
+    void hellosOfTheNextSessionAreCountedFromTheirOwnFirst() {
+        meet();
+        assertEquals(Answer.GOES_ON, mine.greet(theirs.hello(1)));
+        mine.end();
+        Session next = session(3);
+        assertEquals(Answer.GOES_ON, mine.greet(next.hello(1)));
+        assertEquals(next.mine(), mine.theirs());
+    }
+
     @Test
     void peerWithANewSessionIsSeen() {
         meet();
@@ -394,6 +415,23 @@ class SessionTest {
         mine.abandon(true, this::take);
         assertEquals(List.of(begun, confirmation, fresh), gone);
         assertEquals(0, mine.queued());
+    }
+
+    @Test
+    void onlyARestoredSessionIsChargedAnew() {
+        meet();
+        written(mine.small, sends.send(1, 600));
+        long limit = mine.small.allowance.limit();
+        assertTrue(mine.small.allowance.grant(limit + 600, 0));
+        mine.chargeRestored();
+        assertEquals(limit + 600, mine.small.allowance.limit(), "what was granted stays so");
+    }
+
+    @Test
+    void sessionWithoutABegunMessageHasNoHeadsToFail() {
+        mine.small.add(sends.send(1, 1));
+        mine.failHeads(0, this::take);
+        assertEquals(List.of(), gone);
     }
 
     @Test
