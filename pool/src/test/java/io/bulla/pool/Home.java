@@ -65,6 +65,11 @@ final class Home extends Slab.Owner implements AutoCloseable {
     }
 
     @Override
+    void heldAfterTheEnd(int slabs) {
+        throw new AssertionError("no source is here");
+    }
+
+    @Override
     public void close() {
         arena.close();
     }

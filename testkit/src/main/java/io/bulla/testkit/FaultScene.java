@@ -5,6 +5,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemoryBudget;
+import io.bulla.buffer.RecordWriter;
 import io.bulla.buffer.Safety;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.Unpacker;
@@ -226,6 +227,9 @@ public final class FaultScene {
             case Object[] several -> List.of(several).forEach(this::own);
             case List<?> several -> several.forEach(this::own);
             case Optional<?> maybe -> maybe.ifPresent(this::own);
+            // its builder refuses all else until then
+            case RecordWriter record ->
+                record.put(bytes(record.remaining(), 3), 0, record.remaining()).end();
             case null, default -> {}
         }
         return result;

@@ -7,6 +7,7 @@ import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.RecordWriter;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
@@ -82,7 +83,14 @@ final class BufferCalls {
                 .receiver(BufferBuilder.class, scene -> scene.builder(16))
                 .receiver(BufferBuilder.class, scene -> scene.builderWithRoom(100))
                 .receiver(BufferBuilder.class, FaultScene::builderOfManyRegions)
-                .receiver(BufferBuilder.class, PoolCalls::builder);
+                .receiver(BufferBuilder.class, PoolCalls::builder)
+                // of a builder that is not looked at: a look leaves the record open, and it refuses all else
+                .receiver(
+                        RecordWriter.class,
+                        scene -> scene.own(BufferBuilder.create(scene.source())).record(64));
+        all.on(
+                "RecordWriter.end()",
+                scene -> FaultCall.on(scene.builder(16).record(4).putInt(1)));
         for (String array : new String[] {"short", "int", "long"}) {
             String name = "BufferBuilder.put" + Character.toUpperCase(array.charAt(0)) + array.substring(1) + "s("
                     + array + "[], int, int)";

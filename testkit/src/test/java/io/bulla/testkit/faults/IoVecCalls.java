@@ -6,6 +6,7 @@ import io.bulla.iovec.IoVec;
 import io.bulla.iovec.IoVecCursor;
 import io.bulla.iovec.NativeIoVec;
 import io.bulla.iovec.NativeIoVecCursor;
+import io.bulla.iovec.RecordView;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultScene;
@@ -27,6 +28,13 @@ final class IoVecCalls {
                         scene -> IoVecCursor.of(scene.lastHandle().iovec()))
                 .receiver(NativeIoVec.class, scene -> image(scene))
                 .receiver(NativeIoVecCursor.class, scene -> NativeIoVecCursor.of(image(scene), Arena.ofAuto(), ENTRIES))
+                .receiver(RecordView.class, scene -> scene.buffer(300).iovec().record(0, 64))
+                .receiver(
+                        RecordView.class,
+                        scene -> scene.buffer(300)
+                                .iovec()
+                                .stamped(new Generation())
+                                .record(8, 64))
                 .receiver(Generation.class, scene -> new Generation())
                 .arguments("Generation.End.valueOf(String)", "FREE");
         all.on("IoVec.asSegment()", scene -> FaultCall.on(scene.buffer(300).iovec()));
