@@ -51,9 +51,13 @@ public final class RecordView {
 
     /// A record of a segment, behind no stamp.
     ///
-    /// @param bytes borrowed
+    /// @param bytes borrowed, and not written to while the view is read
     /// @return a view of all of them
+    /// @throws IllegalArgumentException if they are more than an `int` counts
     public static RecordView of(MemorySegment bytes) {
+        if (bytes.byteSize() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("a record of so many bytes: byteSize=" + bytes.byteSize());
+        }
         return new RecordView(bytes, null);
     }
 

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.iovec;
 
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.iovec.Generation.End;
+import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -158,5 +168,16 @@ class RecordViewTest {
         record.lent().getInt(0);
         record.getInts(0, new int[4], 0, 4);
         assertEquals(End.FREE, stamp.end());
+    }
+
+    @Test
+    void recordIsNoLargerThanAnIntCounts(@TempDir Path folder) throws IOException {
+        try (FileChannel sparse =
+                        FileChannel.open(folder.resolve("sparse"), CREATE_NEW, READ, WRITE, StandardOpenOption.SPARSE);
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment large = sparse.map(MapMode.READ_WRITE, 0, 1L << 31, arena);
+            IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> RecordView.of(large));
+            assertEquals("a record of so many bytes: byteSize=2147483648", refused.getMessage());
+        }
     }
 }
