@@ -17,6 +17,7 @@ import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
@@ -45,6 +46,8 @@ import org.jspecify.annotations.Nullable;
 ///   slow.
 /// - *Reserved bits*: a frame that comes here with one was sent under no extension that the channel has agreed to:
 ///   the channel is closed with `1002` (RFC 6455, 5.2).
+/// - *Pongs*: while the channel is not writable, the last one waits and replaces those before it: a client that pings
+///   and does not read costs one.
 /// - *Idle*: behind an `IdleStateHandler` it pings a channel that has written nothing, and closes one that has read
 ///   nothing, pongs neither.
 public final class PreparedMessageHandler extends ChannelDuplexHandler {
@@ -86,6 +89,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     // all below are the event loop's
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     private final List<Outlet> outlets = new ArrayList<>(1);
+    // while this is in a pipeline
+    private @Nullable LatestPong pongs;
     private boolean pumping;
     // a close that waits for what is before it
     private @Nullable Runnable finish;
@@ -360,6 +365,12 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     @Override
     public void handlerAdded(ChannelHandlerContext to) {
+        if (pongs == null) {
+            LatestPong fresh = new LatestPong();
+            ChannelHandlerContext answers = to.pipeline().context(WebSocketServerProtocolHandler.class);
+            to.pipeline().addBefore((answers == null ? to : answers).name(), null, fresh);
+            pongs = fresh;
+        }
         context = to;
         to.channel().attr(OF).set(this);
     }
@@ -367,7 +378,19 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void handlerRemoved(ChannelHandlerContext to) {
         to.channel().attr(OF).compareAndSet(this, null);
-        end(new ClosedChannelException());
+        try {
+            end(new ClosedChannelException());
+        } finally {
+            removePongs(to);
+        }
+    }
+
+    private void removePongs(ChannelHandlerContext to) {
+        LatestPong mine = pongs;
+        pongs = null;
+        if (mine != null && to.pipeline().context(mine) != null) {
+            to.pipeline().remove(mine);
+        }
     }
 
     @Override

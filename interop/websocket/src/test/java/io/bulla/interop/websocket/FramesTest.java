@@ -23,11 +23,13 @@ import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameDecoder;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
@@ -90,6 +92,80 @@ class FramesTest {
         server.pipeline().fireUserEventTriggered(IdleStateEvent.READER_IDLE_STATE_EVENT);
         assertFalse(server.isOpen());
         server.finishAndReleaseAll();
+    }
+
+    @Test
+    void clientThatPingsAndDoesNotReadCostsOnePong() {
+        EmbeddedChannel server = pinged();
+        assertPong(server, 1);
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
+        ByteBuf[] pings = new ByteBuf[1000];
+        for (int i = 0; i < pings.length; i++) {
+            pings[i] = Unpooled.buffer().writeInt(i);
+            server.writeInbound(new PingWebSocketFrame(pings[i]));
+        }
+        assertEquals(List.of(), frames(server));
+        for (int i = 0; i < pings.length - 1; i++) {
+            assertEquals(0, pings[i].refCnt());
+        }
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, true);
+        server.runPendingTasks();
+        List<WebSocketFrame> out = frames(server);
+        assertEquals(1, out.size());
+        assertEquals(
+                pings.length - 1,
+                assertInstanceOf(PongWebSocketFrame.class, out.getFirst())
+                        .content()
+                        .readInt());
+        out.getFirst().release();
+        assertPong(server, 2);
+        server.finishAndReleaseAll();
+    }
+
+    @Test
+    void noPongFollowsACloseAndNoneIsLeft() {
+        EmbeddedChannel server = pinged();
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
+        ByteBuf first = Unpooled.buffer().writeInt(1);
+        server.writeInbound(new PingWebSocketFrame(first));
+        server.writeOutbound(new CloseWebSocketFrame(WebSocketCloseStatus.NORMAL_CLOSURE));
+        assertEquals(0, first.refCnt());
+        ByteBuf second = Unpooled.buffer().writeInt(2);
+        server.writeInbound(new PingWebSocketFrame(second));
+        server.close();
+        assertEquals(0, second.refCnt());
+        server.finishAndReleaseAll();
+    }
+
+    @Test
+    void handlerTakesItsPartOfThePipelineAlong() {
+        EmbeddedChannel server = pinged();
+        List<String> before = server.pipeline().names();
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
+        ByteBuf ping = Unpooled.buffer().writeInt(1);
+        server.writeInbound(new PingWebSocketFrame(ping));
+        server.pipeline().remove(PreparedMessageHandler.class);
+        assertEquals(before.size() - 2, server.pipeline().names().size());
+        assertEquals(0, ping.refCnt());
+        server.finishAndReleaseAll();
+    }
+
+    private static EmbeddedChannel pinged() {
+        EmbeddedChannel server = new EmbeddedChannel(
+                new WebSocket13FrameEncoder(false),
+                new WebSocketServerProtocolHandler("/"),
+                new PreparedMessageHandler());
+        // as after the handshake, for which it waits
+        server.pipeline().remove(server.pipeline().names().get(1));
+        return server;
+    }
+
+    private static void assertPong(EmbeddedChannel server, int number) {
+        server.writeInbound(new PingWebSocketFrame(Unpooled.buffer().writeInt(number)));
+        List<WebSocketFrame> out = frames(server);
+        assertEquals(1, out.size());
+        assertEquals(number, out.getFirst().content().readInt());
+        out.getFirst().release();
     }
 
     private SealedBuffer bytes(byte[] all) {
