@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A chunk consists of blocks of 256 KiB (1 MiB for regions of more than 64 KiB). The JDK zeroes a block once;
 /// carving, sealing and giving back touch no byte. Chunks adapt: the first has one block. After a chunk that was
-/// used up within 100 ms the next one has twice as many blocks, after a slower one half as many, between one block
-/// and [Builder#chunkBytes]. A shared arena has a price: one open handle of 64 bytes keeps its whole chunk, 256 KiB
+/// used up within 100 ms the next one is twice as large, after a slower one half as large: at least one block, at
+/// most [Builder#chunkBytes]. A shared arena has a price: one open handle of 64 bytes keeps its whole chunk, 256 KiB
 /// in a program that allocates little, 4 MiB in one that allocates much.
 ///
 /// It needs no JVM flag, no restricted method and no allocator hook.
