@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// The default source: carves regions out of chunks, each one shared [java.lang.foreign.Arena].
+/// The default memory source. It carves regions out of chunks; a chunk is one shared [java.lang.foreign.Arena].
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -32,17 +32,17 @@ import org.jspecify.annotations.Nullable;
 /// 2 bytes, chunks taken: 1
 /// ```
 ///
-/// Memory is not reused while its chunk lives, so a stale reader of the default source sees the sealed bytes or
-/// an exception, never another buffer's. The chunk whose last region is released is closed by the source's own
-/// thread. A region of 256 KiB or more gets an arena of its own.
+/// Memory is not reused while its chunk lives. So a stale reader sees the sealed bytes or an exception, never
+/// another buffer's bytes. After the last region of a chunk is released, the source's own thread closes the chunk.
+/// A region of 256 KiB or more has an arena of its own.
 ///
-/// A chunk is taken in blocks of 256 KiB (1 MiB for regions of more than 64 KiB), which the JDK zeroes, once;
-/// carving, sealing and giving back touch no byte. Chunks adapt: the first has one block; one that was used up
-/// within 100 ms is followed by one of twice as many, a slower one by one of half as many, between one block
-/// and [Builder#chunkBytes]. The price of sharing an arena: a single handle of 64 bytes, kept open, keeps its
-/// whole chunk: 256 KiB in a program that allocates little, 4 MiB in one that allocates much.
+/// A chunk consists of blocks of 256 KiB (1 MiB for regions of more than 64 KiB). The JDK zeroes a block once;
+/// carving, sealing and giving back touch no byte. Chunks adapt: the first has one block. After a chunk that was
+/// used up within 100 ms the next one is twice as large, after a slower one half as large: at least one block, at
+/// most [Builder#chunkBytes]. A shared arena has a price: one open handle of 64 bytes keeps its whole chunk, 256 KiB
+/// in a program that allocates little, 4 MiB in one that allocates much.
 ///
-/// No JVM flag, no restricted method, no allocator hook.
+/// It needs no JVM flag, no restricted method and no allocator hook.
 public final class ArenaSource implements MemorySource, AutoCloseable {
 
     /// The most bytes of a chunk unless told otherwise.

@@ -17,7 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/// The only writable state: bytes on their way to being sealed.
+/// A builder writes a message, and seals it into a [SealedBuffer].
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -38,16 +38,15 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// ```
-/// writing --seal()--> sealed (the bytes belong to the SealedBuffer)      both ends are final;
-/// writing --close()--> abandoned (the memory went back)                  any write after them throws
+/// writing --seal()--> sealed (the bytes belong to the SealedBuffer)      both end states are final;
+/// writing --close()--> abandoned (the memory was given back)             a later write throws
 /// ```
 ///
-/// A builder belongs to one thread at a time. It grows its region where the source can, else takes another one.
-/// Values are big-endian, as in the formats above it, or in the order that a put is given: an argument and not a
-/// state, so that a builder that was handed on cannot be in an order that its new writer does not expect.
-/// [BufferReader] reads them back. A value never straddles two regions, long runs
-/// of bytes may. Writing is by call only: no writable view leaves the builder, so none can be left after
-/// `seal()`.
+/// A builder belongs to one thread at a time. It grows its region if the source can, and takes another region if
+/// not. Values are big-endian, unless a put names a byte order. The order is an argument and not a state of the
+/// builder, so a second writer cannot meet an order that it does not expect. [BufferReader] reads the values back.
+/// A value never straddles two regions; a long run of bytes may. The builder gives no writable view away, so no
+/// code can write after `seal()`.
 public final class BufferBuilder extends WritableRegions implements AutoCloseable {
 
     static {

@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.util.Objects;
 
-/// Reads back what a [BufferBuilder] wrote: a position in a sealed buffer, and a get for each of the builder's puts.
+/// A cursor over a sealed buffer, with a get for each put of [BufferBuilder].
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -35,10 +35,10 @@ import java.util.Objects;
 /// 5 tokens, 0.5 each
 /// ```
 ///
-/// A reader belongs to one thread at a time; the buffer stays shared, and any number of readers go through it at
-/// once. It borrows the handle: it neither closes it nor outlives it, and keeps it reachable. Positions count from
-/// 0, where the reader began, to the limit. A value may lie across two regions. A get that fails leaves the position
-/// where it was.
+/// A reader belongs to one thread at a time. The buffer stays shared: any number of readers may read it at once. A
+/// reader borrows the handle: it keeps the handle reachable and never closes it, and a read after its close throws.
+/// Positions count from 0, the reader's start, to the limit. A value may lie across two regions. A get that fails
+/// leaves the position unchanged.
 public final class BufferReader extends ReadableRegions {
 
     private long mark;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongBinaryOperator;
 
-/// A hard limit in bytes on what one or several sources have reserved at the same time.
+/// A hard limit, in bytes, on the memory that one or several sources hold at the same time.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -28,9 +28,9 @@ import java.util.function.LongBinaryOperator;
 /// memory budget exceeded: requested=4194304 used=0 limit=1048576
 /// ```
 ///
-/// It counts what a source takes from the machine, for [ArenaSource] whole chunks, not what buffers use of it.
-/// An arena is not under the JVM's limit on direct memory, so a budget is the only brake. Memory that was
-/// handed in with [SealedBuffer#adopt] is counted apart ([#adopted()]) and not limited.
+/// A budget counts the memory that a source takes from the machine, not the part that buffers use: for
+/// [ArenaSource] whole chunks. The JVM's limit on direct memory does not cover arenas, so a budget is the only
+/// limit. Adopted memory ([SealedBuffer#adopt]) is counted apart ([#adopted()]) and not limited.
 public final class MemoryBudget {
 
     private static final LongAdder ADOPTED = new LongAdder();

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/// One holder's handle on bytes that never change again.
+/// A handle on immutable bytes, for one holder.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -48,24 +48,24 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Guarantees
-/// - *Immutable*: content, size and addresses are fixed from [BufferBuilder#seal()] on. There is no load, no
-///   unload and no position in here, so looking at a buffer cannot disturb anybody.
+/// - *Immutable*: content, size and addresses are fixed from [BufferBuilder#seal()] on. A buffer has no position and
+///   no other state, so a reader cannot disturb another one.
 /// - *Thread-safe*: any number of threads may read, share and slice one buffer at once, each through an open
 ///   handle.
-/// - *A handle per holder*: `close()` ends this handle; again is harmless, and no other handle is ever affected.
+/// - *A handle per holder*: `close()` ends this handle only; a second close does nothing.
 /// - *Use after close is an exception*: every operation on a closed handle throws [ReleasedBufferException].
 /// - *No copy*: `share`, `shares`, `slice`, `concat`, `move` and `iovec` move no byte.
 /// - *Lock-free*: no thread waits for another to share, close or read; a thread suspended anywhere in them blocks no
 ///   other.
 ///
-/// Heap, with default headers: a share is one object of 24 bytes; a tag adds 24. A buffer that threads fight over
-/// adds 680 once, on up to four processors, until it is quiet (see [RefCount]).
+/// Heap, with default headers: a share is one object of 24 bytes; a tag adds 24. A buffer that many threads share
+/// and close at once has 680 bytes more, on up to four processors, until it is quiet (see [RefCount]).
 ///
-/// Views that escaped (an [IoVec], a `ByteBuffer` of it) are borrowed: they are good while some handle on the
-/// buffer is open. After the memory is given back, reading them is an `IllegalStateException` of the JDK on the
-/// default source. A handle that may be healed (see [io.bulla.refcount.LeaseLedger]) stays reachable through
-/// the vectors it handed out; a bare `ByteBuffer` or `MemorySegment` cannot keep it, so its promise ends when
-/// the handle is closed or collected.
+/// Views (an [IoVec], its `ByteBuffer`s) are borrowed: they are valid while any handle on the buffer is open. On
+/// the default source, a read after the memory was given back is an `IllegalStateException` of the JDK. A ledger
+/// may heal a forgotten handle ([io.bulla.refcount.LeaseLedger]). An `IoVec` keeps its handle reachable, and so
+/// prevents that; a bare `ByteBuffer` or `MemorySegment` does not, and is valid only until the handle is closed or
+/// collected.
 public final class SealedBuffer extends Lease {
 
     // what every JVM can make

@@ -5,7 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import java.time.Duration;
 import java.util.List;
 
-/// Sends one sealed message to many subscribers, whatever their transport: packed once, shared by all.
+/// A fan-out sends one sealed message to many subscribers, over any transport: packed once, shared by all.
 ///
 /// ```java
 /// Fanout feed = Fanout.builder().slow(SlowPolicy.DROP_OLDEST).queueMessages(16).build();
@@ -21,19 +21,19 @@ import java.util.List;
 /// ```
 ///
 /// - *Flow control*: a subscriber gets a message when its transport is ready ([Subscriber#isReady]). Until then the
-///   message waits: a handle, not a copy. What may wait for a subscriber is bounded, in messages and in bytes, and
-///   [SlowPolicy] says what becomes of one that is over it. One that is blocked costs the others nothing.
-/// - *Order*: all subscribers get the messages in one order, that of publishing, each at most once. What is published
-///   from within a call of a transport comes behind the message that this call was made for. The policies that drop
-///   messages leave gaps; the others do not.
-/// - *First messages*: what a reader must have before all else, a schema or the last known state, goes to each
-///   subscriber as it subscribes ([Builder#first]), is never dropped for a queue's bound and does not count for it.
-/// - *Handles*: one for each message that waits, and none for one that is sent at once. Whatever becomes of a
-///   transport, what waits for it is closed.
+///   message waits in the subscriber's queue, as a handle and not as a copy. The queue is bounded, in messages and in
+///   bytes; [SlowPolicy] decides about a subscriber over its bound. A blocked subscriber costs the others nothing.
+/// - *Order*: all subscribers get the messages in the order of publishing, each at most once. A message that is
+///   published from within a call of a transport follows the message of that call. Policies that drop messages leave
+///   gaps; the others do not.
+/// - *First messages*: a schema, or the last known state, goes to each subscriber when it subscribes
+///   ([Builder#first]). It does not count for the queue's bound, and is never dropped for it.
+/// - *Handles*: one for each message that waits, none for a message that is sent at once. When a transport ends or
+///   fails, the handles that wait for it are closed.
 ///
-/// Any number of threads may publish and subscribe; publishers take turns. To subscribe and to leave costs the same
-/// however many there are. A publisher sends to the subscribers that are ready itself; the threads that call
-/// [Subscription#proceed] send what waited.
+/// Any number of threads may publish and subscribe; publishers take turns. The cost to subscribe or to leave does not
+/// depend on the number of subscribers. A publisher itself sends to the subscribers that are ready; a thread that
+/// calls [Subscription#proceed] sends the messages that waited.
 public final class Fanout implements AutoCloseable {
 
     private final Audience audience;

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/// Sends each message to those who follow its topic.
+/// A fan-out by topic: it sends each message to the subscribers that follow the message's topic.
 ///
 /// ```java
 /// Topics<String> prices = Fanout.builder().slow(SlowPolicy.CONFLATE).topics();
@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 /// prices.publish("CHF", message);
 /// ```
 ///
-/// A subscriber has one queue for all its topics, with the bounds and the policy of a [Fanout], and gets the messages
-/// of all of them in the one order of publishing. With [SlowPolicy#CONFLATE] the topic is the key. A topic that no
-/// one follows takes no memory; to publish to it costs a look into a table.
+/// A subscriber has one queue for all its topics, with the bounds and the policy of a [Fanout]. It gets the messages
+/// of all its topics in the order of publishing. With [SlowPolicy#CONFLATE] the topic is the key. A topic without
+/// followers takes no memory; a publish to it costs one look into a table.
 ///
-/// Any number of threads may use it at once; publishers take turns.
+/// Any number of threads may use a `Topics` at once; publishers take turns.
 ///
 /// @param <K> of the topics, with `equals` and `hashCode` that call nothing of this object's
 public final class Topics<K> implements AutoCloseable {

@@ -4,22 +4,25 @@ package io.bulla.iovec;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/// A stamp that views carry: once it has ended, they throw. It also knows who may still look at the memory past it.
+/// A stamp of memory that is reused. Views carry it, and throw after its end. It also counts the holds that outlast
+/// its end, and notes whether a raw view escaped.
 ///
 /// ```
 /// word:  2.. holds | 1 escaped | 0 ended
 /// current --end()--> ended                    ended is final
-/// current --a raw view is taken--> escaped    final; not from ended: then the taker gets an exception
-/// current --a hold--> held(n + 1)             not from ended; the last hold that goes after the end calls rested()
+/// current --a raw view is taken--> escaped    final; after the end it is refused by an exception
+/// current --a hold--> held(n + 1)             not after the end; the last hold released after the end calls rested()
 /// ```
 ///
-/// A memory source that reuses memory ends the stamp first, and asks the end what it may do with the memory.
+/// A memory source that reuses memory ends the stamp first. The result of [#end()] says what it may do with the
+/// memory.
 ///
 /// Ordering
-/// 1. **A reader looks after it has read.** One that read bytes of a later owner, fences (acquire) and looks at the
-///    stamp finds it ended, because the source fences (release) between the end and what the later owner writes.
-/// 2. **One word.** A view that is taken and the end are steps of one word: either the end sees the view, or the
-///    taker sees the end. So do a hold and the end.
+/// 1. **A reader looks after it has read.** It fences (acquire) between its read and its look at the stamp. If it
+///    read bytes of a later owner, it finds the stamp ended: the source fences (release) between the end and the
+///    later owner's first write.
+/// 2. **One word.** The end and the taking of a view change the same word: either the end sees the view, or the
+///    taker sees the end. The same holds for a hold and the end.
 public class Generation {
 
     private static final int ENDED = 1;

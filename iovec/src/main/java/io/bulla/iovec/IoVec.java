@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// An immutable, ordered list of memory regions, read as one run of bytes.
+/// An immutable, ordered list of memory regions (scatter/gather), read as one run of bytes.
 ///
 /// ```java
 /// import io.bulla.iovec.IoVec;
@@ -40,18 +40,17 @@ import org.jspecify.annotations.Nullable;
 /// ```
 ///
 /// Guarantees
-/// - *Read-only*: no operation writes to the regions, and every view it hands out refuses writes.
-/// - *Stateless*: there is no position; every view with a position is fresh. Any number of threads may use one
+/// - *Read-only*: no operation writes to the regions, and every view of them refuses writes.
+/// - *Stateless*: an `IoVec` has no position; every view with a position is new. Any number of threads may use one
 ///   `IoVec`.
-/// - *Borrowed*: it does not own the memory. Reading after the memory was freed is an error of the memory's
-///   owner (on an [java.lang.foreign.Arena] an `IllegalStateException`). A vector can keep an object reachable
-///   ([#keeping]), so that its holder is not taken for forgotten, and can throw once its memory was given back
-///   ([#stamped]): a read looks at the stamp when it is over, and what a copy left in its target is void if it
-///   throws.
-/// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` taken from a vector neither keeps nor checks.
+/// - *Borrowed*: it does not own the memory. A read after the memory was freed ends as the memory's owner defines
+///   it (on an [java.lang.foreign.Arena] by an `IllegalStateException`). A vector can keep its holder reachable
+///   ([#keeping]), so that a ledger does not heal it. A vector can throw after its memory was given back
+///   ([#stamped]): a read checks the stamp after it has read. If a copy throws, the bytes in its target are void.
+/// - *JDK views promise less*: a `MemorySegment` or `ByteBuffer` of a vector keeps nothing and checks nothing.
 ///
-/// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Whole numbers are big-endian, as a
-/// builder writes them, unless a read is given an order or a layout.
+/// Offsets and lengths are in bytes. Empty regions are allowed and dropped. Integers are big-endian, as a builder
+/// writes them, unless a read names an order or a layout.
 public sealed interface IoVec permits OneRegion, ManyRegions, GuardedVec, StampedRegion {
 
     /// The longest view that [#asByteBuffers()] makes, in bytes; a longer region becomes several views.

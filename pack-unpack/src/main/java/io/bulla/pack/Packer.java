@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Writes typed items into a builder, one per call: a count and its values.
+/// A packer writes typed items into a builder. Each call writes one item: a count and so many values.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 ///             BufferBuilder builder = BufferBuilder.create(memory)) {
 ///         Packer.into(builder, WireFormat.OPAL_DSS).packString("launch").packInt32(7, 8).packDouble(0.5);
 ///         try (SealedBuffer message = builder.seal()) {
-///             IO.print(message.hexDump()); // each item behind its count
+///             IO.print(message.hexDump()); // a count stands in front of each item
 ///         }
 ///     }
 /// }
@@ -36,9 +36,9 @@ import org.jspecify.annotations.Nullable;
 /// 00000020: 0000 0930 2e35 3030 3030 3000            ...0.500000.
 /// ```
 ///
-/// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. What a C peer
-/// could not read is refused here, not there, and so is what a reader of the same [Limits] would refuse: an
-/// [IllegalArgumentException] that names the limit. Bytes: [WireFormat].
+/// An item that fails leaves the builder as it was. A packer belongs to its builder's thread. It refuses a value
+/// that a C peer cannot read, or that a reader with the same [Limits] refuses: by an [IllegalArgumentException] that
+/// names the limit. [WireFormat] describes the bytes.
 public final class Packer extends NumberPacker {
 
     private final int maxNesting;

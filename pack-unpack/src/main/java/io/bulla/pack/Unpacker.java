@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// Reads typed items out of a sealed buffer, one per call, and owns the position.
+/// An unpacker reads typed items from a sealed buffer, one for each call, and keeps the position.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -41,10 +41,10 @@ import org.jspecify.annotations.Nullable;
 /// truncated: expected=1 found=0 offset=12
 /// ```
 ///
-/// It borrows the buffer: the caller's handle stays the caller's, and a read after it was closed throws
-/// [io.bulla.buffer.ReleasedBufferException]. Any number of unpackers can read one buffer at once, each in its
-/// own thread. A read that fails leaves the position where it was; an array that was passed in may have been
-/// written to. Bytes: [WireFormat].
+/// An unpacker borrows the buffer: the caller closes the handle, and a later read throws
+/// [io.bulla.buffer.ReleasedBufferException]. Any number of unpackers can read one buffer at once, each in its own
+/// thread. A read that fails leaves the position unchanged, but may have written to an array that was passed in.
+/// [WireFormat] describes the bytes.
 public final class Unpacker extends NumberUnpacker {
 
     // codecs that are at work, one inside the other, and the last failure that has a codec's name

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/// A source that uses memory again, and still never shows a reader another buffer's bytes.
+/// A memory pool: it reuses memory, and never shows a reader another buffer's bytes.
 ///
 /// ```java
 /// import io.bulla.buffer.*;
@@ -47,20 +47,20 @@ import org.jspecify.annotations.Nullable;
 ///         <--allocate--                       <--empty--      <--empty--      empty: idle, then back to the system
 /// ```
 ///
-/// Regions of up to 1 MiB are carved from slabs of [#SLAB] bytes, in sizes of four steps per doubling; a larger
-/// one has a slab of its own, of a multiple of that size. A platform thread keeps some regions at hand, up to
-/// [Builder#magazineBytes]; they go back when the thread ends, or does nothing for a while. Virtual threads share a
-/// few such places.
+/// Slabs of [#SLAB] bytes are divided into regions of up to 1 MiB, in size classes of four steps per doubling. A
+/// larger region has a slab of its own, a multiple of that size. A platform thread keeps free regions in a magazine,
+/// up to [Builder#magazineBytes]; they go back when the thread ends or is idle for a while. Virtual threads share a
+/// few magazines.
 ///
-/// What a reader sees after the last close, through Bulla's own types: an exception. Each region has a stamp
-/// ([io.bulla.iovec.Generation]) that ends first; each read looks at it once it has read. Memory of which a raw
-/// view was given out ([io.bulla.iovec.IoVec#region], [io.bulla.iovec.IoVec#asByteBuffers()] and what is made of
-/// them) is not used again before its slab is empty and was given back to the system, except by a send that holds
-/// its handle until it is done ([io.bulla.iovec.IoVec#lent()]).
+/// A read after the last close, through Bulla's own types, is an exception. Each region has a stamp
+/// ([io.bulla.iovec.Generation]), which ends first; each read checks it after it has read. A raw view
+/// ([io.bulla.iovec.IoVec#region], [io.bulla.iovec.IoVec#asByteBuffers()] and views of these) takes its memory out
+/// of use until the slab is empty and was given back to the system. A view of [io.bulla.iovec.IoVec#lent()] does
+/// not: it is for a send that holds its handle until it ends.
 ///
-/// The budget is booked in whole slabs, before memory is taken. Slabs that stayed empty for [Builder#idle] are
-/// given back, the oldest first. With slabs of the JDK's arenas that is a handshake with every thread for each
-/// slab, at such a trim only.
+/// The budget counts whole slabs, and is booked before memory is taken. Slabs that stayed empty for [Builder#idle]
+/// are given back, the oldest first. Slabs in JDK arenas then cost a handshake with every thread for each slab; no
+/// other operation does.
 ///
 /// The system property `io.bulla.pool.reuse=false` turns every such source into an [ArenaSource], as
 /// [Builder#reuse] does for one.

@@ -9,24 +9,23 @@ import org.jspecify.annotations.Nullable;
 
 /// One holder's claim on a counted resource.
 ///
-/// A type that hands out claims extends it, so that a share is one object. `close()` ends this claim once;
-/// closing it again, from any thread, does nothing, and can never end another holder's claim. A lease is never
-/// reused.
+/// A handle type extends this class, so that a share is one object. `close()` ends this claim once. A second close,
+/// from any thread, does nothing, and can never end another holder's claim. A lease is never reused.
 ///
 /// ```
 /// open --close, move--> closed      closed is final; share, from open only, makes another lease
 ///
-/// nothing was asked:  attachment = NONE --exchange--> attachment = CLOSED
+/// plain:              attachment = NONE --exchange--> attachment = CLOSED
 /// tagged or traced:   attachment = a record of its own, for ever; the exchange is inside it ([Attachment#end])
 /// ```
 ///
 /// Ordering
 /// 1. **One close counts.** The step to closed is an atomic exchange; only the thread that saw *open* releases.
-///    A record is written to `attachment` once, before a fence and before anybody else can see the lease, so that all
+///    A record is written to `attachment` once, before a fence and before another thread can see the lease. So all
 ///    threads exchange in the same place, however the lease came to them.
-/// 2. **A holder's reads are plain.** The flag says what this holder has done. A thread that reads through a
-///    handle which another thread closes meanwhile races with its own program: it may still see *open*, never
-///    freed memory of the default source beneath another holder's claim.
+/// 2. **A holder's reads are plain.** The flag tells only whether this holder has closed. A read that races with
+///    the close of its own handle may still see *open*. It never sees freed memory of the default source while
+///    another holder has a claim.
 public abstract class Lease implements AutoCloseable {
 
     private static final VarHandle ATTACHMENT;

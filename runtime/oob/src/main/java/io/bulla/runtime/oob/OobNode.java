@@ -32,21 +32,21 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/// One participant of the out-of-band channel.
+/// A node of the out-of-band channel: it sends messages and broadcasts to the other nodes of its job.
 ///
-/// - *Sends hold a handle*: `send` takes its own before it is queued and closes it once, when the peer has
-///   acknowledged or the send has failed. The caller's handle stays the caller's.
+/// - *Sends hold a handle*: `send` takes a handle of its own, and closes it once, after the peer's acknowledgement or
+///   the failure of the send. The caller's handle stays the caller's.
 /// - *Every send completes once*: with a [Delivery], or exceptionally, as [Send] tells.
-/// - *In order*: messages to one peer with one tag are handled in the order in which they were sent. Those of
-///   different tags are too, but that one of at most [OobNodeBuilder#fragment] bytes may overtake a longer one.
-/// - *At most once*: a connection that breaks is replaced, and what was not acknowledged is sent again from
-///   byte 0 of the same bytes; the peer drops what it has already. What may have been handled by a peer that
-///   has died is not sent to its successor.
-/// - *A relay adds nothing*: it hands on the very bytes that it received, while the handler reads them.
+/// - *In order*: messages to one peer are handled in the order of their sends. One exception: a message of at most
+///   [OobNodeBuilder#fragment] bytes may overtake a longer message that has another tag.
+/// - *At most once*: a new connection replaces a broken one. Messages without acknowledgement are sent again from
+///   byte 0 of the same bytes; the peer drops those that it has. A message that a dead peer may have handled is not
+///   sent to its successor.
+/// - *A relay adds nothing*: it sends the received bytes on while the handler reads them.
 /// - *A length is checked before memory is taken for it.*
 ///
-/// Handlers and listeners run one at a time, on a thread of the node's own, without any lock of the library.
-/// The wire is in `docs/wire-format.md`.
+/// Handlers and listeners run one at a time, on a thread of the node's own, and hold no lock of the library.
+/// `docs/wire-format.md` has the wire format.
 public final class OobNode implements AutoCloseable {
 
     private final Settings settings;
