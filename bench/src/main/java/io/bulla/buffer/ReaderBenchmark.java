@@ -177,11 +177,7 @@ public class ReaderBenchmark {
     }
 
     private static long sum(RecordView from) {
-        return from.getInt(0)
-                + from.getLong(4)
-                + from.getShort(12)
-                + (long) from.getDouble(14)
-                + from.getByte(22);
+        return from.getInt(0) + from.getLong(4) + from.getShort(12) + (long) from.getDouble(14) + from.getByte(22);
     }
 
     private static long sum(BufferReader from) {
