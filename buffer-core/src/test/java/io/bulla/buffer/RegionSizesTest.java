@@ -112,7 +112,9 @@ class RegionSizesTest {
 
     @Test
     void restOfBytesBehindAFullRegionHasOneOfItsSize() {
-        assertAsked(BufferBuilder.ofCapacity(source, 100), builder -> builder.put(new byte[5100]), 5100L);
+        assertAsked(BufferBuilder.expecting(source, 100), builder -> builder.put(new byte[5100]), 5100L);
+        source.allocated.clear();
+        assertAsked(BufferBuilder.ofCapacity(source, 100), builder -> builder.put(new byte[5100]), 100L, 5000L);
         source.allocated.clear();
         assertAsked(
                 BufferBuilder.ofCapacity(source, 100),
