@@ -49,7 +49,7 @@ import java.util.Optional;
 ///
 /// @param kind what the frame is
 /// @param tag chosen by the sender's program; of a REFUSE, the reason; of an ACK, its flags; of a NOTICE, its topic;
-///     of a CLEAR, 1 if there is memory
+///     of a CLEAR, 0 no room, 1 granted, 2 no line
 /// @param origin rank of the node that first sent it; a relay leaves it
 /// @param format how the body is packed; nothing if the sender did not say
 /// @param signed whether the broadcast ends with its origin's signature
