@@ -356,7 +356,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(byte[] bytes, int from, int count) {
         Objects.checkFromIndexSize(from, count, bytes.length);
-        if (count <= capacity - used) {
+        if (count > 0 && count <= capacity - used) {
             // not by the segment below, which a call site would see beside others of another kind
             MemorySegment.copy(bytes, from, memory, ValueLayout.JAVA_BYTE, used, count);
             used += count;
@@ -372,7 +372,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]
     public BufferBuilder put(MemorySegment bytes) {
         long length = bytes.byteSize();
-        if (length <= capacity - used) {
+        if (length > 0 && length <= capacity - used) {
             MemorySegment.copy(bytes, 0, memory, used, length);
             used += length;
             return this;

@@ -62,4 +62,19 @@ class BulkPutTest {
             assertArrayEquals(expected, found);
         }
     }
+
+    @Test
+    void runOfNothingIsRefusedAfterTheSealToo() {
+        try (ArenaSource memory = ArenaSource.create();
+                BufferBuilder builder = BufferBuilder.create(memory)) {
+            builder.put()
+                    .putInts(new int[0], 0, 0)
+                    .put(MemorySegment.NULL)
+                    .seal()
+                    .close();
+            assertThrows(IllegalStateException.class, () -> builder.put());
+            assertThrows(IllegalStateException.class, () -> builder.put(new byte[4], 4, 0));
+            assertThrows(IllegalStateException.class, () -> builder.put(MemorySegment.NULL));
+        }
+    }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.iovec.RecordView;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.Channels;
@@ -102,6 +103,8 @@ class RecordWriterTest {
                     () -> builder.putInt(1),
                     () -> builder.putLong(1),
                     () -> builder.put(new byte[1]),
+                    () -> builder.put(),
+                    () -> builder.put(MemorySegment.NULL),
                     () -> builder.putInts(new int[1], 0, 1),
                     () -> builder.readFully(Channels.newChannel(new java.io.ByteArrayInputStream(new byte[1])), 1),
                     () -> builder.asOutputStream().write(1),
