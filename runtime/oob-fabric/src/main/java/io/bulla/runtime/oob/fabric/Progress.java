@@ -9,7 +9,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -99,7 +98,7 @@ final class Progress {
     }
 
     /// Ends the thread, and fails what is under way. Again does nothing. Out of a completion or a listener of a line,
-    /// which are told on that thread, it ends behind them.
+    /// told on that thread, or of a release, told under the monitor that it needs, the thread ends behind them.
     void close() {
         List<FabricLine> open;
         synchronized (this) {
@@ -108,7 +107,8 @@ final class Progress {
             open = List.copyOf(lines);
         }
         boolean interrupted = false;
-        while (thread != Thread.currentThread() && thread.isAlive()) {
+        boolean waits = thread != Thread.currentThread() && !Thread.holdsLock(domain);
+        while (waits && thread.isAlive()) {
             try {
                 thread.join();
             } catch (InterruptedException stop) {
@@ -194,15 +194,17 @@ final class Progress {
 
     private boolean endWritten() {
         List<Write> ended = new ArrayList<>();
-        long now = System.nanoTime();
+        boolean all;
         synchronized (this) {
-            for (Iterator<Write> all = writes.iterator(); all.hasNext(); ) {
-                Write each = all.next();
-                if (each.write.isDone() || closed || now - each.deadline > 0) {
-                    ended.add(each);
-                    all.remove();
-                }
-            }
+            ended.addAll(writes);
+            all = closed;
+        }
+        long now = System.nanoTime();
+        // not under the monitor: it takes the domain's, under which a release may ask for this one
+        ended.removeIf(each -> !all && !each.write.isDone() && now - each.deadline <= 0);
+        synchronized (this) {
+            // one of two threads that look ends it
+            ended.removeIf(each -> !writes.remove(each));
         }
         ended.forEach(this::endGuarded);
         return !ended.isEmpty();
