@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/// Generation 1: a reader of a record beside the last close, which looks at each read or once at the end, sees its own
-/// bytes or an exception.
+/// Generation 1: a reader of a record beside the last close, which looks at each read or once at the end, sees its
+/// own bytes or an exception.
 @JCStressTest
 @Outcome(
         id = {"1, 1", "1, 2", "2, 2"},
