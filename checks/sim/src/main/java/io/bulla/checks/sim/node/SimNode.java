@@ -230,6 +230,10 @@ public final class SimNode implements SimProcess {
         if (started != null && simulation.has("notice")) {
             notices.receive();
         }
+        if (started != null && simulation.isMended()) {
+            // when all others were told to, it was not there
+            program.claim();
+        }
     }
 
     void hinted(int peer) {
@@ -255,10 +259,6 @@ public final class SimNode implements SimProcess {
         later(nanos, () -> {
             try {
                 started(bound.start(rank, simulation.size, directory), null);
-                if (simulation.isMended()) {
-                    // when all others were told to, it was not there
-                    program.claim();
-                }
             } catch (IOException cannot) {
                 started(null, cannot);
             }
