@@ -169,7 +169,6 @@ abstract sealed class WritableRegions permits BufferBuilder {
     final void dropAfter(long byteSize) {
         if (openRecord != 0 && byteSize >= 0 && byteSize <= written() - recordBytes) {
             endRecord();
-            used -= recordBytes;
         }
         checkWriting();
         if (byteSize < 0 || byteSize > written()) {
