@@ -3,7 +3,6 @@ package io.bulla.checks.sim.net;
 
 import io.bulla.checks.sim.world.World;
 import io.bulla.runtime.oob.internal.wire.Frame;
-import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.AbstractChannel;
@@ -21,6 +20,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -32,10 +32,8 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     private static final int READS = 16;
     private static final int KIND = 5;
-    private static final int REASON = 11;
-    // with the words, "session is over: rank=..."
-    private static final int OVER = Frame.BYTES + 23;
-    private static final int HELLO = Frame.BYTES + Hello.BYTES;
+    private static final int REASON = 8;
+    private static final int LENGTH = 56;
 
     /// Netty's own is random, and orders a group of channels.
     private record Id(int number) implements ChannelId {
@@ -70,9 +68,8 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
     private boolean fin;
     private boolean reset;
     private boolean full;
-    private int received;
-    private byte kind;
-    private byte reason;
+    private final ByteBuffer firstHeader = ByteBuffer.allocate(Frame.BYTES);
+    private long received;
 
     /// One that connects; Netty makes it.
     public SimChannel() {
@@ -182,17 +179,19 @@ public final class SimChannel extends AbstractChannel implements Net.Endpoint {
         }
     }
 
-    /// A peer is heard once its hello is there.
+    /// A peer is heard once its whole hello is there, or its whole word that a session is over.
     private void hear(ByteBuf piece, int length) {
-        if (received <= KIND && received + length > KIND) {
-            kind = piece.getByte(piece.readerIndex() + KIND - received);
+        received += length;
+        int missing = Math.min(firstHeader.remaining(), length);
+        piece.getBytes(piece.readerIndex(), firstHeader.limit(firstHeader.position() + missing));
+        firstHeader.limit(Frame.BYTES);
+        if (firstHeader.hasRemaining() || received < Frame.BYTES + firstHeader.getInt(LENGTH)) {
+            return;
         }
-        if (received <= REASON && received + length > REASON) {
-            reason = piece.getByte(piece.readerIndex() + REASON - received);
-        }
-        received = Math.min(received + length, HELLO);
-        boolean over = kind == Frame.Kind.REFUSE.ordinal() && reason == Refusal.SESSION_OVER.ordinal();
-        if (received >= HELLO && kind == Frame.Kind.HELLO.ordinal() || received >= OVER && over) {
+        int kind = firstHeader.get(KIND);
+        boolean over =
+                kind == Frame.Kind.REFUSE.ordinal() && firstHeader.getInt(REASON) == Refusal.SESSION_OVER.ordinal();
+        if (kind == Frame.Kind.HELLO.ordinal() || over) {
             node().heard(Net.host(remote));
         }
     }

@@ -95,13 +95,16 @@ final class Allowances {
     }
 
     /// How much longer all may take for a broadcast. With credit for one at a time the next begins when all below
-    /// have confirmed, and credit is back; each hop takes a round trip more for each time that its socket is full.
+    /// have confirmed, and credit is back; each hop takes a round trip more for each time that its socket is full,
+    /// and one for the question whether the next node has room for a long message.
     void relay(int tag, int bytes) {
         for (int i = 0; i < size; i++) {
             work(tag);
         }
         long fragments = 1 + bytes / schedule.config("fragment");
         long rounds = 1 + (bytes + fragments * HEADERS) / schedule.config("socket");
-        slowNanos += 2 * (depths() + 1) * rounds * (schedule.nanos("delay") + schedule.nanos("jitter"));
+        long asked = schedule.config().getOrDefault("bulk", 0L) > 0 && bytes >= schedule.config("bulk") ? depths() : 0;
+        long trips = (depths() + 1) * rounds + asked;
+        slowNanos += 2 * trips * (schedule.nanos("delay") + schedule.nanos("jitter"));
     }
 }

@@ -234,6 +234,9 @@ public final class SimNode implements SimProcess {
             // when all others were told to, it was not there
             program.claim();
         }
+        if (started != null && simulation.isOver()) {
+            simulation.close(this, Duration.ZERO, 0);
+        }
     }
 
     void hinted(int peer) {

@@ -268,6 +268,10 @@ public final class Simulation {
     private void restart(int rank, long after) {
         if (after > 0) {
             world.after(after, () -> {
+                if (over) {
+                    // nothing would close it
+                    return;
+                }
                 try {
                     begin(rank);
                     sights.see("restart");
