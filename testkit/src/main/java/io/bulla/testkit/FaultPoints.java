@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -94,6 +95,8 @@ public final class FaultPoints {
     private final AtomicLong reached = new AtomicLong();
     // volatile: the call may be another thread's
     private volatile @Nullable String failed;
+    // taken while a call stalls, or calls back
+    private final Semaphore calling = new Semaphore(1);
 
     /// Points none of which fails yet.
     public FaultPoints() {
@@ -174,6 +177,13 @@ public final class FaultPoints {
     /// Counts and fails no more.
     public void disarm() {
         armed = null;
+    }
+
+    /// Waits until a call of another thread that stalls, or calls back, has returned: what it calls back holds handles
+    /// for a while, also when the operation is over.
+    void awaitCall() {
+        calling.acquireUninterruptibly();
+        calling.release();
     }
 
     /// A foreign call is being made.
@@ -275,7 +285,15 @@ public final class FaultPoints {
     private void stall() {
         if (everyThread) {
             // the number is past: no call after this one fails
-            stalled.run();
+            calling.acquireUninterruptibly();
+            try {
+                // volatile: null means that the operation is over, and nothing waits for this call
+                if (armed != null) {
+                    stalled.run();
+                }
+            } finally {
+                calling.release();
+            }
             return;
         }
         Thread watched = armed;

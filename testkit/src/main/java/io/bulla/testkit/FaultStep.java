@@ -176,6 +176,7 @@ final class FaultStep {
                 ballast.drop();
             }
             scene.points.disarm();
+            scene.points.awaitCall();
         }
         outcome = new Outcome(result, failure);
         checkTaken(heapTaken() - heap, scene.source.requestedBytes() - requested);
