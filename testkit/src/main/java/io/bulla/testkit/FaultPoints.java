@@ -179,8 +179,8 @@ public final class FaultPoints {
         armed = null;
     }
 
-    /// Waits until a call of another thread that stalls, or calls back, has returned: what it calls back holds handles
-    /// for a while, also when the operation is over.
+    /// Waits until a call of another thread that stalls, or calls back, has returned: what it calls back holds
+    /// handles for a while, also when the operation is over.
     void awaitCall() {
         calling.acquireUninterruptibly();
         calling.release();

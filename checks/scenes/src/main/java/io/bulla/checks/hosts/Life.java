@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.checks.hosts;
+
+/// One process of a node: a rank may have several, one after the other.
+interface Life {
+
+    int rank();
+
+    /// Whether it was killed, or told to leave.
+    boolean isOver();
+
+    /// When it was killed, or [Long#MAX_VALUE].
+    long killedAt();
+}
