@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 
-/// What was sent, what was handled and what was said of it, by all nodes: outside of them, so that it knows what those
-/// have forgotten that were killed.
+/// What was sent, what was handled and what was said of it, by all nodes: outside of them, so that it knows what
+/// those have forgotten that were killed.
 final class HostLedger implements HostProcess.Listener {
 
     static final int ALL = -1;

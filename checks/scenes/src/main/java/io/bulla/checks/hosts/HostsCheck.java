@@ -11,7 +11,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
-/// Nodes of several hosts send to each other while faults of a seed befall the hosts; a ledger outside of them counts.
+/// Nodes of several hosts send to each other while faults of a seed befall the hosts; a ledger outside of them
+/// counts.
 public final class HostsCheck implements AutoCloseable {
 
     static final Duration TIMEOUT = Duration.ofSeconds(4);
