@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli;
 
+import io.bulla.cli.security.TrialCertificates;
 import io.bulla.cli.shell.Usage;
-import io.bulla.cli.xcast.TrialCertificates;
 import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
 import io.bulla.runtime.oob.security.PeerIdentity;
 import java.io.IOException;

@@ -273,8 +273,4 @@ final class Magazine {
     long missed() {
         return missed;
     }
-
-    long given() {
-        return given;
-    }
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-import com.sun.management.ThreadMXBean;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
@@ -11,16 +8,15 @@ import io.bulla.pack.Packer;
 import io.bulla.pack.Unpacker;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.DataType;
-import java.lang.management.ManagementFactory;
+import io.bulla.testkit.heap.HeapCost;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /// Packing, and unpacking into the caller's arrays, allocates nothing once compiled.
 class PackAllocationTest {
 
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int BATCH = 2000;
-    private static final int MAX_BATCHES = 40;
+    // a byte: the measuring itself costs a few a batch
+    private static final int NO_OBJECT = 1;
 
     private final int[] ints = new int[100];
     private final long[] longs = new long[100];
@@ -34,16 +30,17 @@ class PackAllocationTest {
         }
         try (BufferBuilder builder = BufferBuilder.ofCapacity(ArenaSource.create(), 1 << 16)) {
             Packer packer = Packer.into(builder, format);
-            settlesAtNothing(() -> {
+            HeapCost.atMost(NO_OBJECT, () -> {}, i -> {
                 builder.truncate(0);
                 pack(packer);
             });
             try (SealedBuffer buffer = builder.seal()) {
                 Unpacker start = Unpacker.of(buffer, format);
-                Unpacker[] forks = new Unpacker[BATCH];
-                settlesAtNothing(
+                Unpacker[] forks = new Unpacker[HeapCost.ROUNDS];
+                HeapCost.atMost(
+                        NO_OBJECT,
                         () -> {
-                            for (int i = 0; i < BATCH; i++) {
+                            for (int i = 0; i < forks.length; i++) {
                                 forks[i] = start.fork();
                             }
                         },
@@ -62,27 +59,5 @@ class PackAllocationTest {
         unpacker.unpackInts(DataType.INT32, ints);
         unpacker.unpackInts(DataType.UINT, ints);
         unpacker.unpackLongs(DataType.SIZE, longs);
-    }
-
-    private interface Step {
-        void run(int index);
-    }
-
-    private static void settlesAtNothing(Runnable work) {
-        settlesAtNothing(() -> {}, i -> work.run());
-    }
-
-    /// Less than a byte a round: the measuring itself costs a few.
-    private static void settlesAtNothing(Runnable before, Step step) {
-        long least = Long.MAX_VALUE;
-        for (int batch = 0; batch < MAX_BATCHES && least >= BATCH; batch++) {
-            before.run();
-            long start = THREADS.getCurrentThreadAllocatedBytes();
-            for (int i = 0; i < BATCH; i++) {
-                step.run(i);
-            }
-            least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - start);
-        }
-        assertTrue(least < BATCH, "bytes=" + least + " rounds=" + BATCH);
     }
 }

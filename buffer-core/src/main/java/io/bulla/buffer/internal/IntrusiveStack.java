@@ -6,12 +6,13 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/// A lock-free stack that runs through the items themselves: what is handed to a thread that gives memory back. So
-/// handing over allocates nothing and cannot fail: a buffer's last `close()` stands above it.
+/// A lock-free stack that runs through the items themselves: for items that any number of threads hand to another
+/// one. So handing over allocates nothing and cannot fail: a buffer's last `close()` stands above it.
 ///
 /// ```
 /// put: top = item -> before          by any thread
 /// poll, takeAll: one, or all         by any thread; an item that was polled may never be put again
+/// takeInOrder: all, first put first  by any thread; in the order of each thread that put
 /// ```
 ///
 /// @param <T> an item, in one such stack at a time
@@ -34,7 +35,8 @@ public final class IntrusiveStack<T> {
     /// Puts an item on top.
     ///
     /// @param item in no stack
-    public void put(T item) {
+    /// @return true if there was none: a taker that sleeps has to be woken
+    public boolean put(T item) {
         @Nullable T before;
         do {
             // volatile: a guess that the step below confirms
@@ -42,6 +44,15 @@ public final class IntrusiveStack<T> {
             link.accept(item, before);
             // volatile: what was done with the item before is seen by its taker
         } while (!top.compareAndSet(before, item));
+        return before == null;
+    }
+
+    /// Looks whether there is an item.
+    ///
+    /// @return true if there was none at the moment of the look
+    public boolean isEmpty() {
+        // volatile: behind a volatile write of the caller, so that a put which misses that write is seen here
+        return top.get() == null;
     }
 
     /// Takes the item on top.
@@ -68,5 +79,20 @@ public final class IntrusiveStack<T> {
     public @Nullable T takeAll() {
         // volatile: as in poll, of all items
         return top.getAndSet(null);
+    }
+
+    /// Takes all items.
+    ///
+    /// @return the one that was put first, linked to those after it; `null` if there is none
+    public @Nullable T takeInOrder() {
+        T item = takeAll();
+        T first = null;
+        while (item != null) {
+            T before = next.apply(item);
+            link.accept(item, first);
+            first = item;
+            item = before;
+        }
+        return first;
     }
 }

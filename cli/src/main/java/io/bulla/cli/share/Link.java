@@ -14,6 +14,11 @@ import java.lang.foreign.MemorySegment;
 /// Few bytes over a socket between `bulla share` and one of its processes.
 final class Link {
 
+    static final byte HELD = 'H';
+    static final byte GO = 'G';
+    static final byte VERIFIED = 'V';
+    static final byte DIFFERS = 'X';
+
     private static final int MOST = 64;
 
     private final PosixSocket socket;

@@ -17,7 +17,7 @@ final class Receivers implements AutoCloseable {
         void with(Link link) throws IOException;
     }
 
-    private final ShareCommand options;
+    private final ShareOptions options;
     private final long bytes;
     private final Children children;
     private final Path socket;
@@ -25,11 +25,11 @@ final class Receivers implements AutoCloseable {
     private final Link[] links;
 
     /// @param bytes that each may have to keep
-    Receivers(ShareCommand options, long bytes) throws IOException {
+    Receivers(ShareOptions options, long bytes) throws IOException {
         this.options = options;
         this.bytes = bytes;
-        this.links = new Link[options.processes];
-        this.children = new Children("bulla-share", options.timeoutSeconds, this::disconnect);
+        this.links = new Link[options.processes()];
+        this.children = new Children("bulla-share", options.timeoutSeconds(), this::disconnect);
         this.socket = children.folder().resolve("socket");
         try {
             this.listener = PosixSocket.listen(socket);
@@ -92,9 +92,9 @@ final class Receivers implements AutoCloseable {
                 List.of(
                         socket.toString(),
                         Integer.toString(index),
-                        options.send.name(),
-                        Integer.toString(options.rounds),
-                        Boolean.toString(index + 1 == options.failProcess),
+                        options.send().name(),
+                        Integer.toString(options.rounds()),
+                        Boolean.toString(index + 1 == options.failProcess()),
                         lender));
     }
 

@@ -28,11 +28,6 @@ import java.util.Arrays;
 /// verifies before all hold the bytes, so that the first figure has neither a start nor a digest in it.
 final class Share {
 
-    static final byte HELD = 'H';
-    static final byte GO = 'G';
-    static final byte VERIFIED = 'V';
-    static final byte DIFFERS = 'X';
-
     private static final long FORMAT = 0;
     // the threads of that many new JVMs come to rest
     private static final int QUIET_MILLIS = 300;
@@ -51,45 +46,45 @@ final class Share {
     private Share() {}
 
     /// @throws IOException if the file cannot be read, a process dies, or the time is over
-    static Outcome run(ShareCommand options) throws IOException, InterruptedException {
+    static Outcome run(ShareOptions options) throws IOException, InterruptedException {
         Warmup.run();
-        return switch (options.send) {
+        return switch (options.send()) {
             case SEAL -> seal(options);
             case SLAB -> slab(options);
             case COPY -> copy(options);
         };
     }
 
-    private static Outcome seal(ShareCommand options) throws IOException, InterruptedException {
+    private static Outcome seal(ShareOptions options) throws IOException, InterruptedException {
         MemfdSource guarded = MemfdSource.create(MemoryBudget.unlimited(), null);
-        try (SealedBuffer content = read(options.file, guarded);
+        try (SealedBuffer content = read(options.file(), guarded);
                 Receivers receivers = new Receivers(options, content.byteSize());
                 SealedFileHandoff shared =
                         SealedFileHandoff.of(content.share(), FORMAT, guarded).withDigest()) {
             receivers.start("");
-            return handOver(receivers, options.rounds, content, link -> shared.sendTo(link.socket()));
+            return handOver(receivers, options.rounds(), content, link -> shared.sendTo(link.socket()));
         }
     }
 
-    private static Outcome slab(ShareCommand options) throws IOException, InterruptedException {
+    private static Outcome slab(ShareOptions options) throws IOException, InterruptedException {
         try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null);
-                SealedBuffer content = read(options.file, arenas);
+                SealedBuffer content = read(options.file(), arenas);
                 Receivers receivers = new Receivers(options, content.byteSize())) {
             Warmup.slabs(receivers.folder());
-            try (SlabSending sending = new SlabSending(content, receivers.folder(), options.processes)) {
+            try (SlabSending sending = new SlabSending(content, receivers.folder(), options.processes())) {
                 receivers.start(sending.path().toString());
                 sending.awaitAll();
-                return handOver(receivers, options.rounds, content, sending::to);
+                return handOver(receivers, options.rounds(), content, sending::to);
             }
         }
     }
 
-    private static Outcome copy(ShareCommand options) throws IOException, InterruptedException {
+    private static Outcome copy(ShareOptions options) throws IOException, InterruptedException {
         try (ArenaSource arenas = ArenaSource.create(MemoryBudget.unlimited(), null);
-                SealedBuffer content = read(options.file, arenas);
+                SealedBuffer content = read(options.file(), arenas);
                 Receivers receivers = new Receivers(options, content.byteSize())) {
             receivers.start("");
-            return handOver(receivers, options.rounds, content, copying(content));
+            return handOver(receivers, options.rounds(), content, copying(content));
         }
     }
 
@@ -111,17 +106,17 @@ final class Share {
         long[] held = new long[rounds];
         long start = 0;
         for (int round = 0; round < rounds; round++) {
-            receivers.each(link -> link.send(GO));
+            receivers.each(link -> link.send(Link.GO));
             receivers.each(Link::receiveByte);
             Thread.sleep(QUIET_MILLIS);
             start = System.nanoTime();
             receivers.each(one::to);
             receivers.each(Link::receiveByte);
             held[round] = System.nanoTime() - start;
-            receivers.each(link -> link.send(GO));
+            receivers.each(link -> link.send(Link.GO));
         }
         int[] verified = new int[1];
-        receivers.each(link -> verified[0] += link.receiveByte() == VERIFIED ? 1 : 0);
+        receivers.each(link -> verified[0] += link.receiveByte() == Link.VERIFIED ? 1 : 0);
         long nanos = System.nanoTime() - start;
         Arrays.sort(held);
         return new Outcome(content.byteSize(), held[rounds / 2], nanos, verified[0]);

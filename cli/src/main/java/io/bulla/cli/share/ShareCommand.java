@@ -25,12 +25,6 @@ import picocli.CommandLine.Spec;
         })
 public final class ShareCommand implements Callable<Integer> {
 
-    enum Send {
-        SEAL,
-        SLAB,
-        COPY
-    }
-
     @Spec
     CommandSpec spec;
 
@@ -46,7 +40,7 @@ public final class ShareCommand implements Callable<Integer> {
                 "slab: 32 bytes over a unix socket, of memory that each receiver has mapped before.",
                 "copy: the bytes, into memory of each receiver's own."
             })
-    Send send;
+    ShareOptions.Send send;
 
     @Option(
             names = "--rounds",
@@ -85,7 +79,7 @@ public final class ShareCommand implements Callable<Integer> {
         Share.Outcome outcome;
         try (Interruption _ = new Interruption(
                 spec.commandLine().getErr(), "share", () -> "processes=" + processes + " file=" + file)) {
-            outcome = Share.run(this);
+            outcome = Share.run(new ShareOptions(file, send, processes, rounds, timeoutSeconds, failProcess));
         }
         PrintWriter out = spec.commandLine().getOut();
         out.printf(

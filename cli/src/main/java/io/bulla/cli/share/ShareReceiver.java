@@ -27,12 +27,12 @@ final class ShareReceiver {
     public static void main(String[] args) {
         try {
             Warmup.run();
-            if (ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SLAB) {
+            if (ShareOptions.Send.valueOf(args[2]) == ShareOptions.Send.SLAB) {
                 borrow(args);
             } else {
                 run(
                         args,
-                        ShareCommand.Send.valueOf(args[2]) == ShareCommand.Send.SEAL
+                        ShareOptions.Send.valueOf(args[2]) == ShareOptions.Send.SEAL
                                 ? ShareReceiver::receiveSeal
                                 : ShareReceiver::receiveCopy);
             }
@@ -89,9 +89,9 @@ final class ShareReceiver {
     private static byte verdict(SealedFileHandoff seal) throws IOException {
         try {
             seal.verify();
-            return Share.VERIFIED;
+            return Link.VERIFIED;
         } catch (SealRefusedException differs) {
-            return Share.DIFFERS;
+            return Link.DIFFERS;
         }
     }
 
@@ -105,7 +105,7 @@ final class ShareReceiver {
             try (SealedBuffer buffer = SealedBuffer.adopt(source.seal(region, length), region::release)) {
                 held(link, die);
                 if (last) {
-                    link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Share.VERIFIED : Share.DIFFERS);
+                    link.send(Arrays.equals(digest, Bytes.sha256(buffer)) ? Link.VERIFIED : Link.DIFFERS);
                 }
             }
         }
@@ -119,7 +119,7 @@ final class ShareReceiver {
                 try (SealedBuffer file = buffer.slice(0, length);
                         SealedBuffer digest = buffer.slice(length, SlabSending.DIGEST)) {
                     boolean right = Arrays.equals(digest.toByteArray(), Bytes.sha256(file));
-                    link.send(right ? Share.VERIFIED : Share.DIFFERS);
+                    link.send(right ? Link.VERIFIED : Link.DIFFERS);
                 }
             }
         }
@@ -130,7 +130,7 @@ final class ShareReceiver {
             System.err.println("dies, as it was told");
             Runtime.getRuntime().halt(3);
         }
-        link.send(Share.HELD);
+        link.send(Link.HELD);
         link.receiveByte();
     }
 }

@@ -57,7 +57,7 @@ final class Warmup {
                 Region region = arenas.allocate(BYTES);
                 other.receiveInto(region.segment());
                 SealedBuffer.adopt(arenas.seal(region, BYTES), region::release).close();
-                one.send(Share.GO);
+                one.send(Link.GO);
                 other.receiveByte();
             }
         }

@@ -3,6 +3,7 @@ package io.bulla.cli.xcast;
 
 import io.bulla.cli.checkpoint.CheckpointFlags;
 import io.bulla.cli.checkpoint.NodeCheckpoints;
+import io.bulla.cli.security.SecurityOptions;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
@@ -102,7 +103,7 @@ public final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        tree.check(spec, security.certs != null);
+        tree.check(spec, security.isByCertificates());
         checkpoint.check(spec);
         if (pmix) {
             return callInJob();

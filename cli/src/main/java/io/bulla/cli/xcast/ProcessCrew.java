@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.cli.security.TrialCertificates;
 import io.bulla.cli.shell.Children;
 import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.PeersFile;

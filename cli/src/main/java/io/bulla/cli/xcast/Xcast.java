@@ -3,6 +3,8 @@ package io.bulla.cli.xcast;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.report.Progress;
+import io.bulla.cli.report.Report;
 import io.bulla.cli.shell.NodeTags;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;

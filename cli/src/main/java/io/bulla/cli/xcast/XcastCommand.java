@@ -2,6 +2,9 @@
 package io.bulla.cli.xcast;
 
 import io.bulla.cli.checkpoint.NodeCheckpoints;
+import io.bulla.cli.report.Progress;
+import io.bulla.cli.report.Report;
+import io.bulla.cli.security.SecurityOptions;
 import io.bulla.cli.shell.Interruption;
 import io.bulla.cli.shell.StandardInput;
 import io.bulla.cli.shell.Usage;
@@ -281,7 +284,7 @@ public final class XcastCommand implements Callable<Integer> {
             }
             Usage.atLeast(spec, where.processes != null ? "--processes" : "--nodes", 1, nodes());
         }
-        tree.check(spec, protection.tls || protection.peers.certs != null);
+        tree.check(spec, protection.tls || protection.peers.isByCertificates());
         if (where.processes != null || where.peersFile != null) {
             tree.lendByDefault();
         }

@@ -6,6 +6,6 @@
 /// - [Crew][io.bulla.cli.xcast.Crew] starts the other nodes: in this process, in processes of this host, or
 ///   elsewhere.
 /// - [LaunchMessage][io.bulla.cli.xcast.LaunchMessage] is the message; [Meters][io.bulla.cli.xcast.Meters] count its
-///   cost; [Report][io.bulla.cli.xcast.Report] is printed.
+///   cost.
 /// - [NodeCommand][io.bulla.cli.xcast.NodeCommand] runs one node by itself.
 package io.bulla.cli.xcast;

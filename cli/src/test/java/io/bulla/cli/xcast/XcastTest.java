@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.cli.report.Progress;
+import io.bulla.cli.report.Report;
 import io.bulla.iovec.IoVec;
 import io.bulla.runtime.oob.SendPolicy;
 import io.netty.buffer.ByteBuf;

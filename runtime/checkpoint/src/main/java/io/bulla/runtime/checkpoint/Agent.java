@@ -26,7 +26,23 @@ interface Agent {
     Future<?> later(Runnable task, long nanos);
 
     /// Does what blocks, and goes on with its result on the thread that decides, if that still runs.
-    <T> void store(Callable<T> task, Then<T> then);
+    default <T> void store(Callable<T> task, Then<T> then) {
+        block(() -> {
+            T result = null;
+            Throwable failure = null;
+            try {
+                result = task.call();
+            } catch (Throwable thrown) {
+                failure = thrown;
+            }
+            T done = result;
+            Throwable why = failure;
+            run(() -> then.accept(done, why));
+        });
+    }
+
+    /// On the thread for the store, in order.
+    void block(Runnable task);
 
     void log(String what, Throwable failure);
 

@@ -6,7 +6,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Instant;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -60,19 +59,8 @@ final class AgentThreads implements Agent {
     }
 
     @Override
-    public <T> void store(Callable<T> task, Then<T> then) {
-        stores.execute(() -> {
-            T result = null;
-            Throwable failure = null;
-            try {
-                result = task.call();
-            } catch (Throwable thrown) {
-                failure = thrown;
-            }
-            T done = result;
-            Throwable why = failure;
-            run(() -> then.accept(done, why));
-        });
+    public void block(Runnable task) {
+        stores.execute(task);
     }
 
     @Override

@@ -349,13 +349,6 @@ public final class OobNodeBuilder {
         return this;
     }
 
-    /// For tests of the negotiation.
-    OobNodeBuilder versions(int oldest, int newest) {
-        draft.oldestVersion = oldest;
-        draft.newestVersion = newest;
-        return this;
-    }
-
     /// For the simulator.
     OobNodeBuilder environment(Environment environment) {
         draft.environment = environment;

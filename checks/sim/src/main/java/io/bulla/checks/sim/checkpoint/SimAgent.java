@@ -6,7 +6,6 @@ import io.bulla.runtime.checkpoint.SimulatedCheckpoints;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
@@ -71,19 +70,8 @@ final class SimAgent implements SimulatedCheckpoints.Threads {
     }
 
     @Override
-    public <T> void store(Callable<T> task, Then<T> then) {
-        stores.add(() -> {
-            T result = null;
-            Throwable failure = null;
-            try {
-                result = task.call();
-            } catch (Throwable thrown) {
-                failure = thrown;
-            }
-            T done = result;
-            Throwable why = failure;
-            run(() -> then.accept(done, why));
-        });
+    public void block(Runnable task) {
+        stores.add(task);
         if (!storing) {
             storing = true;
             host.thread(this::storeAll);

@@ -19,9 +19,9 @@ public interface SimProcess {
     /// Something of a peer's has arrived that is more than noise.
     void heard(int peer);
 
-    /// It has read so many bytes in one call.
-    void read(int bytes);
+    /// It has read so many bytes in one call, which costs nothing unless it says so.
+    default void read(int bytes) {}
 
-    /// It is about to write so many bytes in one call.
-    void wrote(int bytes);
+    /// It is about to write so many bytes in one call, which costs nothing unless it says so.
+    default void wrote(int bytes) {}
 }

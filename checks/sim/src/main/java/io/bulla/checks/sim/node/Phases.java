@@ -17,7 +17,7 @@ import java.util.function.Function;
 /// everybody who lives can talk to everybody; then all is closed, and nothing may be left.
 public final class Phases {
 
-    private static final int LATE_STRANGERS = 4;
+    private static final int LATE_OUTSIDERS = 4;
     private static final long MOST_STEPS = 3_000_000;
 
     private final Simulation simulation;
@@ -75,8 +75,8 @@ public final class Phases {
         // connections that are refused end, and those that never say hello
         stepUntil(() -> false, world.now() + schedule.nanos("hello") + World.SECOND);
         // one that knocked while the machine was off may have come in meanwhile, and has its deadline before it
-        for (int i = 0; i < LATE_STRANGERS; i++) {
-            stepUntil(checks::noStranger, world.now() + schedule.nanos("hello") + World.SECOND);
+        for (int i = 0; i < LATE_OUTSIDERS; i++) {
+            stepUntil(checks::noOutsider, world.now() + schedule.nanos("hello") + World.SECOND);
         }
         checks.checkRoom();
         checks.checkChatter();

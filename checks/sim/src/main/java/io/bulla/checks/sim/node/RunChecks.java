@@ -46,7 +46,7 @@ final class RunChecks {
         }
     }
 
-    boolean noStranger() {
+    boolean noOutsider() {
         return simulation.nodes().stream()
                 .allMatch(node -> simulation.net.connections(node.rank(), simulation.size) == 0);
     }
@@ -74,9 +74,9 @@ final class RunChecks {
                     ledger.violation("more than one connection of two nodes", "node=" + node + " peer=" + peer);
                 }
             }
-            // strangers, who say nothing or no hello
+            // outsiders, which say nothing or no hello
             if (simulation.net.connections(node.rank(), simulation.size) > 0) {
-                ledger.violation("a stranger stays connected", "node=" + node);
+                ledger.violation("an outsider stays connected", "node=" + node);
             }
             if (node.node().unclaimedBytes() != 0) {
                 ledger.violation(

@@ -3,11 +3,10 @@ package io.bulla.checks.sim.node;
 
 import io.bulla.checks.sim.net.Net;
 import io.bulla.checks.sim.net.SimChannel;
-import io.bulla.checks.sim.net.SimLoop;
 import io.bulla.checks.sim.net.SimProcess;
 import io.bulla.checks.sim.net.SimServerChannel;
+import io.bulla.checks.sim.net.Turns;
 import io.bulla.checks.sim.schedule.Schedule;
-import io.bulla.checks.sim.world.Coroutines;
 import io.bulla.checks.sim.world.HeapAllocator;
 import io.bulla.checks.sim.world.SimMemory;
 import io.bulla.checks.sim.world.World;
@@ -25,16 +24,12 @@ import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.concurrent.ThreadFactory;
 
 /// One life of a node: an event loop and coroutines that run when the world says, a clock, and memory.
 public final class SimNode implements SimProcess {
 
-    private static final long WAKE_UP = 20_000;
     private static final long HINT_WAITS = World.SECOND / 20;
 
     /// A moment from which its loop's time is counted.
@@ -49,12 +44,9 @@ public final class SimNode implements SimProcess {
     final SimMemory user;
     private final World world;
     private final int rank;
-    private final SimLoop loop;
-    private final ThreadFactory threads;
+    private final Turns turns;
     private final HeapAllocator allocator = new HeapAllocator();
     private final SplittableRandom random;
-    private final SplittableRandom timing;
-    private final Queue<Runnable> held = new ArrayDeque<>();
     // when something of a peer was heard last
     private final Moment[] heard;
     private final long[] hintedAt;
@@ -70,11 +62,9 @@ public final class SimNode implements SimProcess {
     private boolean dead;
     private boolean closing;
     private boolean closed;
-    private long pausedUntil;
     private long skew;
     private long heldUp;
     private int holdUps;
-    private long runAt = Long.MAX_VALUE;
     private boolean goesOn;
 
     SimNode(Simulation simulation, int rank, int life) {
@@ -99,15 +89,14 @@ public final class SimNode implements SimProcess {
         this.life = life;
         this.directory = new SimDirectory(simulation, this, world.stream('a' + 256L * generation, rank, life));
         this.random = world.stream('r' + 256L * generation, rank, life);
-        this.timing = world.stream('t' + 256L * generation, rank, life);
         this.skew = World.SECOND * (1 + rank);
         this.memory = new SimMemory(
                 simulation.slabs,
                 () -> simulation.ledger.violation("memory over its bound", "node=" + this + " " + memory()));
         this.user = new SimMemory(simulation.slabs, () -> {});
         this.local = simulation.memories.isEmpty() ? null : memories().member(this::poke);
-        this.threads = Coroutines.scheduledBy(this::ready);
-        this.loop = new SimLoop(world.thread, this);
+        this.turns = new Turns(
+                world, this, world.stream('t' + 256L * generation, rank, life), this::runLoop, this::otherThread);
         this.hintedAt = new long[simulation.hosts];
         this.connectedAt = new long[simulation.hosts];
         this.heard = new Moment[simulation.hosts];
@@ -184,7 +173,7 @@ public final class SimNode implements SimProcess {
                 .security(SimSecurity.isOn(schedule) ? SimSecurity.security(schedule, rank) : Security.plaintext())
                 .signatures(SimSecurity.of(schedule, rank))
                 .transport(new Transport(executor -> null, SimServerChannel.class, SimChannel.class))
-                .loops(loop)
+                .loops(turns.loop())
                 .allocator(allocator)
                 .routing(new Radix(schedule.number("radix")))
                 .limit(simulation.limit(rank))
@@ -211,10 +200,11 @@ public final class SimNode implements SimProcess {
         }
         program.receive(builder);
         if (late > 0) {
-            SimulatedNode.bind(builder, this::clock, random::nextLong, threads)
+            SimulatedNode.bind(builder, this::clock, random::nextLong, turns.threads())
                     .whenComplete((bound, failure) -> startLater(bound, failure, late));
         } else {
-            SimulatedNode.start(builder, this::clock, random::nextLong, threads).whenComplete(this::started);
+            SimulatedNode.start(builder, this::clock, random::nextLong, turns.threads())
+                    .whenComplete(this::started);
         }
         poke();
     }
@@ -270,13 +260,11 @@ public final class SimNode implements SimProcess {
 
     /// Something of its program's that may wait.
     Thread thread(Runnable what) {
-        Thread thread = threads.newThread(what);
-        thread.start();
-        return thread;
+        return turns.thread(what);
     }
 
     boolean isPaused() {
-        return pausedUntil > world.now();
+        return turns.isPaused();
     }
 
     @Override
@@ -301,92 +289,30 @@ public final class SimNode implements SimProcess {
 
     @Override
     public void poke() {
-        runAt(world.now() + 1 + timing.nextLong(WAKE_UP));
+        turns.poke();
     }
 
-    private void runAt(long time) {
-        long at = Math.max(time, pausedUntil);
-        if (at < runAt) {
-            runAt = at;
-            world.at(at, () -> run(at));
-        }
-    }
-
-    private void run(long at) {
-        if (dead || at != runAt) {
-            return;
-        }
-        runAt = Long.MAX_VALUE;
-        if (world.now() < pausedUntil) {
-            runAt(pausedUntil);
-            return;
-        }
-        world.note(rank);
+    private void runLoop() {
         simulation.running = this;
-        loop.runNow();
+        turns.loop().runNow();
         simulation.running = null;
-        long deadline = loop.nextDeadline();
-        if (deadline >= 0) {
-            runAt(world.now() + Math.max(1, deadline - clock()));
-        }
     }
 
-    /// A coroutine of this node's may go on.
-    private void ready(Runnable continuation) {
-        if (Thread.currentThread() != world.thread && !Thread.currentThread().isVirtual()) {
-            simulation.ledger.violation("made ready by another thread", Thread.currentThread() + " " + this);
-        }
-        inTurn(continuation, 1 + timing.nextLong(WAKE_UP));
-    }
-
-    private void inTurn(Runnable what, long nanos) {
-        world.after(nanos, () -> {
-            if (dead) {
-                return;
-            }
-            if (world.now() < pausedUntil) {
-                held.add(what);
-                return;
-            }
-            world.note(-1 - rank);
-            what.run();
-        });
+    private void otherThread(Thread other) {
+        simulation.ledger.violation("made ready by another thread", other + " " + this);
     }
 
     /// Something that its program does at a time of its own; not while it is held up.
     void later(long nanos, Runnable what) {
-        world.after(
-                nanos,
-                () -> inTurn(
-                        () -> {
-                            what.run();
-                            poke();
-                        },
-                        0));
+        turns.later(nanos, what);
     }
 
     void pause(long nanos) {
-        long until = Math.max(pausedUntil, world.now() + nanos);
-        heldUpFor(until - Math.max(pausedUntil, world.now()));
-        pausedUntil = until;
-        world.at(until, this::afterPause);
+        heldUpFor(turns.pause(nanos));
     }
 
     void wake() {
-        if (pausedUntil > world.now()) {
-            heldUp -= pausedUntil - world.now();
-            pausedUntil = world.now();
-            afterPause();
-        }
-    }
-
-    private void afterPause() {
-        if (world.now() >= pausedUntil) {
-            while (!held.isEmpty()) {
-                inTurn(held.poll(), 1 + timing.nextLong(WAKE_UP));
-            }
-            poke();
-        }
+        heldUp -= turns.wake();
     }
 
     void jump(long nanos) {
@@ -412,16 +338,6 @@ public final class SimNode implements SimProcess {
     @Override
     public void heard(int peer) {
         heard[peer] = moment();
-    }
-
-    @Override
-    public void read(int bytes) {
-        // costs nothing: what is looked for here is order, not time
-    }
-
-    @Override
-    public void wrote(int bytes) {
-        // costs nothing, too
     }
 
     /// Loop time since something of the peer was heard, at most.

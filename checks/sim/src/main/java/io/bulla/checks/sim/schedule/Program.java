@@ -56,10 +56,6 @@ public enum Program {
         return buffer.iovec().get(INT, 0);
     }
 
-    static int life(SealedBuffer buffer) {
-        return buffer.iovec().get(INT, 4);
-    }
-
     public static int order(SealedBuffer buffer) {
         return buffer.iovec().get(INT, 8);
     }

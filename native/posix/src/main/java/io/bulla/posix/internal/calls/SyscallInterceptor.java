@@ -34,10 +34,6 @@ public final class SyscallInterceptor {
 
     private SyscallInterceptor() {}
 
-    static boolean isOpen() {
-        return OPEN;
-    }
-
     /// @param next asked from now on; `null` for none
     public static void watch(@Nullable Watcher next) {
         if (!OPEN) {

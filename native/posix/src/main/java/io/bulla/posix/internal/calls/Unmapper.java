@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.internal.calls;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.refcount.internal.OwnThread;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,8 +23,7 @@ import org.jspecify.annotations.Nullable;
 /// start, the caller frees in its place. Handing over allocates nothing, so it works while memory runs out.
 ///
 /// Ordering
-/// 1. **What is freed was handed over whole.** The push is a volatile compare-and-set, the take a volatile
-///    get-and-set of the same word.
+/// 1. **What is freed was handed over whole.** It passes through an [IntrusiveStack].
 /// 2. **None is forgotten.** The thread gives its place back first, and looks at the stack again after that; who
 ///    pushes looks for a thread after the push.
 public final class Unmapper {
@@ -55,8 +55,9 @@ public final class Unmapper {
     private final String name;
     private final Consumer<Thread> starting;
     private final long idleNanos;
-    // volatile: ordering 1
-    private final AtomicReference<@Nullable Freeable> pushed = new AtomicReference<>();
+    // ordering 1
+    private final IntrusiveStack<Freeable> pushed =
+            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
     // volatile: a guess of whether helping or waiting is worth it
     private final AtomicInteger waiting = new AtomicInteger();
     // volatile: ordering 2; who changes it from null starts the thread
@@ -85,7 +86,7 @@ public final class Unmapper {
     /// and cannot fail.
     public void later(Freeable one) {
         waiting.incrementAndGet();
-        push(one);
+        pushed.put(one);
         if (!runs()) {
             while (help()) {}
         }
@@ -138,15 +139,6 @@ public final class Unmapper {
         return false;
     }
 
-    private void push(Freeable one) {
-        Freeable below;
-        do {
-            below = pushed.get();
-            one.next = below;
-            // volatile: ordering 1
-        } while (!pushed.compareAndSet(below, one));
-    }
-
     /// @return false if nothing waits but what has failed, or it fails now
     private boolean help() {
         Freeable one = take();
@@ -155,14 +147,8 @@ public final class Unmapper {
 
     private synchronized @Nullable Freeable take() {
         if (taken == null) {
-            // volatile: ordering 1
-            Freeable newest = pushed.getAndSet(null);
-            while (newest != null) {
-                Freeable older = newest.next;
-                newest.next = taken;
-                taken = newest;
-                newest = older;
-            }
+            // ordering 1
+            taken = pushed.takeInOrder();
         }
         Freeable one = taken;
         if (one != null) {
@@ -195,7 +181,7 @@ public final class Unmapper {
     }
 
     private synchronized boolean hasWork() {
-        return pushed.get() != null || taken != null || failed != null;
+        return !pushed.isEmpty() || taken != null || failed != null;
     }
 
     /// Those that failed are asked again, after those that wait.
@@ -203,7 +189,7 @@ public final class Unmapper {
         while (failed != null) {
             Freeable one = failed;
             failed = one.next;
-            push(one);
+            pushed.put(one);
         }
     }
 

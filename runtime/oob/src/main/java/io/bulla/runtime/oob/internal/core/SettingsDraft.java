@@ -65,8 +65,6 @@ public final class SettingsDraft {
     public Duration hello = Duration.ofSeconds(5);
     public Duration heartbeat = Duration.ofSeconds(1);
     public Duration peerTimeout = Duration.ofSeconds(5);
-    public int oldestVersion = Frame.VERSION;
-    public int newestVersion = Frame.VERSION;
     public Environment environment = Environment.MACHINE;
 
     /// The settings of a node, whose draft can be changed afterwards.
@@ -107,8 +105,8 @@ public final class SettingsDraft {
                 hello.toNanos(),
                 heartbeat.toNanos(),
                 peerTimeout.toNanos(),
-                oldestVersion,
-                newestVersion,
+                Frame.VERSION,
+                Frame.VERSION,
                 bulk,
                 cut,
                 cutName,

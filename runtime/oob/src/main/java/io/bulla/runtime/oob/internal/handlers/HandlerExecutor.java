@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.handlers;
 
-import io.bulla.runtime.oob.internal.core.MpscQueue;
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,18 +37,8 @@ public final class HandlerExecutor {
         }
     }
 
-    private final MpscQueue<Item> items = new MpscQueue<>() {
-        @Override
-        @Nullable
-        public Item next(Item item) {
-            return item.next;
-        }
-
-        @Override
-        public void link(Item item, @Nullable Item next) {
-            item.next = next;
-        }
-    };
+    private final IntrusiveStack<Item> items =
+            new IntrusiveStack<>(item -> item.next, (item, next) -> item.next = next);
     private final String name;
     private final int rank;
     // taken and not run yet: the handlers' thread's, and the loop's while that waits for it; at last the ending one's
@@ -172,7 +162,7 @@ public final class HandlerExecutor {
         if (rest != null && !runRest()) {
             return;
         }
-        rest = items.takeAll();
+        rest = items.takeInOrder();
         runRest();
     }
 
@@ -217,7 +207,7 @@ public final class HandlerExecutor {
             waiting.add(item);
             last = item;
         }
-        Item newer = items.takeAll();
+        Item newer = items.takeInOrder();
         if (last == null) {
             rest = newer;
         } else {
@@ -234,7 +224,7 @@ public final class HandlerExecutor {
         if (before != null) {
             finish(before, true);
         }
-        for (Item item = items.takeAll(); item != null; item = item.next) {
+        for (Item item = items.takeInOrder(); item != null; item = item.next) {
             finish(item, true);
         }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.node;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.core.LoopContext;
-import io.bulla.runtime.oob.internal.core.MpscQueue;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.util.ArrayDeque;
@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
-import org.jspecify.annotations.Nullable;
 
 /// Where sends come in from all threads: the loop takes them, queues each at its peer, and pumps the peers that got
 /// one.
@@ -24,18 +23,8 @@ public final class Intake implements OwnBroadcast.Start {
     private final Broadcasts broadcasts;
     private final Runnable drain = this::drain;
     private final List<PendingSend.Owner> dirty = new ArrayList<>();
-    private final MpscQueue<PendingSend> queue = new MpscQueue<>() {
-        @Override
-        @Nullable
-        public PendingSend next(PendingSend send) {
-            return send.next;
-        }
-
-        @Override
-        public void link(PendingSend send, @Nullable PendingSend next) {
-            send.next = next;
-        }
-    };
+    private final IntrusiveStack<PendingSend> queue =
+            new IntrusiveStack<>(send -> send.next, (send, next) -> send.next = next);
     // of this node's own, until the cut is over, or until this listens
     private final Queue<OwnBroadcast> waiting = new ArrayDeque<>();
     private boolean waits;
@@ -59,7 +48,7 @@ public final class Intake implements OwnBroadcast.Start {
 
     /// Fails what came too late. Any thread.
     void failLate() {
-        for (PendingSend send = queue.takeAll(); send != null; ) {
+        for (PendingSend send = queue.takeInOrder(); send != null; ) {
             PendingSend next = send.next;
             send.next = null;
             try {
@@ -100,7 +89,7 @@ public final class Intake implements OwnBroadcast.Start {
             failLate();
             return;
         }
-        for (PendingSend send = queue.takeAll(); send != null; ) {
+        for (PendingSend send = queue.takeInOrder(); send != null; ) {
             PendingSend next = send.next;
             send.next = null;
             take(send);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.xcast;
+package io.bulla.cli.security;
 
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.security.PeerIdentity;
@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 
 /// Options that say how nodes of several processes authenticate each other. There is no default: plaintext has to be
 /// asked for by name.
-final class SecurityOptions {
+public final class SecurityOptions {
 
     @Option(
             names = "--certs",
@@ -39,14 +39,18 @@ final class SecurityOptions {
             description = "No protection at all, on a network that is closed by other means.")
     boolean beyondLoopback;
 
-    boolean isGiven() {
+    public boolean isGiven() {
         return given() > 0;
+    }
+
+    public boolean isByCertificates() {
+        return certs != null;
     }
 
     /// The protection of one node.
     ///
     /// @throws IOException that names the file, if one is not as it should be
-    Security of(CommandSpec command, int rank) throws IOException {
+    public Security of(CommandSpec command, int rank) throws IOException {
         if (given() != 1) {
             throw Usage.error(
                     command,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.xcast;
+package io.bulla.cli.security;
 
 import io.bulla.runtime.oob.internal.certificates.CertificateAuthority;
 import io.bulla.runtime.oob.internal.certificates.CertificateAuthority.Issued;
@@ -22,7 +22,7 @@ public record TrialCertificates(Path folder) implements AutoCloseable {
     /// Makes them in a folder that goes with this object.
     ///
     /// @param nodes besides the root
-    static TrialCertificates temporary(int nodes) throws IOException {
+    public static TrialCertificates temporary(int nodes) throws IOException {
         Instant now = Instant.now();
         TrialCertificates files = new TrialCertificates(Files.createTempDirectory("bulla-certs"));
         try {
@@ -45,7 +45,7 @@ public record TrialCertificates(Path folder) implements AutoCloseable {
     }
 
     /// Reads those of one rank.
-    Security of(int rank) throws IOException {
+    public Security of(int rank) throws IOException {
         return TlsCertificates.ofFiles(folder.resolve("ca.pem"), certificate(rank), key(rank));
     }
 

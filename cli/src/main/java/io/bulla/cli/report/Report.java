@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.xcast;
+package io.bulla.cli.report;
 
 import java.io.PrintWriter;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.Locale;
 /// @param seconds from the first send to the last acknowledgement
 /// @param levels of the tree, from the root's children on
 /// @param host what it cost beyond one process, or `null`
-record Report(
+public record Report(
         int nodes,
         int radix,
         long bytes,
@@ -36,7 +36,7 @@ record Report(
     /// @param socketBytes that all have given to sockets
     /// @param memory by which all have grown, as the kernel counts it, while each had the message; negative if they
     ///     gave more back
-    record Host(long socketBytes, long memory) {}
+    public record Host(long socketBytes, long memory) {}
 
     /// One level of the tree.
     ///
@@ -44,14 +44,14 @@ record Report(
     /// @param nodes on the level
     /// @param firstMillis when its first node had verified
     /// @param lastMillis when its last node had verified
-    record Level(int depth, int nodes, double firstMillis, double lastMillis) {}
+    public record Level(int depth, int nodes, double firstMillis, double lastMillis) {}
 
     /// What no design here can avoid: each node holds what the kernel delivered to it.
-    long floor() {
+    public long floor() {
         return nodes * bytes;
     }
 
-    void print(PrintWriter out) {
+    public void print(PrintWriter out) {
         out.printf("%5s %6s %14s %12s %12s%n", "level", "nodes", "bytes received", "first ms", "last ms");
         for (Level level : levels) {
             out.printf(

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.oob.internal.core;
+package io.bulla.buffer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class MpscQueueTest {
+/// The stack as a queue: of several threads' items, which one thread takes in their order.
+class IntrusiveStackInOrderTest {
 
     private static final int THREADS = 3;
     private static final int EACH = 200_000;
@@ -29,24 +31,24 @@ class MpscQueueTest {
         }
     }
 
-    private final MpscQueue<Entry> queue = new MpscQueue<>() {
-        @Override
-        public Entry next(Entry entry) {
-            return entry.next;
-        }
-
-        @Override
-        public void link(Entry entry, Entry next) {
-            entry.next = next;
-        }
-    };
+    private final IntrusiveStack<Entry> queue =
+            new IntrusiveStack<>(entry -> entry.next, (entry, next) -> entry.next = next);
 
     @Test
-    void onlyTheFirstOfAnEmptyQueueWakesTheTaker() {
+    void onlyTheFirstOfAnEmptyOneWakesTheTaker() {
         assertTrue(queue.put(new Entry(0, 0)));
         assertFalse(queue.put(new Entry(0, 1)));
-        queue.takeAll();
+        queue.takeInOrder();
         assertTrue(queue.put(new Entry(0, 2)));
+    }
+
+    @Test
+    void itIsEmptyUntilAnItemIsPutAndOnceAllAreTaken() {
+        assertTrue(queue.isEmpty());
+        queue.put(new Entry(0, 0));
+        assertFalse(queue.isEmpty());
+        queue.takeInOrder();
+        assertTrue(queue.isEmpty());
     }
 
     @Test
@@ -55,11 +57,11 @@ class MpscQueueTest {
             queue.put(new Entry(0, i));
         }
         var numbers = new ArrayList<Integer>();
-        for (Entry one = queue.takeAll(); one != null; one = one.next) {
+        for (Entry one = queue.takeInOrder(); one != null; one = one.next) {
             numbers.add(one.number);
         }
         assertEquals(List.of(0, 1, 2), numbers);
-        assertNull(queue.takeAll());
+        assertNull(queue.takeInOrder());
     }
 
     @Test
@@ -77,7 +79,7 @@ class MpscQueueTest {
         boolean more = true;
         while (more) {
             more = running.get() > 0;
-            for (Entry one = queue.takeAll(); one != null; one = one.next) {
+            for (Entry one = queue.takeInOrder(); one != null; one = one.next) {
                 assertEquals(expected[one.thread]++, one.number);
             }
         }

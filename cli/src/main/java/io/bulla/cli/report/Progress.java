@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.xcast;
+package io.bulla.cli.report;
 
 import io.bulla.cli.shell.Terminal;
 import java.io.PrintWriter;
 import java.util.function.IntSupplier;
 
 /// A bar that fills as nodes verify; nothing where there is no terminal.
-interface Progress {
+public interface Progress {
 
     void verified(int nodes);
 
