@@ -33,7 +33,8 @@ final class Allowances {
     }
 
     /// What the documents promise: of each peer a window of either lane, a broadcast of each depth, and a message
-    /// that is longer than the window; and messages without a receiver.
+    /// that is longer than the window; messages without a receiver; and the signature of each broadcast of its own
+    /// that waits.
     long memory() {
         long longest = 2 * schedule.config("fragment") + Program.LEAST;
         long small = 0;
@@ -43,11 +44,16 @@ final class Allowances {
             small += one && line.value("bytes") < schedule.config("coalesce") ? 1 : 0;
         }
         longest = Math.max(longest, hasIntruder() ? Intruders.LONGEST : 0);
-        longest += SimSecurity.overhead(schedule);
+        long signature = SimSecurity.overhead(schedule);
+        longest += signature;
+        long signatures = signature
+                * schedule.lines().stream()
+                        .filter(line -> line.what().equals("cast"))
+                        .count();
         long lane = Math.max(schedule.config("window"), longest) + depths() * longest;
         // a short message keeps the batch that it came in
         long batches = small * Math.min(BATCH, schedule.config("window"));
-        return (size - 1) * 2L * lane + schedule.config("unclaimed") + batches;
+        return (size - 1) * 2L * lane + schedule.config("unclaimed") + batches + signatures;
     }
 
     /// Of the deepest tree.
