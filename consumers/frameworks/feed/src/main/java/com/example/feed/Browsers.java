@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package com.example.feed;
 
+import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +50,7 @@ public final class Browsers {
         private final AtomicInteger wrong;
         private final CountDownLatch over;
         private final StringBuilder text = new StringBuilder();
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private int next;
         private boolean gone;
 
@@ -63,12 +67,32 @@ public final class Browsers {
         public CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean last) {
             text.append(part);
             if (last) {
-                if (!text.toString().equals(Texts.text(next, size))) {
-                    fail("not message " + next + ": length=" + text.length());
-                }
+                onMessage(text.toString());
                 text.setLength(0);
-                next++;
             }
+            return goOn(socket);
+        }
+
+        @Override
+        public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
+            byte[] some = new byte[part.remaining()];
+            part.get(some);
+            bytes.writeBytes(some);
+            if (last) {
+                onMessage(bytes.toString(StandardCharsets.UTF_8));
+                bytes.reset();
+            }
+            return goOn(socket);
+        }
+
+        private void onMessage(String message) {
+            if (!message.equals(Texts.text(next, size))) {
+                fail("not message " + next + ": length=" + message.length());
+            }
+            next++;
+        }
+
+        private CompletionStage<?> goOn(WebSocket socket) {
             // while the server sends
             if (leaves > 0 && next >= messages / 4 && !gone) {
                 gone = true;

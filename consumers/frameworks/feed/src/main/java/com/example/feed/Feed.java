@@ -204,7 +204,11 @@ public final class Feed {
     private void sendToSessions(Message message) throws InterruptedException {
         Map<Session, CompletionStage<?>> sent = new LinkedHashMap<>();
         for (Session each : sessions) {
-            sent.put(each, each.send(message));
+            try {
+                sent.put(each, each.send(message));
+            } catch (RuntimeException clientHasLeft) {
+                sessions.remove(each);
+            }
         }
         sent.forEach((session, done) -> {
             try {

@@ -10,8 +10,9 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Next to the sockets: whether what goes out is the memory of the message itself, or a copy for this client. */
@@ -21,7 +22,8 @@ final class WireProbe extends ChannelOutboundHandlerAdapter {
     // longer than a header, a close frame and a ping
     private static final int SHORTEST = 40;
 
-    private final Set<Long> places = ConcurrentHashMap.newKeySet();
+    // each region's address, and the one behind it
+    private final NavigableMap<Long, Long> regions = new ConcurrentSkipListMap<>();
     private final LongAdder shared = new LongAdder();
     private final LongAdder copied = new LongAdder();
 
@@ -29,7 +31,8 @@ final class WireProbe extends ChannelOutboundHandlerAdapter {
     void expect(SealedBuffer message) {
         IoVec bytes = message.iovec();
         for (int i = 0; i < bytes.regionCount(); i++) {
-            places.add(bytes.region(i).address());
+            MemorySegment region = bytes.region(i);
+            regions.merge(region.address(), region.address() + region.byteSize(), Math::max);
         }
     }
 
@@ -46,7 +49,9 @@ final class WireProbe extends ChannelOutboundHandlerAdapter {
             return false;
         }
         for (ByteBuffer each : bytes.nioBuffers()) {
-            if (!places.contains(MemorySegment.ofBuffer(each).address())) {
+            MemorySegment segment = MemorySegment.ofBuffer(each);
+            Map.Entry<Long, Long> region = regions.floorEntry(segment.address());
+            if (region == null || segment.address() + segment.byteSize() > region.getValue()) {
                 return false;
             }
         }
