@@ -206,17 +206,24 @@ public final class Feed {
         for (Session each : sessions) {
             try {
                 sent.put(each, each.send(message));
-            } catch (RuntimeException clientHasLeft) {
-                sessions.remove(each);
+            } catch (RuntimeException failure) {
+                left(each, failure);
             }
         }
         sent.forEach((session, done) -> {
             try {
                 done.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            } catch (Exception clientHasLeft) {
-                sessions.remove(session);
+            } catch (Exception failure) {
+                left(session, failure);
             }
         });
+    }
+
+    private void left(Session session, Exception failure) {
+        sessions.remove(session);
+        if (sessions.size() < trial.browsers() - trial.leavers()) {
+            throw new IllegalStateException("more clients left than wanted", failure);
+        }
     }
 
     /** Whether no more than these are open, in the end. */

@@ -18,7 +18,7 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.websocket.WebsocketInbound;
 import reactor.netty.http.websocket.WebsocketOutbound;
 
-/** A feed of Reactor Netty's server, on which Spring WebFlux runs, too. */
+/** A feed of Reactor Netty's server. */
 public final class ReactorNettyFeed {
 
     private ReactorNettyFeed() {}
