@@ -142,7 +142,8 @@ public final class Feed {
         boolean right = browsers.waitFor() == 0;
         running.stop().run();
         if (trial.figures()) {
-            System.out.println("  per message and client: " + after.since(before, (long) (all.size() - half) * trial.browsers()));
+            long sends = (long) (all.size() - half) * trial.browsers();
+            System.out.println("  per message and client: " + after.since(before, sends));
         }
         return right && awaitHandles(0) && (how() != How.PREPARED || isShared());
     }
@@ -175,7 +176,6 @@ public final class Feed {
         }
     }
 
-    /** All that is published here has gone out, or its client has, when this returns. */
     private void publish(List<Message> some) throws InterruptedException {
         for (Message each : some) {
             try (SealedBuffer utf8 = each.utf8()) {
