@@ -193,6 +193,8 @@ class SlabsTest {
         one.join();
         other.join();
         assertEquals(List.of(), failures);
+        PoolFigures figures = memory.figures();
+        assertEquals(40, figures.taken() + figures.missed(), "of what is at hand, each time");
         memory.trim();
         assertEquals(0, memory.figures().liveBytes(), "no slot is lost");
     }
