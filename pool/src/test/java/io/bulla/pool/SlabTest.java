@@ -215,6 +215,18 @@ class SlabTest {
     }
 
     @Test
+    void wholeSlabThatADeviceKnowsNoMoreMakesRoom() {
+        Region region = memory.allocate(3 * SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        slab.hold(device);
+        region.release();
+        slab.letGo(device);
+        memory.allocate(2 * SLAB).release();
+        assertEquals(0, device.asked);
+    }
+
+    @Test
     void idleWholeSlabIsAskedForByItself() throws InterruptedException {
         try (SlabSource restless =
                 SlabSource.builder().idle(Duration.ofMillis(20)).build()) {
