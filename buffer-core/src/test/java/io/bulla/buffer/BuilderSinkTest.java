@@ -87,4 +87,15 @@ class BuilderSinkTest {
             assertEquals(1, builder.byteSize());
         }
     }
+
+    @Test
+    void closedStreamTakesNoByte() throws IOException {
+        try (BufferBuilder builder = BufferBuilder.create(SOURCE)) {
+            OutputStream stream = builder.asOutputStream();
+            stream.close();
+            assertThrows(ClosedChannelException.class, () -> stream.write(1));
+            assertThrows(ClosedChannelException.class, () -> stream.write(new byte[] {1, 2}, 0, 2));
+            assertEquals(0, builder.byteSize());
+        }
+    }
 }

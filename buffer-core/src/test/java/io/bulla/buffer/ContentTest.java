@@ -59,6 +59,15 @@ class ContentTest {
         }
     }
 
+    @Test
+    void firstByteMayBeTheOneThatDiffers() {
+        try (SealedBuffer one = Past.cut(2, new byte[] {1, 2, 3});
+                SealedBuffer other = Past.cut(2, new byte[] {0, 2, 3})) {
+            assertFalse(one.contentEquals(other));
+            assertEquals(0, one.mismatch(other));
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void runsAreFoundAcrossRegions(Past past) {
@@ -167,6 +176,7 @@ class ContentTest {
                                         IllegalArgumentException.class,
                                         () -> BufferReader.of(huge).getBytes(1L << 31))
                                 .getMessage());
+                assertEquals(2147483639, SealedBuffer.arraySize(2147483639), "as many as one holds");
             }
         }
     }

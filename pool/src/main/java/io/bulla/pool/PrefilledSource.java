@@ -7,7 +7,6 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.refcount.LeaseTrace;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /// Hands out one region that is filled already, to a builder that only seals it.
@@ -24,14 +23,10 @@ final class PrefilledSource implements MemorySource {
     }
 
     static SealedBuffer seal(SlabSource source, Region region, long used) {
-        byte first = used == 0 ? 0 : region.segment().get(ValueLayout.JAVA_BYTE, 0);
         PrefilledSource prefilled = new PrefilledSource(source, region);
         try (BufferBuilder builder = BufferBuilder.ofCapacity(prefilled, Math.max(1, used))) {
-            if (used > 0) {
-                // takes the region, and leaves its bytes as they are
-                builder.putByte(first);
-                ACCESS.advance(builder, used - 1);
-            }
+            // it has the region already, and leaves its bytes as they are
+            ACCESS.advance(builder, used);
             return builder.seal();
         } finally {
             prefilled.giveBackIfUnused();

@@ -30,12 +30,16 @@ final class SlotCaches extends Slab.Owner {
         for (int i = 0; i < depots.length; i++) {
             depots[i] = new Depot();
         }
-        this.stripes = new Magazine
-                [Math.clamp(Integer.highestOneBit(2 * Runtime.getRuntime().availableProcessors() - 1), 2, 16)];
+        this.stripes = new Magazine[stripes(Runtime.getRuntime().availableProcessors())];
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Magazine(null, magazineBytes);
         }
         this.slabs = new Slabs(this, supplier, budget, depots, stripes, idleNanos);
+    }
+
+    /// As many as there are processors, or up to twice as many: a power of two, from 2 to 16.
+    static int stripes(int processors) {
+        return Math.clamp(Integer.highestOneBit(2 * processors - 1), 2, 16);
     }
 
     Slabs slabs() {

@@ -17,6 +17,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.LeaseLedger;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Objects;
@@ -108,6 +109,18 @@ class SlabTest {
         }
     }
 
+    @Test
+    void regionBesideForeignMemoryLeadsToItsSlab() {
+        try (BufferBuilder builder = BufferBuilder.create(memory);
+                SealedBuffer pooled = builder.putLong(7).seal();
+                SealedBuffer foreign = SealedBuffer.adopt(MemorySegment.ofArray(new byte[8]), () -> {});
+                SealedBuffer both = SealedBuffer.concat(foreign, pooled)) {
+            assertNull(Slab.of(both.iovec(), 0));
+            assertSame(Slab.of(pooled.iovec(), 0), Slab.of(both.iovec(), 1));
+            assertNotNull(Slab.of(both.iovec(), 1));
+        }
+    }
+
     /// The clock of the machine may begin below zero.
     @Test
     void slabIsAloneSinceATimeOrAnyTime() {
@@ -130,6 +143,19 @@ class SlabTest {
             assertEquals(-5, slab.aloneSince, "since the first look");
             slab.letGo(device);
             assertFalse(slab.isAloneSince(Long.MAX_VALUE), "it is over");
+        }
+    }
+
+    @Test
+    void slabDrainsWhenMoreThanHalfOfItIsInQuarantine() {
+        try (Home home = new Home()) {
+            Slab slab = home.slab(512);
+            slab.hold(2);
+            slab.quarantine(256);
+            assertFalse(slab.drains());
+            slab.quarantine(1);
+            assertTrue(slab.drains());
+            slab.leave();
         }
     }
 
@@ -186,6 +212,18 @@ class SlabTest {
         assertEquals(1, device.asked);
         assertEquals(2 * SLAB, budget.used());
         other.release();
+    }
+
+    @Test
+    void wholeSlabThatADeviceKnowsNoMoreMakesRoom() {
+        Region region = memory.allocate(3 * SLAB);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        Device device = new Device(slab, false);
+        slab.hold(device);
+        region.release();
+        slab.letGo(device);
+        memory.allocate(2 * SLAB).release();
+        assertEquals(0, device.asked);
     }
 
     @Test
@@ -368,5 +406,17 @@ class SlabTest {
         Region small = memory.allocate(300);
         assertThrows(IllegalArgumentException.class, () -> memory.sealFilled(small, small.byteSize() + 1));
         small.release();
+    }
+
+    @Test
+    void handleOnAFilledRegionIsTraced() throws InterruptedException {
+        LeaseLedger ledger = LeaseLedger.full();
+        try (SlabSource traced = SlabSource.builder().trace(ledger).build()) {
+            try (SealedBuffer buffer = traced.sealFilled(traced.allocate(300), 3)) {
+                assertEquals(1, ledger.open().size(), buffer::toString);
+            }
+            assertEquals(0, ledger.open().size());
+            traced.close(Duration.ofSeconds(30));
+        }
     }
 }

@@ -90,6 +90,34 @@ class SlabsTest {
         assertEquals(0, memory.bookedBytes());
     }
 
+    /// As when the budget forbids another slab.
+    @Test
+    void deviceIsAskedWhenTheSupplierHasNoMore() throws InterruptedException {
+        AtomicInteger left = new AtomicInteger(1);
+        SlabSupplier scarce = bytes -> {
+            if (left.getAndDecrement() < 1) {
+                throw new OutOfMemoryError("by the test");
+            }
+            return SlabSupplier.arenas().take(bytes);
+        };
+        try (SlabSource source = SlabSource.builder()
+                .budget(budget)
+                .idle(Duration.ofHours(1))
+                .supplier(scarce)
+                .build()) {
+            Region whole = source.allocate(SLAB);
+            Device device = new Device(whole);
+            whole.release();
+            try {
+                source.allocate(100).release();
+            } catch (OutOfMemoryError refused) {
+                // seen below: JUnit ends the run at such an error
+            }
+            assertEquals(1, device.asked.get());
+            source.close(PATIENCE);
+        }
+    }
+
     @Test
     void closedSourceAsksADeviceAtOnce() throws InterruptedException {
         Region region = memory.allocate(100);
@@ -193,6 +221,8 @@ class SlabsTest {
         one.join();
         other.join();
         assertEquals(List.of(), failures);
+        PoolFigures figures = memory.figures();
+        assertEquals(40, figures.taken() + figures.missed(), "of what is at hand, each time");
         memory.trim();
         assertEquals(0, memory.figures().liveBytes(), "no slot is lost");
     }

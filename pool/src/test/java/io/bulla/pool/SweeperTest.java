@@ -162,4 +162,18 @@ class SweeperTest {
             kept.release();
         }
     }
+
+    @Test
+    void wokenThreadTakesItsStepHoweverLongItsPauseIs() throws InterruptedException {
+        BlockingQueue<String> steps = new LinkedBlockingQueue<>();
+        Sweeper sweeper = new Sweeper(
+                () -> {
+                    steps.add("step");
+                    return false;
+                },
+                Long.MAX_VALUE);
+        sweeper.start();
+        sweeper.wake();
+        assertNotNull(steps.poll(PATIENCE, TimeUnit.MILLISECONDS));
+    }
 }

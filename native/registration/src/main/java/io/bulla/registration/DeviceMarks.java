@@ -134,7 +134,6 @@ final class DeviceMarks extends Marked.Owner {
     /// then it counts as marked until the device says otherwise, or ends.
     void enter(Marked fresh, Access access) throws RegistrationRefusedException {
         boolean held = false;
-        boolean whole = false;
         try {
             admit(fresh, access);
             held = fresh.slab().hold(fresh);
@@ -151,16 +150,16 @@ final class DeviceMarks extends Marked.Owner {
                         fresh.peerName()));
             }
             ask(fresh, access);
-            whole = true;
-        } finally {
-            if (!whole && fresh.mayBeMarked()) {
+        } catch (Throwable failure) {
+            if (fresh.mayBeMarked()) {
                 surprised();
                 fresh.abandon();
-            } else if (!whole) {
+            } else {
                 unpin(fresh);
                 remove(fresh, fresh.length());
                 letGo(fresh, held);
             }
+            throw failure;
         }
     }
 
@@ -389,7 +388,7 @@ final class DeviceMarks extends Marked.Owner {
                 }
                 waiting++;
                 try {
-                    lock.wait(left / 1_000_000, (int) (left % 1_000_000));
+                    TimeUnit.NANOSECONDS.timedWait(lock, left);
                 } finally {
                     waiting--;
                 }

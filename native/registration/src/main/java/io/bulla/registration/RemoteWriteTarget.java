@@ -166,7 +166,7 @@ public final class RemoteWriteTarget implements AutoCloseable {
             }
         }
         if (unsafe != null) {
-            giveBackIfOver();
+            // the memory goes back with its fence, which is not there yet
             throw unusable(unsafe, patience);
         }
     }

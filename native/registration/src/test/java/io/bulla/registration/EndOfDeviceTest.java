@@ -348,6 +348,19 @@ class EndOfDeviceTest {
     }
 
     @Test
+    void registrationsAndGrantsAreCountedApart() throws Exception {
+        try (Scene scene = new Scene();
+                SealedBuffer buffer = scene.buffer(1, SLAB);
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {
+            landing.grant(ALICE, 0, 500);
+            landing.grant(BOB, 500, 500);
+            Objects.requireNonNull(scene.registrations.use(buffer, 0)).close();
+            assertEquals(2, scene.registrations.figures().granted());
+            assertEquals(1, scene.registrations.figures().registered());
+        }
+    }
+
+    @Test
     void quarantineIsReportedUntilTheDeviceHasStopped() throws Exception {
         try (Scene scene = new Scene();
                 RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 1000)) {

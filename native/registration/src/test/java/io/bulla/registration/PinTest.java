@@ -112,4 +112,28 @@ class PinTest {
             assertEquals(List.of(), landing.unfenced());
         }
     }
+
+    /// The memory is the program's again all the same.
+    @Test
+    void traceThatFailsAtTheEndIsASurprise() throws Exception {
+        registrations.close();
+        HostileRegistrar other = new HostileRegistrar(100, true, Fence.COMPLETION);
+        registrations = Registrations.of(other, new PinBudget(64 * SLAB), new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                throw new IllegalStateException("ledger is gone");
+            }
+        });
+        try (RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 1000)) {
+            assertInstanceOf(Revocation.Clean.class, landing.grant(ALICE).complete(PATIENCE));
+            assertEquals(1, registrations.figures().surprises());
+            assertEquals(0, registrations.figures().marks());
+            assertEquals(List.of(), landing.unfenced());
+        }
+    }
 }

@@ -108,6 +108,9 @@ class UnsureTest {
             assertEquals(SLAB, scene.memory.bookedBytes());
             assertEquals(SLAB, scene.pins.used());
             assertEquals(1, scene.registrations.figures().marks());
+            assertEquals(1, scene.registrations.figures().quarantined());
+            assertEquals(SLAB, scene.registrations.figures().quarantinedBytes());
+            assertEquals("quarantined", scene.registrations.held().getFirst().phase());
             scene.registrations.close();
             scene.memory.trim();
             assertEquals(0, scene.memory.bookedBytes());

@@ -85,11 +85,15 @@ record Change(Place place, String top, String inClass, String inMethod, Outcome 
             int number = Integer.parseInt(text(each, "lineNumber"));
             String inMethod = text(each, "mutatedMethod");
             String line = lines.get(number - 1).strip();
+            String mutator = text(each, "mutator").replaceFirst(".*\\.", "").replaceFirst("Mutator$", "");
+            if (changesNothing(mutator, line)) {
+                continue;
+            }
             found.add(new Change(
                     new Place(
                             inClass.substring(packageOf.length()),
                             inMethod.replaceFirst("^lambda\\$(.*)\\$\\d+$", "$1"),
-                            text(each, "mutator").replaceFirst(".*\\.", "").replaceFirst("Mutator$", ""),
+                            mutator,
                             line),
                     packageOf + file.replace(".java", ""),
                     inClass,
@@ -98,6 +102,16 @@ record Change(Place place, String top, String inClass, String inMethod, Outcome 
                     text(each, "description") + ": " + file + ":" + number + ": " + line));
         }
         return numbered(found);
+    }
+
+    /// Whether a value is returned in place of the same one: where a lock ends before the return, PIT does not see it.
+    static boolean changesNothing(String mutator, String line) {
+        return switch (mutator) {
+            case "BooleanFalseReturnVals" -> line.equals("return false;");
+            case "BooleanTrueReturnVals" -> line.equals("return true;");
+            case "NullReturnVals" -> line.equals("return null;");
+            default -> false;
+        };
     }
 
     // a line may have several of a kind: then each has its number

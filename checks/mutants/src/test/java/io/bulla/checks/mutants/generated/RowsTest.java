@@ -125,6 +125,17 @@ class RowsTest {
         }
     }
 
+    @Test
+    void sameValueInPlaceOfAValueIsNoChange() {
+        assertTrue(Change.changesNothing("BooleanFalseReturnVals", "return false;"));
+        assertTrue(Change.changesNothing("BooleanTrueReturnVals", "return true;"));
+        assertTrue(Change.changesNothing("NullReturnVals", "return null;"));
+        assertFalse(Change.changesNothing("BooleanTrueReturnVals", "return false;"));
+        assertFalse(Change.changesNothing("BooleanFalseReturnVals", "return true;"));
+        assertFalse(Change.changesNothing("BooleanFalseReturnVals", "return size > 0;"));
+        assertFalse(Change.changesNothing("Math", "return false;"));
+    }
+
     private static Path root() {
         Path here = Path.of("").toAbsolutePath();
         while (here != null && !Files.exists(here.resolve("docs/memory-model.md"))) {
