@@ -104,7 +104,8 @@ record Change(Place place, String top, String inClass, String inMethod, Outcome 
         return numbered(found);
     }
 
-    /// Whether a value is returned in place of the same one: where a lock ends before the return, PIT does not see it.
+    /// Whether a value is returned in place of the same one: where a lock ends before the return, PIT does not see
+    /// it.
     static boolean changesNothing(String mutator, String line) {
         return switch (mutator) {
             case "BooleanFalseReturnVals" -> line.equals("return false;");
