@@ -178,7 +178,9 @@ public final class Goals implements Callable<Integer> {
         }
         if (checkPages) {
             List<Path> stale = scoreboard.stale();
-            System.out.println("pages: stale=" + stale.size() + (stale.isEmpty() ? "" : " " + stale));
+            List<String> overloaded = scoreboard.overloaded();
+            System.out.println("pages: stale=" + stale.size() + (stale.isEmpty() ? "" : " " + stale) + " overloaded="
+                    + overloaded.size() + (overloaded.isEmpty() ? "" : " " + overloaded));
             return stale.isEmpty() ? 0 : 1;
         }
         check();
@@ -191,6 +193,11 @@ public final class Goals implements Callable<Integer> {
         }
         String machine = Machine.line();
         System.out.println(machine);
+        if (publish && Machine.load(machine) > Machine.MOST_LOAD) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "the machine is too busy to publish: load=" + Machine.load(machine) + " most=" + Machine.MOST_LOAD);
+        }
         long start = System.nanoTime();
         List<Case> cases = Stream.of(
                         goals.values().stream().flatMap(List::stream).flatMap(Goal::cases),

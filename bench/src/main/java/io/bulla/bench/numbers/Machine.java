@@ -7,11 +7,27 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /// The machine that measures, as the first line of every run.
 public final class Machine {
 
+    /// Above it other work decides the figures.
+    public static final double MOST_LOAD = 3;
+
+    private static final Pattern LOAD = Pattern.compile("load=([0-9.]+)");
+
     private Machine() {}
+
+    /// What waited for a processor when a run began, of its first line.
+    ///
+    /// @param line of [#line()]
+    /// @return the average of one minute; not a number if the line does not say
+    public static double load(String line) {
+        Matcher found = LOAD.matcher(line);
+        return found.find() ? Double.parseDouble(found.group(1)) : Double.NaN;
+    }
 
     /// Where this runs, and of which commit.
     public static String line() throws IOException {

@@ -4,6 +4,7 @@ package io.bulla.bench.pages;
 import io.bulla.bench.goals.Case;
 import io.bulla.bench.goals.Goal;
 import io.bulla.bench.goals.Results;
+import io.bulla.bench.numbers.Machine;
 import io.bulla.bench.numbers.Units;
 import io.bulla.bench.oob.ScaleRecord;
 import io.bulla.bench.oob.SoakRecord;
@@ -67,6 +68,18 @@ public final class Scoreboard {
             }
         }
         return stale.stream().map(root::relativize).sorted().toList();
+    }
+
+    /// Groups whose run began while the machine had other work, with its load.
+    public List<String> overloaded() throws IOException {
+        List<String> overloaded = new ArrayList<>();
+        results().forEach((group, measured) -> {
+            double load = Machine.load(measured.machine());
+            if (load > Machine.MOST_LOAD) {
+                overloaded.add(group + "=" + load);
+            }
+        });
+        return overloaded;
     }
 
     private Path scale() {
