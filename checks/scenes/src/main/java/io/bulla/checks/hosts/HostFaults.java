@@ -59,6 +59,7 @@ final class HostFaults {
         add("halves", this::halves);
         add("killed", (host, other) -> kill(host, false));
         add("killed-and-moved", (host, other) -> kill(host, true));
+        add("left", this::left);
         add(
                 "stopped-shortly",
                 (host, other) -> shortly(host, Cuts.ALL, check.node(host)::stop, check.node(host)::goOn));
@@ -71,7 +72,13 @@ final class HostFaults {
             add(
                     "loss-of-20",
                     (host, other) -> harmless(host, () -> network.lose(host, 20), () -> network.noFilter(host)));
-            add("reset", (host, other) -> harmless(host, () -> network.reset(host), () -> network.noFilter(host)));
+            add(
+                    "reset-at-times",
+                    (host, other) -> harmless(host, () -> network.reset(host, 50), () -> network.noFilter(host)));
+            add(
+                    "reset-shortly",
+                    (host, other) ->
+                            shortly(host, Cuts.ALL, () -> network.reset(host, 1), () -> network.noFilter(host)));
         } else {
             System.out.println("hosts: skipped: loss and resets: no nft; apt-get install nftables");
         }
@@ -177,6 +184,26 @@ final class HostFaults {
         TimeUnit.NANOSECONDS.sleep(random.nextLong(TIMEOUT / 2));
         if (moves) {
             check.network.move(host);
+        }
+        check.begin(host).awaitReady();
+        check.announce(host);
+    }
+
+    /// One that says goodbye is believed, without a wait.
+    private void left(int host, int other) throws IOException, InterruptedException {
+        talksAgain(host, other);
+        talksAgain(other, host);
+        HostProcess judge = check.node(other);
+        long since = System.nanoTime();
+        HostProcess leaving = check.node(host);
+        leaving.leave();
+        HostLedger ledger = check.ledger;
+        if (!leaving.awaitEnd()) {
+            ledger.wrong("a node does not end: node=" + leaving);
+        }
+        if (!ledger.await(PATIENCE, () -> ledger.isJudged(judge, host, since))
+                || !ledger.isSaid(judge, host, since, "it has closed")) {
+            ledger.wrong("a goodbye is not believed: judge=" + judge + " peer=" + leaving);
         }
         check.begin(host).awaitReady();
         check.announce(host);

@@ -159,6 +159,12 @@ final class HostLedger implements HostProcess.Listener {
                 || why.contains("given this node up") && hasJudged(peer, judge.rank())
                 || isFirstOfItsEnd(judge, peer);
         verdicts.add(new Verdict(judge, peer, at, why, just));
+        boolean isTrue =
+                !why.contains("it was restarted") || lives.get(peer).stream().anyMatch(Life::isOver);
+        isTrue &= !why.contains("it has closed") || lives.get(peer).stream().anyMatch(Life::hasLeft);
+        if (!isTrue) {
+            wrong.add("words that are not true: judge=" + judge + " peer=" + peer + " " + why);
+        }
         if (!just) {
             falseVerdicts.add("a node that could be reached is judged: judge=" + judge + " peer=" + peer
                     + " cut-millis=" + cut / 1_000_000 + " " + why);
@@ -180,6 +186,15 @@ final class HostLedger implements HostProcess.Listener {
     /// Whether a node has judged a peer after a moment.
     synchronized boolean isJudged(Life judge, int peer, long since) {
         return verdicts.stream().anyMatch(each -> each.judge() == judge && each.peer() == peer && each.at() >= since);
+    }
+
+    /// Whether the words of a verdict after a moment say so.
+    synchronized boolean isSaid(Life judge, int peer, long since, String words) {
+        return verdicts.stream()
+                .anyMatch(each -> each.judge() == judge
+                        && each.peer() == peer
+                        && each.at() >= since
+                        && each.why().contains(words));
     }
 
     /// When it was judged first after a moment.

@@ -2,6 +2,7 @@
 package io.bulla.checks.hosts;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.file.Path;
@@ -34,9 +35,11 @@ final class HostProcess implements Life {
     private volatile long killedAt = Long.MAX_VALUE;
     private volatile boolean left;
 
+    /// @param before stands before the class path, for nodes with a fault; or an empty text
     /// @param within how a program is started on its host
     /// @param arguments of [HostAgent]
-    HostProcess(int rank, int life, List<String> within, List<String> arguments, Listener listener) throws IOException {
+    HostProcess(int rank, int life, String before, List<String> within, List<String> arguments, Listener listener)
+            throws IOException {
         this.rank = rank;
         this.life = life;
         List<String> command = new ArrayList<>(within);
@@ -49,7 +52,7 @@ final class HostProcess implements Life {
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-cp",
-                System.getProperty("java.class.path"),
+                (before.isEmpty() ? "" : before + File.pathSeparator) + System.getProperty("java.class.path"),
                 HostAgent.class.getName()));
         command.addAll(arguments);
         process = new ProcessBuilder(command)
@@ -117,6 +120,11 @@ final class HostProcess implements Life {
     @Override
     public boolean isOver() {
         return ended || left;
+    }
+
+    @Override
+    public boolean hasLeft() {
+        return left;
     }
 
     @Override

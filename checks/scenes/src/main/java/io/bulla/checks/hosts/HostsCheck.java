@@ -26,6 +26,7 @@ public final class HostsCheck implements AutoCloseable {
     final SplittableRandom random;
     final int hosts;
     private final String secret;
+    private final String before;
     // by rank; the youngest life
     private final HostProcess[] nodes;
     private final Map<String, Integer> faults = new TreeMap<>();
@@ -34,7 +35,8 @@ public final class HostsCheck implements AutoCloseable {
     // volatile: the threads beside the faults end by it
     private volatile boolean over;
 
-    private HostsCheck(int hosts, long seed, String secret) throws IOException {
+    private HostsCheck(int hosts, long seed, String secret, String before) throws IOException {
+        this.before = before;
         this.hosts = hosts;
         this.random = new SplittableRandom(seed);
         this.secret = secret;
@@ -48,12 +50,16 @@ public final class HostsCheck implements AutoCloseable {
         long seconds = 60;
         long seed = System.currentTimeMillis();
         String secret = "";
+        String before = "";
+        boolean first = false;
         for (int i = 0; i < arguments.length; i++) {
             switch (arguments[i]) {
                 case "--hosts" -> hosts = Integer.parseInt(arguments[++i]);
                 case "--seconds" -> seconds = Long.parseLong(arguments[++i]);
                 case "--seed" -> seed = Long.parseLong(arguments[++i]);
                 case "--tls" -> secret = "a secret of thirty-two characters";
+                case "--before" -> before = arguments[++i];
+                case "--first" -> first = true;
                 default -> {
                     System.err.println(
                             "hosts: unknown option: " + arguments[i] + " (--hosts, --seconds, --seed, --tls)");
@@ -63,13 +69,14 @@ public final class HostsCheck implements AutoCloseable {
         }
         System.out.println("hosts: seed=" + seed + " hosts=" + hosts + " tls=" + !secret.isEmpty());
         boolean sound;
-        try (HostsCheck check = new HostsCheck(hosts, seed, secret)) {
-            sound = check.run(seconds);
+        try (HostsCheck check = new HostsCheck(hosts, seed, secret, before)) {
+            sound = check.run(seconds, first);
         }
         System.exit(sound ? 0 : 1);
     }
 
-    private boolean run(long seconds) throws Exception {
+    /// @param first whether to end with the first rule that is broken
+    private boolean run(long seconds, boolean first) throws Exception {
         for (int rank = 0; rank < hosts; rank++) {
             begin(rank);
         }
@@ -86,6 +93,10 @@ public final class HostsCheck implements AutoCloseable {
         while (System.nanoTime() < end) {
             String kind = each.next();
             faults.merge(kind, 1, Integer::sum);
+            if (first && !ledger.broken().isEmpty()) {
+                ledger.broken().forEach(line -> System.out.println("hosts: broken: " + line));
+                return false;
+            }
         }
         over = true;
         traffic.join();
@@ -121,7 +132,7 @@ public final class HostsCheck implements AutoCloseable {
         if (!secret.isEmpty()) {
             arguments.add(secret.replace(' ', '-'));
         }
-        HostProcess life = new HostProcess(rank, ++lives, network.within(rank), arguments, ledger);
+        HostProcess life = new HostProcess(rank, ++lives, before, network.within(rank), arguments, ledger);
         ledger.begun(life);
         synchronized (nodes) {
             nodes[rank] = life;

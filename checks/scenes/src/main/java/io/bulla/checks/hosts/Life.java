@@ -9,6 +9,9 @@ interface Life {
     /// Whether it was killed, or told to leave.
     boolean isOver();
 
+    /// Whether it was told to leave.
+    boolean hasLeft();
+
     /// When it was killed, or [Long#MAX_VALUE].
     long killedAt();
 }

@@ -145,9 +145,9 @@ final class Network implements AutoCloseable {
         filter(host, "numgen random mod 100 < " + percent + " drop");
     }
 
-    /// Connections with this host are ended by a reset at the next packet that it sends.
-    void reset(int host) throws IOException {
-        filter(host, "tcp flags & (syn | rst) == 0 reject with tcp reset");
+    /// One in so many packets of this host's connections is answered by a reset; those that begin one get through.
+    void reset(int host, int oneIn) throws IOException {
+        filter(host, "tcp flags & (syn | rst) == 0 numgen random mod " + oneIn + " < 1 reject with tcp reset");
     }
 
     private void filter(int host, String rule) throws IOException {

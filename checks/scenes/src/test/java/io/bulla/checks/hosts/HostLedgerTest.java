@@ -34,6 +34,11 @@ class HostLedgerTest {
         }
 
         @Override
+        public boolean hasLeft() {
+            return over && killedAt == Long.MAX_VALUE;
+        }
+
+        @Override
         public long killedAt() {
             return killedAt;
         }
@@ -200,6 +205,22 @@ class HostLedgerTest {
         said(one, 2_000, "lost 0 peer 0 failed: no connection");
         said(zero, 30_000, "lost 1 peer 1 failed: it had given this node up");
         assertEquals(List.of(), ledger.broken());
+    }
+
+    @Test
+    void aVerdictSaysWhatHappened() {
+        cuts.end(cuts.begin(0, 1, 1_000), 2_000);
+        said(zero, 2_000, "lost 1 peer 1 failed: it was restarted");
+        assertBroken("words that are not true");
+        assertTrue(ledger.isSaid(zero, 1, 2_000, "restarted"));
+    }
+
+    @Test
+    void aGoodbyeIsOfANodeThatLeft() {
+        one.over = true;
+        one.killedAt = 1_000;
+        said(zero, 2_000, "lost 1 peer 1 failed: it has closed");
+        assertBroken("words that are not true");
     }
 
     @Test
