@@ -4,6 +4,7 @@ package io.bulla.cli.xcast;
 import io.bulla.cli.checkpoint.CheckpointFlags;
 import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.cli.security.SecurityOptions;
+import io.bulla.cli.shell.Peers;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
@@ -17,7 +18,6 @@ import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +46,7 @@ public final class NodeCommand implements Callable<Integer> {
     /// In the first line that is printed; the address is behind it.
     static final String LISTENING = "listening=";
 
-    private static final Path STANDARD_INPUT = Path.of("-");
+    private static final String STANDARD_INPUT = "-";
     private static final Duration DRAIN = Duration.ofSeconds(1);
     private static final int DIED = 3;
 
@@ -56,7 +56,8 @@ public final class NodeCommand implements Callable<Integer> {
     @Option(
             names = "--rank",
             paramLabel = "RANK",
-            description = "This node's rank, 1 on; 0 is `bulla xcast`, or a node of a job that takes checkpoints.")
+            description = "This node's rank, 1 on; 0 is `bulla xcast`, or a node of a job that takes checkpoints."
+                    + " With --peers dns: it may be left to the host name: bulla-3 is rank 3.")
     Integer givenRank;
 
     private int rank;
@@ -65,16 +66,21 @@ public final class NodeCommand implements Callable<Integer> {
             names = "--peers",
             paramLabel = "FILE",
             description = "Where all nodes are: a line `rank host:port` for each. -: the lines come on standard input,"
-                    + " up to an empty one, and the input's end ends the node.")
-    Path peersFile;
+                    + " up to an empty one, and the input's end ends the node. dns:PATTERN: their host names and port,"
+                    + " such as dns:bulla-{rank}.bulla:7000.")
+    String givenPeers;
 
-    @Option(names = "--nodes", paramLabel = "COUNT", description = "With --peers -: nodes besides the root.")
+    @Option(
+            names = "--nodes",
+            paramLabel = "COUNT",
+            description = "With --peers - and --peers dns: nodes besides the root.")
     Integer nodes;
 
     @Option(
             names = "--bind",
             paramLabel = "HOST:PORT",
-            description = "Where to listen, if not where the peers file says; port 0 is a free one.")
+            description = "Where to listen, if not where the peers file says, or, with names, at all addresses;"
+                    + " port 0 is a free one.")
     String bind;
 
     @Option(
@@ -109,14 +115,14 @@ public final class NodeCommand implements Callable<Integer> {
             return callInJob();
         }
         tree.lendByDefault();
-        if (givenRank == null || peersFile == null) {
+        if (givenPeers == null || givenRank == null && !Peers.areNames(givenPeers)) {
             throw Usage.error(spec, "a node needs --rank and --peers, or --pmix under a launcher");
         }
-        rank = givenRank;
+        rank = givenRank != null ? givenRank : Peers.rankOf(spec, System.getenv("HOSTNAME"));
         Usage.atLeast(spec, "--rank", checkpoint.areGiven() ? 0 : 1, rank);
         Security protection = security.of(spec, rank);
-        boolean fromInput = peersFile.equals(STANDARD_INPUT);
-        PeersFile known = fromInput ? null : PeersFile.read(peersFile);
+        boolean fromInput = givenPeers.equals(STANDARD_INPUT);
+        Peers known = fromInput ? null : Peers.of(spec, givenPeers, nodes);
         int size = known != null ? known.size() : checkedNodes() + 1;
         if (rank >= size) {
             throw Usage.error(spec, "--rank is not a node: rank=" + rank + " nodes=" + (size - 1));
@@ -131,11 +137,8 @@ public final class NodeCommand implements Callable<Integer> {
             NodeParts parts = tree.parts(meters, tree.send.policy(meters));
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)
-                    .directory(peer -> peers.addressOf(peer))
+                    .directory(known != null ? known.directory() : peer -> peers.addressOf(peer))
                     .onPeerLost((peer, cause) -> say(cause.getMessage()));
-            if (known != null) {
-                peers = known;
-            }
             Recipient recipient =
                     Recipient.start(checkpoints.into(builder), meters, die ? NodeCommand::dies : null, this::saw);
             run(recipient, checkpoints, meters, protection);
@@ -148,7 +151,7 @@ public final class NodeCommand implements Callable<Integer> {
     }
 
     private int callInJob() throws Exception {
-        if (givenRank != null || peersFile != null || nodes != null || bind != null) {
+        if (givenRank != null || givenPeers != null || nodes != null || bind != null) {
             throw Usage.error(
                     spec, "the launcher says where nodes are: not with --pmix: --rank, --peers, --nodes, --bind");
         }
@@ -178,7 +181,7 @@ public final class NodeCommand implements Callable<Integer> {
             say(LISTENING + node.address().getAddress().getHostAddress() + ":"
                     + node.address().getPort() + " security=" + protection.name());
             checkpoints.begin(node);
-            if (peersFile.equals(STANDARD_INPUT)) {
+            if (givenPeers.equals(STANDARD_INPUT)) {
                 followInput(node.rank());
             } else {
                 new CountDownLatch(1).await();
@@ -233,14 +236,14 @@ public final class NodeCommand implements Callable<Integer> {
         return nodes;
     }
 
-    private InetSocketAddress address(PeersFile known) throws IOException {
+    private InetSocketAddress address(Peers known) throws IOException {
         if (bind != null) {
             return PeersFile.address(bind);
         }
         if (known == null) {
             throw Usage.error(spec, "--peers - needs --bind HOST:PORT");
         }
-        return known.addressOf(rank);
+        return known.listening(rank);
     }
 
     private void saw(Message message, String trouble) {

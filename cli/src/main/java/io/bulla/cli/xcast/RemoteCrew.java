@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.cli.xcast;
 
+import io.bulla.cli.shell.Peers;
+import io.bulla.runtime.oob.OobNode;
+import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.security.Security;
-import io.bulla.runtime.oob.topology.PeersFile;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /// Nodes that were started with `bulla node`, here or on other machines.
 ///
 /// @param peers where they are, the root too
+/// @param rootBind where the root listens
 /// @param rootSecurity as theirs
-record RemoteCrew(PeersFile peers, Security rootSecurity) implements Crew {
+record RemoteCrew(Peers peers, InetSocketAddress rootBind, Security rootSecurity) implements Crew {
 
     @Override
-    public InetSocketAddress rootBind() {
-        return peers.addressOf(0);
+    public OobNode startRoot(OobNodeBuilder builder) throws IOException {
+        return builder.directory(peers.directory()).bind(rootBind).start();
     }
 
     @Override
@@ -28,7 +32,7 @@ record RemoteCrew(PeersFile peers, Security rootSecurity) implements Crew {
 
     @Override
     public String describe() {
-        return "of the peers file";
+        return peers.describe();
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.bulla.cli.report.Progress;
 import io.bulla.cli.report.Report;
 import io.bulla.cli.security.SecurityOptions;
 import io.bulla.cli.shell.Interruption;
+import io.bulla.cli.shell.Peers;
 import io.bulla.cli.shell.StandardInput;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.topology.PeersFile;
@@ -13,6 +14,7 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,7 +37,7 @@ import picocli.CommandLine.Spec;
         description = {
             "Packs files into one sealed buffer and broadcasts it to many nodes down a tree, over TCP.",
             "Every node hands the bytes that it received on to its children while it unpacks and verifies them.",
-            "The nodes are in this process, or each in one of its own, or those of a peers file, with `bulla node`.",
+            "The nodes are in this process, or each in one of its own, or run already, with `bulla node`.",
             "With --pmix they are the ranks that a launcher started: mpirun -n 4 ./bulla xcast --pmix FILE."
         })
 public final class XcastCommand implements Callable<Integer> {
@@ -99,7 +101,8 @@ public final class XcastCommand implements Callable<Integer> {
         @Option(
                 names = "--nodes",
                 paramLabel = "COUNT",
-                description = "Receiving nodes in this process, besides the root; " + DEFAULT_NODES + " by default.")
+                description = "Receiving nodes in this process, besides the root; " + DEFAULT_NODES
+                        + " by default. With --peers dns: those that run already.")
         Integer inProcess;
 
         @Option(
@@ -111,8 +114,16 @@ public final class XcastCommand implements Callable<Integer> {
         @Option(
                 names = "--peers",
                 paramLabel = "FILE",
-                description = "Nodes that run already: a line `rank host:port` for each; this one is rank 0.")
-        Path peersFile;
+                description = "Nodes that run already: a line `rank host:port` for each; this one is rank 0."
+                        + " dns:PATTERN in place of a file, with --nodes: their host names and port, such as"
+                        + " dns:bulla-{rank}.bulla:7000.")
+        String peers;
+
+        @Option(
+                names = "--bind",
+                paramLabel = "HOST:PORT",
+                description = "With --peers: where to listen, if not where the peers file says, or at all addresses.")
+        String bind;
 
         @Option(
                 names = "--pmix",
@@ -178,7 +189,7 @@ public final class XcastCommand implements Callable<Integer> {
             description = "Files to send, each less than 2 GiB; - is standard input.")
     List<Path> files;
 
-    private PeersFile peers;
+    private Peers peers;
     private PmixJob job;
 
     @Override
@@ -255,7 +266,8 @@ public final class XcastCommand implements Callable<Integer> {
             return new PmixCrew(job, parts.meters(), tree.peerTimeout);
         }
         if (peers != null) {
-            return new RemoteCrew(peers, protection.peers.of(spec, 0));
+            InetSocketAddress bind = where.bind == null ? peers.listening(0) : PeersFile.address(where.bind);
+            return new RemoteCrew(peers, bind, protection.peers.of(spec, 0));
         }
         if (where.processes == null) {
             return new LocalCrew(this, parts, loops);
@@ -266,15 +278,19 @@ public final class XcastCommand implements Callable<Integer> {
     }
 
     private void check() throws IOException {
-        if (Stream.of(where.inProcess != null, where.processes != null, where.peersFile != null, where.pmix)
+        boolean inProcess = where.inProcess != null && (where.peers == null || !Peers.areNames(where.peers));
+        if (Stream.of(inProcess, where.processes != null, where.peers != null, where.pmix)
                         .filter(yes -> yes)
                         .count()
                 > 1) {
             throw Usage.error(spec, "only one can be: --nodes, --processes, --peers or --pmix");
         }
+        if (where.bind != null && where.peers == null) {
+            throw Usage.error(spec, "--bind is with --peers");
+        }
         if (where.pmix) {
             checkStartedElsewhere("--pmix");
-        } else if (where.peersFile != null) {
+        } else if (where.peers != null) {
             checkRemote();
         } else {
             if (protection.peers.isGiven()) {
@@ -285,7 +301,7 @@ public final class XcastCommand implements Callable<Integer> {
             Usage.atLeast(spec, where.processes != null ? "--processes" : "--nodes", 1, nodes());
         }
         tree.check(spec, protection.tls || protection.peers.isByCertificates());
-        if (where.processes != null || where.peersFile != null) {
+        if (where.processes != null || where.peers != null) {
             tree.lendByDefault();
         }
         if (where.processes != null
@@ -315,9 +331,9 @@ public final class XcastCommand implements Callable<Integer> {
     private void checkRemote() throws IOException {
         checkStartedElsewhere("--peers");
         protection.peers.of(spec, 0);
-        peers = PeersFile.read(where.peersFile);
+        peers = Peers.of(spec, where.peers, where.inProcess);
         if (peers.size() < 2) {
-            throw new IOException("no node besides the root in the peers file: file=" + where.peersFile);
+            throw new IOException("no node besides the root in the peers file: file=" + where.peers);
         }
     }
 

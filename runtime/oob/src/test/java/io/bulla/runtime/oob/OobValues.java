@@ -18,6 +18,7 @@ import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.security.SharedSecret;
 import io.bulla.runtime.oob.security.TlsCertificates;
 import io.bulla.runtime.oob.topology.Binomial;
+import io.bulla.runtime.oob.topology.DnsDirectory;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.bulla.runtime.oob.topology.PeersFile;
 import io.bulla.runtime.oob.topology.Radix;
@@ -89,6 +90,7 @@ final class OobValues {
             scene.points().reach("IntFunction.apply");
             return CompletableFuture.completedStage(List.of(ADDRESS));
         });
+        VALUES.put(DnsDirectory.Resolver.class, OobValues::resolver);
         VALUES.put(ByteBufAllocator.class, scene -> ByteBufAllocator.DEFAULT);
         VALUES.put(EventLoopGroup.class, scene -> null);
         VALUES.put(IoHandlerFactory.class, scene -> Transport.NIO.loops());
@@ -249,6 +251,7 @@ final class OobValues {
                 late -> scene -> () -> answer(((PeerDirectory)
                                 late.on(null, VALUES.get(IntFunction.class).apply(scene)))
                         .lookUp(0)));
+        dns(all);
         all.receiver(PeersFile.class, scene -> PeersFile.of(List.of(ADDRESS)));
         all.on(
                 "PeersFile.parse(String, List)",
@@ -256,6 +259,25 @@ final class OobValues {
                         null, "peers", FaultDoubles.list(scene.points(), List.of("0 127.0.0.1:7", "1 127.0.0.1:8"))));
         all.on("PeersFile.of(List)", scene -> FaultCall.on(null, FaultDoubles.list(scene.points(), List.of(ADDRESS))));
         all.arguments("PeersFile.address(String)", "127.0.0.1:7");
+    }
+
+    private static void dns(FaultCatalogue all) {
+        all.receiver(DnsDirectory.Resolver.class, OobValues::resolver);
+        all.receiver(DnsDirectory.class, scene -> DnsDirectory.of("node-{rank}.test:7"));
+        all.arguments("DnsDirectory.of(String)", "node-{rank}.test:7");
+        all.around("DnsDirectory.lookUp(int)", lookUp -> scene -> {
+            DnsDirectory directory = DnsDirectory.of("node-{rank}.test:7")
+                    .resolvedBy(resolver(scene))
+                    .askedOn((Executor) VALUES.get(Executor.class).apply(scene));
+            return () -> answer((CompletionStage<?>) lookUp.on(directory, 0));
+        });
+    }
+
+    private static DnsDirectory.Resolver resolver(FaultScene scene) {
+        return name -> {
+            scene.points().reach("Resolver.resolve");
+            return List.of(InetAddress.getLoopbackAddress());
+        };
     }
 
     private static Object answer(CompletionStage<?> stage) throws Exception {

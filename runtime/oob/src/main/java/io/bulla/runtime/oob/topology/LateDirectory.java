@@ -29,7 +29,7 @@ record LateDirectory(IntFunction<? extends CompletionStage<List<SocketAddress>>>
         return ask.apply(rank);
     }
 
-    private static UnsupportedOperationException answersLater(int rank) {
+    static UnsupportedOperationException answersLater(int rank) {
         return new UnsupportedOperationException("directory answers later: lookUp(" + rank + ") asks it");
     }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 /// |---|---|
 /// | one address of each peer, at once | a lambda: [#addressOf(int)] |
 /// | several addresses, at once | [#addressesOf(int)] |
+/// | host names that differ in the rank | [DnsDirectory#of(String)] |
 /// | answers that come later | [#late(IntFunction)], or [#lookUp(int)] |
 /// | answers for which a thread has to wait | one of the first two, and [#askedOn(Executor)] |
 @FunctionalInterface

@@ -5,7 +5,8 @@
 ///   [Radix][io.bulla.runtime.oob.topology.Radix] (the default),
 ///   [Binomial][io.bulla.runtime.oob.topology.Binomial] or [Star][io.bulla.runtime.oob.topology.Star].
 /// - [PeerDirectory][io.bulla.runtime.oob.topology.PeerDirectory] finds peers; a
-///   [PeersFile][io.bulla.runtime.oob.topology.PeersFile] is one that a person writes.
+///   [PeersFile][io.bulla.runtime.oob.topology.PeersFile] is one that a person writes, a
+///   [DnsDirectory][io.bulla.runtime.oob.topology.DnsDirectory] knows a pattern of host names.
 @NullMarked
 package io.bulla.runtime.oob.topology;
 
