@@ -33,6 +33,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -253,6 +255,8 @@ class DnsDirectoryTest {
     }
 
     @Test
+    // a caller that asks by itself would wait for ever
+    @Timeout(value = 120, threadMode = ThreadMode.SEPARATE_THREAD)
     void resolverThatNeverAnswersIsAskedOnceForEachRank() throws Exception {
         DnsDirectory directory = DnsDirectory.of(PATTERN).resolvedBy(this::blocks);
         CompletionStage<List<SocketAddress>> first = directory.lookUp(0);
