@@ -30,12 +30,10 @@ import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -104,7 +102,7 @@ public final class EventStream extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
 
     // the event loop's
-    private final List<Outlet> outlets = new ArrayList<>(1);
+    private final Outlets outlets = new Outlets();
     private boolean isOver;
 
     private EventStream() {
@@ -283,6 +281,9 @@ public final class EventStream extends ChannelDuplexHandler {
             onLoop(to, () -> add(outlet, subscription));
         } catch (RejectedExecutionException loopIsDown) {
             subscription.leave();
+        } catch (Throwable failure) {
+            subscription.leave();
+            throw failure;
         }
         return subscription;
     }
@@ -290,11 +291,9 @@ public final class EventStream extends ChannelDuplexHandler {
     private void add(Outlet outlet, Subscription subscription) {
         outlet.subscribed(subscription);
         if (isOver) {
-            outlet.leave();
+            subscription.leave();
         } else {
             outlets.add(outlet);
-            // what came between the subscription and this
-            outlet.proceed();
         }
     }
 
@@ -362,7 +361,7 @@ public final class EventStream extends ChannelDuplexHandler {
     public void channelWritabilityChanged(ChannelHandlerContext to) {
         try {
             if (to.channel().isWritable()) {
-                tell(outlets, Outlet::proceed);
+                outlets.proceed();
             }
         } finally {
             to.fireChannelWritabilityChanged();
@@ -404,22 +403,6 @@ public final class EventStream extends ChannelDuplexHandler {
     /// Nothing more is taken.
     private void end() {
         isOver = true;
-        List<Outlet> left = List.copyOf(outlets);
-        outlets.clear();
-        tell(left, Outlet::leave);
-    }
-
-    /// Each of them, whatever another one throws.
-    private static void tell(List<Outlet> outlets, Consumer<Outlet> what) {
-        @Nullable Throwable failure = null;
-        // some may leave meanwhile
-        for (Outlet each : List.copyOf(outlets)) {
-            try {
-                what.accept(each);
-            } catch (Throwable thrown) {
-                failure = Failures.join(failure, thrown);
-            }
-        }
-        Failures.rethrow(failure);
+        outlets.leave();
     }
 }

@@ -53,6 +53,12 @@ final class Outlet implements Subscriber {
         subscription = by;
     }
 
+    /// On the loop.
+    boolean hasEnded() {
+        Subscription mine = subscription;
+        return mine != null && !mine.isOpen();
+    }
+
     @Override
     public boolean isReady() {
         // volatile: a look that comes too early is one message more; the loop looks again when it has written

@@ -6,6 +6,7 @@ import io.bulla.fanout.End;
 import io.bulla.fanout.Subscriber;
 import io.bulla.fanout.Subscription;
 import io.bulla.interop.netty.SealedByteBuf;
+import io.bulla.refcount.internal.Failures;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
@@ -24,9 +25,7 @@ import io.netty.util.AttributeKey;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -88,7 +87,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     // all below are the event loop's
     private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private final List<Outlet> outlets = new ArrayList<>(1);
+    private final Outlets outlets = new Outlets();
     // while this is in a pipeline
     private @Nullable LatestPong pongs;
     private boolean pumping;
@@ -168,6 +167,9 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             onLoop(to, () -> add(outlet, subscription));
         } catch (RejectedExecutionException loopIsDown) {
             subscription.leave();
+        } catch (Throwable failure) {
+            subscription.leave();
+            throw failure;
         }
         return subscription;
     }
@@ -176,10 +178,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         outlet.subscribed(subscription);
         if (over == null) {
             outlets.add(outlet);
-            // what came between the subscription and this
-            outlet.proceed();
         } else {
-            outlet.leave();
+            subscription.leave();
         }
     }
 
@@ -342,12 +342,14 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext to) {
-        pump(to);
-        if (to.channel().isWritable()) {
-            // one may leave meanwhile
-            List.copyOf(outlets).forEach(Outlet::proceed);
+        try {
+            pump(to);
+            if (to.channel().isWritable()) {
+                outlets.proceed();
+            }
+        } finally {
+            to.fireChannelWritabilityChanged();
         }
-        to.fireChannelWritabilityChanged();
     }
 
     @Override
@@ -395,8 +397,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext to) {
-        end(new ClosedChannelException());
-        to.fireChannelInactive();
+        try {
+            end(new ClosedChannelException());
+        } finally {
+            to.fireChannelInactive();
+        }
     }
 
     /// Nothing more is taken, and what waits fails.
@@ -408,23 +413,14 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
                 each.fail(why);
             } catch (Throwable release) {
                 // the others are given back all the same
-                failure = failure == null ? release : failure;
+                failure = Failures.join(failure, release);
             }
         }
-        List<Outlet> left = List.copyOf(outlets);
-        outlets.clear();
-        for (Outlet each : left) {
-            try {
-                each.leave();
-            } catch (Throwable release) {
-                failure = failure == null ? release : failure;
-            }
+        try {
+            outlets.leave();
+        } catch (Throwable release) {
+            failure = Failures.join(failure, release);
         }
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure instanceof RuntimeException exception) {
-            throw exception;
-        }
+        Failures.rethrow(failure);
     }
 }

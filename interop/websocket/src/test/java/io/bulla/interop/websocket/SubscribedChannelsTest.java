@@ -20,6 +20,7 @@ import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.util.ReferenceCountUtil;
+import java.lang.ref.WeakReference;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -194,6 +195,29 @@ class SubscribedChannelsTest {
                     End.Left.class, handler.subscribe(fanout::subscribe).why());
             assertEquals(0, handles.open());
             channel.finishAndReleaseAll();
+        }
+    }
+
+    @Test
+    void aClientThatChangesItsTopicsKeepsNothingOfThoseItLeft() throws Exception {
+        try (Topics<String> topics = Fanout.builder().topics()) {
+            EmbeddedChannel channel = FramesTest.server();
+            PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
+            Subscription stays = handler.subscribe(to -> topics.subscribe(to, List.of("EUR")));
+            List<WeakReference<Subscription>> left = new ArrayList<>();
+            for (int i = 0; i < 1000; i++) {
+                Subscription gone = handler.subscribe(to -> topics.subscribe(to, List.of("USD")));
+                gone.leave();
+                left.add(new WeakReference<>(gone));
+            }
+            for (int i = 0; i < 50 && left.size() > 16; i++) {
+                System.gc();
+                left.removeIf(each -> each.get() == null);
+            }
+            assertTrue(left.size() <= 16, "kept=" + left.size());
+            assertTrue(stays.isOpen());
+            channel.finishAndReleaseAll();
+            assertInstanceOf(End.Left.class, stays.why());
         }
     }
 
