@@ -47,6 +47,8 @@ public enum Piece {
     ROOT("root", "run as root", Piece::root),
     /// IPv6 on the loopback interface.
     IPV6("ipv6", "a kernel with IPv6 on lo", Piece::loopback6),
+    /// More addresses of the loopback interface than one.
+    LOOPBACK_ADDRESSES("loopback-addresses", "Linux, which has all of 127.0.0.0/8"),
     /// The command.
     OPENSSL("openssl", "apt-get install openssl", () -> runs("openssl", "version")),
     /// gRPC for Python.
