@@ -3,6 +3,7 @@ package io.bulla.testkit.heap;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
@@ -57,7 +58,8 @@ public final class HeapCost {
         try {
             measured.get();
         } catch (ExecutionException failure) {
-            throw new AssertionError(failure.getCause().getMessage(), failure.getCause());
+            Throwable cause = Objects.requireNonNull(failure.getCause(), "a task fails for a reason");
+            throw new AssertionError(cause.getMessage(), cause);
         }
     }
 }
