@@ -250,7 +250,7 @@ final class HostLedger implements HostProcess.Listener {
                 if (!message.from.isOver() || left.contains(message.from)) {
                     lost.add("no outcome: " + message);
                 }
-            } else if (message.outcome.startsWith("done") && message.handled.isEmpty() && !wasKilled(message.to)) {
+            } else if (message.outcome.startsWith("done") && message.handled.isEmpty() && hasOneLife(message.to)) {
                 lost.add("acknowledged and not handled: " + message);
             } else if (message.outcome.startsWith("confirmed")) {
                 auditCast(message, last);
@@ -271,15 +271,17 @@ final class HostLedger implements HostProcess.Listener {
         for (Life node : last) {
             boolean wanted = node.rank() != message.from.rank()
                     && !failed.contains(Integer.toString(node.rank()))
-                    && !wasKilled(node.rank());
+                    && hasOneLife(node.rank());
             if (wanted && !message.handled.containsKey(node)) {
                 lost.add("confirmed and not handled: " + message + " by=" + node);
             }
         }
     }
 
-    private boolean wasKilled(int rank) {
-        return lives.get(rank).stream().anyMatch(life -> life.killedAt() != Long.MAX_VALUE);
+    /// What an earlier life of a rank has handled, or lost with its end, says nothing of the last one.
+    private boolean hasOneLife(int rank) {
+        List<Life> all = lives.get(rank);
+        return all.size() == 1 && all.getFirst().killedAt() == Long.MAX_VALUE;
     }
 
     synchronized void wrong(String what) {

@@ -105,6 +105,24 @@ class HostLedgerTest {
     }
 
     @Test
+    void aLaterLifeNeedNotHandleWhatAnEarlierOneDid() {
+        int id = ledger.sent(zero, HostLedger.ALL, 10);
+        said(one, 5, "handled " + id + " 10 ok");
+        said(two, 5, "handled " + id + " 10 ok");
+        said(zero, 6, "confirmed " + id + " []");
+        two.over = true;
+        said(two, 7, "ended 0 0");
+        Node again = new Node(2);
+        ledger.begun(again);
+        for (Node node : List.of(zero, one, again)) {
+            node.over = true;
+            said(node, 9_000, "ended 0 0");
+        }
+        ledger.audit(List.of(zero, one, again));
+        assertEquals(List.of(), ledger.broken());
+    }
+
+    @Test
     void everyMessageHasAnOutcome() {
         ledger.sent(zero, 1, 10);
         assertEquals(1, ledger.open().size());
