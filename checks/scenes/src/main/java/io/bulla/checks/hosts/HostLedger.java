@@ -55,6 +55,7 @@ final class HostLedger implements HostProcess.Listener {
     private final long timeout;
     private final Map<Integer, Sent> sent = new TreeMap<>();
     private final Map<Integer, List<Life>> lives = new HashMap<>();
+    private final Map<Life, Long> begins = new HashMap<>();
     private final Map<List<Life>, Integer> last = new HashMap<>();
     private final List<Verdict> verdicts = new ArrayList<>();
     private final List<String> lost = new ArrayList<>();
@@ -73,6 +74,7 @@ final class HostLedger implements HostProcess.Listener {
 
     synchronized void begun(Life life) {
         lives.computeIfAbsent(life.rank(), rank -> new ArrayList<>()).add(life);
+        begins.put(life, System.nanoTime());
     }
 
     /// @return its number
@@ -250,7 +252,9 @@ final class HostLedger implements HostProcess.Listener {
                 if (!message.from.isOver() || left.contains(message.from)) {
                     lost.add("no outcome: " + message);
                 }
-            } else if (message.outcome.startsWith("done") && message.handled.isEmpty() && hasOneLife(message.to)) {
+            } else if (message.outcome.startsWith("done")
+                    && message.handled.isEmpty()
+                    && wasThere(message.to, message)) {
                 lost.add("acknowledged and not handled: " + message);
             } else if (message.outcome.startsWith("confirmed")) {
                 auditCast(message, last);
@@ -271,17 +275,18 @@ final class HostLedger implements HostProcess.Listener {
         for (Life node : last) {
             boolean wanted = node.rank() != message.from.rank()
                     && !failed.contains(Integer.toString(node.rank()))
-                    && hasOneLife(node.rank());
+                    && wasThere(node.rank(), message);
             if (wanted && !message.handled.containsKey(node)) {
                 lost.add("confirmed and not handled: " + message + " by=" + node);
             }
         }
     }
 
-    /// What an earlier life of a rank has handled, or lost with its end, says nothing of the last one.
-    private boolean hasOneLife(int rank) {
-        List<Life> all = lives.get(rank);
-        return all.size() == 1 && all.getFirst().killedAt() == Long.MAX_VALUE;
+    /// Whether the last life of a rank was there when a message was sent: what an earlier one has handled, or lost
+    /// with its end, says nothing of it.
+    private boolean wasThere(int rank, Sent message) {
+        Life last = lives.get(rank).getLast();
+        return begins.get(last) <= message.at && last.killedAt() == Long.MAX_VALUE;
     }
 
     synchronized void wrong(String what) {

@@ -123,6 +123,21 @@ class HostLedgerTest {
     }
 
     @Test
+    void aLaterLifeHandlesWhatIsSentToIt() {
+        two.over = true;
+        said(two, 7, "ended 0 0");
+        Node again = new Node(2);
+        ledger.begun(again);
+        said(zero, 8, "done " + ledger.sent(zero, 2, 10));
+        for (Node node : List.of(zero, one, again)) {
+            node.over = true;
+            said(node, 9_000, "ended 0 0");
+        }
+        ledger.audit(List.of(zero, one, again));
+        assertBroken("acknowledged and not handled: id=1");
+    }
+
+    @Test
     void everyMessageHasAnOutcome() {
         ledger.sent(zero, 1, 10);
         assertEquals(1, ledger.open().size());
