@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 /// A node in a process of its own. Lines of its input say what it does, lines of its output what happens, each with
 /// the monotonic time, which is one for all processes of a machine.
@@ -35,11 +36,13 @@ import java.util.concurrent.ConcurrentHashMap;
 /// | `cast ID BYTES` | `confirmed ID RANKS`, with those that were not reached |
 /// | `end` | `ended HANDLES BYTES` |
 /// | | `lost RANK WHY` |
+/// | | `held FROM UNTIL`, in nanoseconds: it got no processor |
 public final class HostAgent {
 
     static final int PORT = 7000;
     private static final int MESSAGES = 1;
     private static final int BROADCASTS = 2;
+    private static final long GAP_NANOS = 200_000_000;
     private static final long LIMIT = 512L << 20;
     private static final Duration DRAIN = Duration.ofSeconds(5);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -80,6 +83,7 @@ public final class HostAgent {
                 Duration.ofMillis(Long.parseLong(arguments[4])),
                 arguments.length > 5 ? arguments[5] : "");
         say("ready");
+        Thread.ofPlatform().daemon().start(HostAgent::watch);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             String[] words = line.split(" ");
@@ -99,6 +103,19 @@ public final class HostAgent {
         }
         // the check has ended before its nodes
         Runtime.getRuntime().halt(3);
+    }
+
+    /// Tells of times in which this process got no processor.
+    private static void watch() {
+        long before = System.nanoTime();
+        while (true) {
+            LockSupport.parkNanos(GAP_NANOS / 4);
+            long now = System.nanoTime();
+            if (now - before > GAP_NANOS) {
+                say("held", before, now);
+            }
+            before = now;
+        }
     }
 
     private void send(int id, int to, int bytes) {

@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 /// judged.
 final class HostFaults {
 
-    private static final long TIMEOUT = HostsCheck.TIMEOUT.toNanos();
     private static final long PATIENCE = Duration.ofMinutes(2).toNanos();
     private static final int PROBE = 100;
 
@@ -30,12 +29,14 @@ final class HostFaults {
 
     private final HostsCheck check;
     private final SplittableRandom random;
+    private final long timeout;
     private final List<Named> all = new ArrayList<>();
     private final List<Named> round = new ArrayList<>();
 
     HostFaults(HostsCheck check) {
         this.check = check;
         this.random = check.random.split();
+        this.timeout = check.timeout.toNanos();
         Network network = check.network;
         add(
                 "pulled-shortly",
@@ -88,6 +89,17 @@ final class HostFaults {
         all.add(new Named(name, fault));
     }
 
+    /// Each talks to each other one, before anything fails: code that runs first takes its time.
+    void warmUp() throws InterruptedException {
+        for (int from = 0; from < check.hosts; from++) {
+            for (int to = 0; to < check.hosts; to++) {
+                if (from != to) {
+                    talksAgain(from, to);
+                }
+            }
+        }
+    }
+
     /// Each kind once, in an order by chance, then again.
     ///
     /// @return its name
@@ -105,13 +117,13 @@ final class HostFaults {
     }
 
     private void shortly(int host, int other, Step fault, Step mend) throws IOException, InterruptedException {
-        lasting(host, other, fault, mend, () -> TimeUnit.NANOSECONDS.sleep(random.nextLong(TIMEOUT / 8, TIMEOUT / 2)));
+        lasting(host, other, fault, mend, () -> TimeUnit.NANOSECONDS.sleep(random.nextLong(timeout / 8, timeout / 2)));
     }
 
     /// The two hosts can be reached all the time.
     private void harmless(int host, Step fault, Step mend) throws IOException, InterruptedException {
         fault.run();
-        TimeUnit.NANOSECONDS.sleep(random.nextLong(TIMEOUT / 4, TIMEOUT));
+        TimeUnit.NANOSECONDS.sleep(random.nextLong(timeout / 4, timeout));
         mend.run();
     }
 
@@ -181,7 +193,7 @@ final class HostFaults {
 
     private void kill(int host, boolean moves) throws IOException, InterruptedException {
         check.node(host).kill();
-        TimeUnit.NANOSECONDS.sleep(random.nextLong(TIMEOUT / 2));
+        TimeUnit.NANOSECONDS.sleep(random.nextLong(timeout / 2));
         if (moves) {
             check.network.move(host);
         }

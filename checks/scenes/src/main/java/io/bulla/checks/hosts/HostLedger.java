@@ -48,8 +48,12 @@ final class HostLedger implements HostProcess.Listener {
 
     /// A node's verdict on a peer.
     ///
-    /// @param just whether there is a reason for it
-    private record Verdict(Life judge, int peer, long at, String why, boolean just) {}
+    /// @param hasReason whether a life has ended, or the peer has judged this node; what cuts say is known at the
+    ///     end
+    private record Verdict(Life judge, int peer, long at, String why, boolean hasReason) {}
+
+    /// A rank that a broadcast was told of as failed, without a reason that was known at once.
+    private record Named(Sent message, int rank, long at) {}
 
     private final Cuts cuts;
     private final long timeout;
@@ -58,6 +62,7 @@ final class HostLedger implements HostProcess.Listener {
     private final Map<Life, Long> begins = new HashMap<>();
     private final Map<List<Life>, Integer> last = new HashMap<>();
     private final List<Verdict> verdicts = new ArrayList<>();
+    private final List<Named> named = new ArrayList<>();
     private final List<String> lost = new ArrayList<>();
     private final List<String> doubled = new ArrayList<>();
     private final List<String> falseVerdicts = new ArrayList<>();
@@ -90,6 +95,9 @@ final class HostLedger implements HostProcess.Listener {
             case "handled" -> handled(by, of(words), Integer.parseInt(words[2]), words[3]);
             case "done", "confirmed", "failed" -> completed(by, of(words), words, nanos);
             case "lost" -> judged(by, Integer.parseInt(words[1]), nanos, rest(words, WORDS_OF_VERDICT));
+            // a process that did not run could not be heard
+            case "held" ->
+                cuts.end(cuts.begin(by.rank(), Cuts.ALL, Long.parseLong(words[1])), Long.parseLong(words[2]));
             case "ended" -> {
                 left.add(by);
                 if (!words[1].equals("0") || !words[2].equals("0")) {
@@ -138,38 +146,59 @@ final class HostLedger implements HostProcess.Listener {
         if (words[0].equals("confirmed") && !words[2].equals("[]")) {
             for (String rank : rest(words, 2).replaceAll("[\\[\\] ]", "").split(",")) {
                 int peer = Integer.parseInt(rank);
-                if (!mayFail(message, peer, nanos)) {
-                    falseVerdicts.add("a broadcast names a node that could be reached: " + message + " rank=" + peer
-                            + " by=" + by);
+                if (!isEnded(peer, message.at - (long) (TIMEOUTS * timeout))) {
+                    named.add(new Named(message, peer, nanos));
                 }
             }
         }
     }
 
-    /// Another node has judged it for a reason, or it has ended.
-    private boolean mayFail(Sent message, int peer, long now) {
-        return isEnded(peer, message.at - (long) (TIMEOUTS * timeout))
-                || verdicts.stream().anyMatch(each -> each.peer() == peer && each.at() <= now && each.just())
-                || lives.keySet().stream()
-                        .anyMatch(other -> cuts.nanos(other, peer, message.at - (long) (TIMEOUTS * timeout), now)
-                                >= SURELY * timeout);
-    }
-
     private void judged(Life judge, int peer, long at, String why) {
-        long cut = cuts.nanos(judge.rank(), peer, at - (long) (TIMEOUTS * timeout), at);
-        boolean just = cut >= SURELY * timeout
+        boolean hasReason = cutNanos(judge.rank(), peer, at) >= SURELY * timeout
                 || why.contains("given this node up") && hasJudged(peer, judge.rank())
                 || isFirstOfItsEnd(judge, peer);
-        verdicts.add(new Verdict(judge, peer, at, why, just));
+        verdicts.add(new Verdict(judge, peer, at, why, hasReason));
         boolean isTrue =
                 !why.contains("it was restarted") || lives.get(peer).stream().anyMatch(Life::isOver);
         isTrue &= !why.contains("it has closed") || lives.get(peer).stream().anyMatch(Life::hasLeft);
         if (!isTrue) {
             wrong.add("words that are not true: judge=" + judge + " peer=" + peer + " " + why);
         }
-        if (!just) {
-            falseVerdicts.add("a node that could be reached is judged: judge=" + judge + " peer=" + peer
-                    + " cut-millis=" + cut / 1_000_000 + " " + why);
+    }
+
+    private long cutNanos(int one, int other, long until) {
+        return cuts.nanos(one, other, until - (long) (TIMEOUTS * timeout), until);
+    }
+
+    private boolean isJust(Verdict verdict) {
+        return verdict.hasReason()
+                || cutNanos(verdict.judge().rank(), verdict.peer(), verdict.at()) >= SURELY * timeout;
+    }
+
+    /// What processes say of times in which they did not run comes later than the verdicts of others.
+    private void auditVerdicts() {
+        for (Verdict each : verdicts) {
+            if (!isJust(each)) {
+                falseVerdicts.add("a node that could be reached is judged: judge=" + each.judge() + " peer="
+                        + each.peer() + " cut-millis="
+                        + cutNanos(each.judge().rank(), each.peer(), each.at()) / 1_000_000 + " " + each.why());
+            }
+        }
+        for (Named each : named) {
+            boolean mayFail = verdicts.stream()
+                            .anyMatch(verdict ->
+                                    verdict.peer() == each.rank() && verdict.at() <= each.at() && isJust(verdict))
+                    || lives.keySet().stream()
+                            .anyMatch(other -> cuts.nanos(
+                                            other,
+                                            each.rank(),
+                                            each.message().at - (long) (TIMEOUTS * timeout),
+                                            each.at())
+                                    >= SURELY * timeout);
+            if (!mayFail) {
+                falseVerdicts.add(
+                        "a broadcast names a node that could be reached: " + each.message() + " rank=" + each.rank());
+            }
         }
     }
 
@@ -247,6 +276,7 @@ final class HostLedger implements HostProcess.Listener {
 
     /// At the end, when all have left.
     synchronized void audit(List<Life> last) {
+        auditVerdicts();
         for (Sent message : sent.values()) {
             if (message.outcome == null) {
                 if (!message.from.isOver() || left.contains(message.from)) {

@@ -9,19 +9,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /// Nodes of several hosts send to each other while faults of a seed befall the hosts; a ledger outside of them
 /// counts.
 public final class HostsCheck implements AutoCloseable {
 
-    static final Duration TIMEOUT = Duration.ofSeconds(4);
+    // of so many nodes two processors are enough; more of them answer later
+    private static final int FEW = 4;
     private static final Duration HEARTBEAT = Duration.ofMillis(500);
     private static final long PATIENCE_NANOS = Duration.ofMinutes(3).toNanos();
     private static final long GAP_NANOS = Duration.ofMillis(250).toNanos();
 
     final Cuts cuts = new Cuts();
-    final HostLedger ledger = new HostLedger(cuts, TIMEOUT.toNanos());
+    final HostLedger ledger;
+    final Duration timeout;
     final Network network;
     final SplittableRandom random;
     final int hosts;
@@ -29,6 +32,8 @@ public final class HostsCheck implements AutoCloseable {
     private final String before;
     // by rank; the youngest life
     private final HostProcess[] nodes;
+    // all lives, to be ended
+    private final List<HostProcess> begun = new CopyOnWriteArrayList<>();
     private final Map<String, Integer> faults = new TreeMap<>();
     private final Map<String, Long> slowest = new HashMap<>();
     private int lives;
@@ -38,10 +43,13 @@ public final class HostsCheck implements AutoCloseable {
     private HostsCheck(int hosts, long seed, String secret, String before) throws IOException {
         this.before = before;
         this.hosts = hosts;
+        this.timeout = Duration.ofSeconds(hosts > FEW ? 8 : 4);
+        this.ledger = new HostLedger(cuts, timeout.toNanos());
         this.random = new SplittableRandom(seed);
         this.secret = secret;
         this.nodes = new HostProcess[hosts];
         this.network = new Network(hosts);
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
     }
 
     /// @param arguments as `./check hosts` has them
@@ -86,9 +94,10 @@ public final class HostsCheck implements AutoCloseable {
         for (int rank = 0; rank < hosts; rank++) {
             announce(rank);
         }
+        HostFaults each = new HostFaults(this);
+        each.warmUp();
         Thread watch = Thread.ofPlatform().start(this::watch);
         Thread traffic = Thread.ofPlatform().start(this::send);
-        HostFaults each = new HostFaults(this);
         long end = System.nanoTime() + Duration.ofSeconds(seconds).toNanos();
         while (System.nanoTime() < end) {
             String kind = each.next();
@@ -127,12 +136,13 @@ public final class HostsCheck implements AutoCloseable {
                 Integer.toString(rank),
                 Integer.toString(hosts),
                 network.address(rank),
-                Long.toString(TIMEOUT.toMillis()),
+                Long.toString(timeout.toMillis()),
                 Long.toString(HEARTBEAT.toMillis())));
         if (!secret.isEmpty()) {
             arguments.add(secret.replace(' ', '-'));
         }
         HostProcess life = new HostProcess(rank, ++lives, before, network.within(rank), arguments, ledger);
+        begun.add(life);
         ledger.begun(life);
         synchronized (nodes) {
             nodes[rank] = life;
@@ -208,17 +218,17 @@ public final class HostsCheck implements AutoCloseable {
         }
     }
 
+    /// Also at the end of the process, however it comes: namespaces would stay, and nodes in them.
     @Override
-    public void close() {
-        for (HostProcess node : nodes) {
-            if (node != null) {
-                try {
-                    node.kill();
-                } catch (InterruptedException hurry) {
-                    Thread.currentThread().interrupt();
-                }
+    public synchronized void close() {
+        for (HostProcess node : begun) {
+            try {
+                node.kill();
+            } catch (InterruptedException hurry) {
+                Thread.currentThread().interrupt();
             }
         }
+        begun.clear();
         network.close();
     }
 }

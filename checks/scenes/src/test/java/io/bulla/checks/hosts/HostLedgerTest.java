@@ -67,6 +67,10 @@ class HostLedgerTest {
         ledger.audit(List.of(zero, one, two));
     }
 
+    private void audit() {
+        ledger.audit(List.of());
+    }
+
     private void assertBroken(String what) {
         List<String> broken = ledger.broken();
         assertEquals(1, broken.size(), broken.toString());
@@ -188,6 +192,7 @@ class HostLedgerTest {
     @Test
     void aBroadcastNamesNoNodeThatCouldBeReached() {
         said(zero, 6, "confirmed " + ledger.sent(zero, HostLedger.ALL, 10) + " [2]");
+        audit();
         assertBroken("a broadcast names a node that could be reached: id=1");
     }
 
@@ -196,6 +201,7 @@ class HostLedgerTest {
         int cut = cuts.begin(0, 1, 1_000);
         cuts.end(cut, 1_500);
         said(zero, 2_000, "lost 1 peer 1 failed: no connection");
+        audit();
         assertBroken("a node that could be reached is judged: judge=" + zero);
     }
 
@@ -203,9 +209,18 @@ class HostLedgerTest {
     void aNodeThatCouldNotBeReachedIsJudged() {
         cuts.begin(1, Cuts.ALL, 1_000);
         said(zero, 2_000, "lost 1 peer 1 failed: no connection");
+        audit();
         assertEquals(List.of(), ledger.broken());
         assertTrue(ledger.isJudged(zero, 1, 1_500));
         assertEquals(2_000, ledger.judgedAt(zero, 1, 1_500));
+    }
+
+    @Test
+    void aProcessThatDidNotRunCouldNotBeReached() {
+        said(zero, 2_000, "lost 1 peer 1 failed: no connection");
+        said(one, 2_500, "held 1000 2000");
+        audit();
+        assertEquals(List.of(), ledger.broken());
     }
 
     @Test
@@ -221,14 +236,15 @@ class HostLedgerTest {
     void theEndOfALifeIsAReasonOnce() {
         one.over = true;
         said(zero, 2_000, "lost 1 peer 1 failed: it was restarted");
-        assertEquals(List.of(), ledger.broken());
         said(zero, 3_000, "lost 1 peer 1 failed: it was restarted");
+        audit();
         assertBroken("a node that could be reached is judged");
     }
 
     @Test
     void whatAPeerIsSaidToHaveDoneItHasDone() {
         said(zero, 2_000, "lost 1 peer 1 failed: it had given this node up");
+        audit();
         assertBroken("a node that could be reached is judged");
     }
 
@@ -237,6 +253,7 @@ class HostLedgerTest {
         cuts.end(cuts.begin(0, 1, 1_000), 2_000);
         said(one, 2_000, "lost 0 peer 0 failed: no connection");
         said(zero, 30_000, "lost 1 peer 1 failed: it had given this node up");
+        audit();
         assertEquals(List.of(), ledger.broken());
     }
 
