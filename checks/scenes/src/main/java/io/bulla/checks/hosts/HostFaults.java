@@ -66,7 +66,8 @@ final class HostFaults {
                 (host, other) -> shortly(host, Cuts.ALL, check.node(host)::stop, check.node(host)::goOn));
         add("stopped", this::stopped);
         add("narrow", (host, other) -> harmless(host, () -> network.narrow(host, 600), () -> network.widen(host)));
-        if (Network.hasFirewall()) {
+        String without = network.withoutFirewall();
+        if (without == null) {
             add(
                     "loss-of-5",
                     (host, other) -> harmless(host, () -> network.lose(host, 5), () -> network.noFilter(host)));
@@ -81,7 +82,7 @@ final class HostFaults {
                     (host, other) ->
                             shortly(host, Cuts.ALL, () -> network.reset(host, 1), () -> network.noFilter(host)));
         } else {
-            System.out.println("hosts: skipped: loss and resets: no nft; apt-get install nftables");
+            System.out.println("hosts: skipped: loss and resets: " + without + "; apt-get install nftables");
         }
     }
 
