@@ -270,10 +270,6 @@ final class HostLedger implements HostProcess.Listener {
         return outcome != null && outcome.startsWith("done");
     }
 
-    synchronized boolean isHandled(int id) {
-        return !sent.get(id).handled.isEmpty();
-    }
-
     /// At the end, when all have left.
     synchronized void audit(List<Life> last) {
         auditVerdicts();
