@@ -84,6 +84,20 @@ class MemberTrustTest {
     }
 
     @Test
+    void childThatSpeaksForItselfAloneIsCountedAndThoseBelowItAreAsked() throws Exception {
+        try (SocketChannel child = member(1, 0)) {
+            CompletableFuture<BroadcastResult> result = broadcast(1);
+            ByteBuffer heard = heardBroadcast(child);
+            // as a node that has it, and does not know any more what came of it below
+            child.write(frame(Frame.Kind.CONFIRM, 1, 0, heard.getLong(40), heard.getLong(48), 0, Lane.CONTROL));
+            assertEquals("2 from 0: 1", cluster.next());
+            BroadcastResult counted = result.get(10, TimeUnit.SECONDS);
+            assertEquals(2, counted.reached());
+            assertEquals(List.of(), counted.failed());
+        }
+    }
+
+    @Test
     void frameThatIsAnnouncedTakesItsMemoryOnceWithinTheLimitUntilItsConnectionEnds() throws Exception {
         int limit = 1 << 20;
         MeteredSource metered = new MeteredSource(cluster.source);

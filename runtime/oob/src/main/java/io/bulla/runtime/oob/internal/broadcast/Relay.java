@@ -249,14 +249,13 @@ final class Relay implements ChildSend.Events {
             throw new IOException("confirmed for nodes that there are not: reached=" + reached + " failed="
                     + failed.size() + " below=" + below);
         }
-        if (reached == 0 && below > 1 && failed.equals(List.of(from))) {
-            // it speaks for itself only
-            pass(broadcast, from);
-            return;
-        }
         broadcast.waiting.remove(from);
         settle(sent);
         broadcast.confirmed(reached, failed);
+        if (below > 1 && (failed.isEmpty() ? reached == 1 : reached == 0 && failed.equals(List.of(from)))) {
+            // it speaks for itself only
+            askChildren(broadcast, from);
+        }
         progress.onStep(broadcast);
     }
 
