@@ -31,13 +31,35 @@ final class ArenaCloser {
     private static final long PAUSE_NANOS = 20_000;
     static final long IDLE_NANOS = 500_000_000;
 
+    private static final class Chunks extends IntrusiveStack<Chunk> {
+        @Override
+        protected @Nullable Chunk next(Chunk chunk) {
+            return chunk.next;
+        }
+
+        @Override
+        protected void link(Chunk chunk, @Nullable Chunk next) {
+            chunk.next = next;
+        }
+    }
+
+    private static final class AloneRegions extends IntrusiveStack<AloneRegion> {
+        @Override
+        protected @Nullable AloneRegion next(AloneRegion region) {
+            return region.next;
+        }
+
+        @Override
+        protected void link(AloneRegion region, @Nullable AloneRegion next) {
+            region.next = next;
+        }
+    }
+
     // put once per chunk, by its last holder
-    private final IntrusiveStack<Chunk> closing =
-            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
+    private final Chunks closing = new Chunks();
     // those that could not be closed at once; taken by the thread alone
-    private final IntrusiveStack<Chunk> inUse = new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
-    private final IntrusiveStack<AloneRegion> poisoned =
-            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
+    private final Chunks inUse = new Chunks();
+    private final AloneRegions poisoned = new AloneRegions();
     // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
     // volatile: bytes handed over and not closed, a guess of when to help; what a system call holds is not counted

@@ -31,8 +31,19 @@ class IntrusiveStackInOrderTest {
         }
     }
 
-    private final IntrusiveStack<Entry> queue =
-            new IntrusiveStack<>(entry -> entry.next, (entry, next) -> entry.next = next);
+    private static final class Entries extends IntrusiveStack<Entry> {
+        @Override
+        protected Entry next(Entry entry) {
+            return entry.next;
+        }
+
+        @Override
+        protected void link(Entry entry, Entry next) {
+            entry.next = next;
+        }
+    }
+
+    private final Entries queue = new Entries();
 
     @Test
     void onlyTheFirstOfAnEmptyOneWakesTheTaker() {

@@ -23,17 +23,21 @@ class IntrusiveStackTest {
 
         private final AtomicInteger taken = new AtomicInteger();
         private Entry next;
+    }
 
-        Entry next() {
-            return next;
+    private static final class Entries extends IntrusiveStack<Entry> {
+        @Override
+        protected Entry next(Entry entry) {
+            return entry.next;
         }
 
-        void next(Entry entry) {
-            next = entry;
+        @Override
+        protected void link(Entry entry, Entry next) {
+            entry.next = next;
         }
     }
 
-    private final IntrusiveStack<Entry> stack = new IntrusiveStack<>(Entry::next, Entry::next);
+    private final Entries stack = new Entries();
 
     @Test
     void theLastPutIsTheFirstTakenAndLeavesUnlinked() {
@@ -53,8 +57,8 @@ class IntrusiveStackTest {
         entries.forEach(stack::put);
         Entry newest = stack.takeAll();
         assertSame(entries.get(1), newest);
-        assertSame(entries.get(0), newest.next());
-        assertNull(entries.get(0).next());
+        assertSame(entries.get(0), newest.next);
+        assertNull(entries.get(0).next);
         assertNull(stack.takeAll());
         assertNull(stack.poll());
     }

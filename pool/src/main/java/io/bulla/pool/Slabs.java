@@ -27,6 +27,18 @@ import org.jspecify.annotations.Nullable;
 /// under the lock takes all of them off. So giving back never waits.
 final class Slabs {
 
+    private static final class Emptied extends IntrusiveStack<Slab> {
+        @Override
+        protected @Nullable Slab next(Slab slab) {
+            return slab.next;
+        }
+
+        @Override
+        protected void link(Slab slab, @Nullable Slab next) {
+            slab.next = next;
+        }
+    }
+
     /// Steps of the sweeper in which a magazine is not used before it is emptied: the idle time.
     private static final int QUIET = 4;
 
@@ -41,8 +53,7 @@ final class Slabs {
     private final EmptySlabs empty;
     // under the lock
     private final Set<Slab> open = new HashSet<>();
-    private final IntrusiveStack<Slab> emptied =
-            new IntrusiveStack<>(slab -> slab.next, (slab, below) -> slab.next = below);
+    private final Emptied emptied = new Emptied();
     // volatile: seen soon by threads that give back; written under the lock
     private volatile boolean closed;
 

@@ -29,17 +29,21 @@ public class PutThenPoll {
         private One(int number) {
             this.number = number;
         }
+    }
 
-        private One next() {
-            return next;
+    private static final class Waiting extends IntrusiveStack<One> {
+        @Override
+        protected One next(One item) {
+            return item.next;
         }
 
-        private void next(One item) {
-            next = item;
+        @Override
+        protected void link(One item, One next) {
+            item.next = next;
         }
     }
 
-    private final IntrusiveStack<One> waiting = new IntrusiveStack<>(One::next, One::next);
+    private final Waiting waiting = new Waiting();
     private final One second = new One(2);
     private int seen;
 

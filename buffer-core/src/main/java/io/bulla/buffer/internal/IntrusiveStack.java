@@ -2,8 +2,6 @@
 package io.bulla.buffer.internal;
 
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// A lock-free stack that runs through the items themselves: for items that any number of threads hand to another
@@ -15,33 +13,42 @@ import org.jspecify.annotations.Nullable;
 /// takeInOrder: all, first put first  by any thread; in the order of each thread that put
 /// ```
 ///
+/// Each kind of item has a subclass that is final, and the type of the field that holds it: so the calls of its two
+/// methods are direct ones, whatever other kinds there are.
+///
 /// @param <T> an item, in one such stack at a time
-public final class IntrusiveStack<T> {
+public abstract class IntrusiveStack<T> {
 
     // volatile: what was done with an item before it was put is before what its taker does
     private final AtomicReference<@Nullable T> top = new AtomicReference<>();
-    private final Function<T, @Nullable T> next;
-    private final BiConsumer<T, @Nullable T> link;
 
     /// An empty one.
-    ///
-    /// @param next what an item is linked to
-    /// @param link links an item to another one, or to none
-    public IntrusiveStack(Function<T, @Nullable T> next, BiConsumer<T, @Nullable T> link) {
-        this.next = next;
-        this.link = link;
+    protected IntrusiveStack() {
+        // as it is
     }
+
+    /// What an item is linked to.
+    ///
+    /// @param item of this stack
+    /// @return `null` if it is linked to none
+    protected abstract @Nullable T next(T item);
+
+    /// Links an item to another one.
+    ///
+    /// @param item of this stack, or to be put
+    /// @param next `null` links it to none
+    protected abstract void link(T item, @Nullable T next);
 
     /// Puts an item on top.
     ///
     /// @param item in no stack
     /// @return true if there was none: a taker that sleeps has to be woken
-    public boolean put(T item) {
+    public final boolean put(T item) {
         @Nullable T before;
         do {
             // volatile: a guess that the step below confirms
             before = top.get();
-            link.accept(item, before);
+            link(item, before);
             // volatile: what was done with the item before is seen by its taker
         } while (!top.compareAndSet(before, item));
         return before == null;
@@ -50,7 +57,7 @@ public final class IntrusiveStack<T> {
     /// Looks whether there is an item.
     ///
     /// @return true if there was none at the moment of the look
-    public boolean isEmpty() {
+    public final boolean isEmpty() {
         // volatile: behind a volatile write of the caller, so that a put which misses that write is seen here
         return top.get() == null;
     }
@@ -58,7 +65,7 @@ public final class IntrusiveStack<T> {
     /// Takes the item on top.
     ///
     /// @return `null` if there is none
-    public @Nullable T poll() {
+    public final @Nullable T poll() {
         @Nullable T first;
         do {
             // volatile: a guess that the step below confirms
@@ -68,15 +75,15 @@ public final class IntrusiveStack<T> {
             }
             // volatile: what was done with the item before it was put is seen; if another thread takes it in between,
             // it is on top never again, and the step fails
-        } while (!top.compareAndSet(first, next.apply(first)));
-        link.accept(first, null);
+        } while (!top.compareAndSet(first, next(first)));
+        link(first, null);
         return first;
     }
 
     /// Takes all items.
     ///
     /// @return the one that was put last, linked to those before it; `null` if there is none
-    public @Nullable T takeAll() {
+    public final @Nullable T takeAll() {
         // volatile: as in poll, of all items
         return top.getAndSet(null);
     }
@@ -84,12 +91,12 @@ public final class IntrusiveStack<T> {
     /// Takes all items.
     ///
     /// @return the one that was put first, linked to those after it; `null` if there is none
-    public @Nullable T takeInOrder() {
+    public final @Nullable T takeInOrder() {
         T item = takeAll();
         T first = null;
         while (item != null) {
-            T before = next.apply(item);
-            link.accept(item, first);
+            T before = next(item);
+            link(item, first);
             first = item;
             item = before;
         }

@@ -39,6 +39,18 @@ public final class Unmapper {
         public abstract void free();
     }
 
+    private static final class Pushed extends IntrusiveStack<Freeable> {
+        @Override
+        protected @Nullable Freeable next(Freeable one) {
+            return one.next;
+        }
+
+        @Override
+        protected void link(Freeable one, @Nullable Freeable next) {
+            one.next = next;
+        }
+    }
+
     /// Ends mappings.
     public static final Unmapper MAPPINGS = new Unmapper("bulla-unmapper");
     /// Closes descriptors that came from another process.
@@ -56,8 +68,7 @@ public final class Unmapper {
     private final Consumer<Thread> starting;
     private final long idleNanos;
     // ordering 1
-    private final IntrusiveStack<Freeable> pushed =
-            new IntrusiveStack<>(one -> one.next, (one, below) -> one.next = below);
+    private final Pushed pushed = new Pushed();
     // volatile: a guess of whether helping or waiting is worth it
     private final AtomicInteger waiting = new AtomicInteger();
     // volatile: ordering 2; who changes it from null starts the thread

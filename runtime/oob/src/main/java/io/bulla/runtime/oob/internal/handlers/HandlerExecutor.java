@@ -37,8 +37,19 @@ public final class HandlerExecutor {
         }
     }
 
-    private final IntrusiveStack<Item> items =
-            new IntrusiveStack<>(item -> item.next, (item, next) -> item.next = next);
+    private static final class Items extends IntrusiveStack<Item> {
+        @Override
+        protected @Nullable Item next(Item item) {
+            return item.next;
+        }
+
+        @Override
+        protected void link(Item item, @Nullable Item next) {
+            item.next = next;
+        }
+    }
+
+    private final Items items = new Items();
     private final String name;
     private final int rank;
     // taken and not run yet: the handlers' thread's, and the loop's while that waits for it; at last the ending one's

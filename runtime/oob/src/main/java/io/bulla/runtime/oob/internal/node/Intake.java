@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /// Where sends come in from all threads: the loop takes them, queues each at its peer, and pumps the peers that got
 /// one.
@@ -19,12 +20,23 @@ import java.util.Queue;
 /// One event loop's, but for [#submit], [#fail] and [#failLate].
 public final class Intake implements OwnBroadcast.Start {
 
+    private static final class PendingSends extends IntrusiveStack<PendingSend> {
+        @Override
+        protected @Nullable PendingSend next(PendingSend send) {
+            return send.next;
+        }
+
+        @Override
+        protected void link(PendingSend send, @Nullable PendingSend next) {
+            send.next = next;
+        }
+    }
+
     private final LoopContext context;
     private final Broadcasts broadcasts;
     private final Runnable drain = this::drain;
     private final List<PendingSend.Owner> dirty = new ArrayList<>();
-    private final IntrusiveStack<PendingSend> queue =
-            new IntrusiveStack<>(send -> send.next, (send, next) -> send.next = next);
+    private final PendingSends queue = new PendingSends();
     // of this node's own, until the cut is over, or until this listens
     private final Queue<OwnBroadcast> waiting = new ArrayDeque<>();
     private boolean waits;
