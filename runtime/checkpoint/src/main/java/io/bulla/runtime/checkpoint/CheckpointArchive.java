@@ -4,6 +4,7 @@ package io.bulla.runtime.checkpoint;
 import io.bulla.buffer.MemorySource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SeekableByteChannel;
@@ -19,6 +20,7 @@ import java.util.Optional;
 /// archive.write(epoch, image)  of each rank, perhaps in its own process  ->  an entry each
 /// archive.publish(manifest)    of all entries                            ->  the checkpoint exists
 /// archive.read(manifest, rank, source, limits)                           ->  an image, for OobNodeBuilder.restore
+/// archive.map(manifest, rank, limits)                                    ->  the same, where the file is
 /// ```
 ///
 /// Written are the bytes of the undelivered messages and of the states, at most 64 more for each message, 63 and the
@@ -152,15 +154,13 @@ public final class CheckpointArchive {
     /// @throws io.bulla.buffer.MemoryLimitException if the budget refuses; no handle is left then
     public RankImage read(CheckpointManifest manifest, int rank, MemorySource source, RestoreLimits limits)
             throws IOException {
-        if (rank < 0 || rank >= manifest.nodes()) {
-            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + manifest.nodes());
-        }
-        RankEntry entry = manifest.ranks().get(rank);
+        RankEntry entry = entry(manifest, rank);
+        RankReader.Bodies bodies = new RankReader.InMemory(source);
         RankImage image = null;
         boolean closed = false;
         try {
             try (ReadableByteChannel in = store.rank(manifest.epoch(), rank)) {
-                image = new RankReader(manifest, entry, new RankChannel(in), source, limits).read();
+                image = new RankReader(manifest, entry, new RankChannel(in), bodies, limits).read();
             }
             closed = true;
             return image;
@@ -170,6 +170,43 @@ public final class CheckpointArchive {
                 image.close();
             }
         }
+    }
+
+    /// Reads a rank's file where it is: messages and states are parts of the mapped file, and only their checksums
+    /// are computed. Takes no memory but what the kernel keeps of the file, which no budget counts.
+    ///
+    /// The file must stay as it is for as long as one of the handles is open, and of what was sent from it. Should
+    /// another program cut it short, a read of what is gone is an [InternalError], and a send fails; the JVM's own
+    /// loops over such memory (a checksum, `mismatch`) end the process. So map only where no one else writes.
+    ///
+    /// @param manifest of the checkpoint
+    /// @param rank of the node
+    /// @param limits what the file may announce
+    /// @return the image, whose handles are the caller's to close
+    /// @throws CheckpointException if the file is missing, damaged or over a limit, or the store maps no files; no
+    ///     handle is left then
+    /// @throws IOException if it cannot be mapped; no handle is left then
+    /// @throws IllegalArgumentException if there is no such rank, or only some threads may access what the store
+    ///     has mapped
+    public RankImage map(CheckpointManifest manifest, int rank, RestoreLimits limits) throws IOException {
+        RankEntry entry = entry(manifest, rank);
+        Optional<MemorySegment> memory = store.mapped(manifest.epoch(), rank);
+        if (memory.isEmpty()) {
+            throw new CheckpointException(
+                    "cannot map checkpoint: epoch=" + manifest.epoch() + " file=" + entry.file()
+                            + " reason=store maps no files: store=" + store,
+                    null);
+        }
+        try (MappedFile file = new MappedFile(memory.get())) {
+            return new RankReader(manifest, entry, new RankChannel(file), file, limits).read();
+        }
+    }
+
+    private static RankEntry entry(CheckpointManifest manifest, int rank) {
+        if (rank < 0 || rank >= manifest.nodes()) {
+            throw new IllegalArgumentException("rank is not a node: rank=" + rank + " nodes=" + manifest.nodes());
+        }
+        return manifest.ranks().get(rank);
     }
 
     /// Holds all files of a checkpoint against the digests of its manifest. Takes a little memory, whatever they

@@ -2,10 +2,12 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
+import java.util.Optional;
 
 /// Keeps the files of checkpoints. It knows bytes alone; [CheckpointArchive] knows their content.
 ///
@@ -67,6 +69,17 @@ public interface CheckpointStore {
     /// @return its bytes, to be closed
     /// @throws IOException if there is none, or it cannot be read
     ReadableByteChannel rank(long epoch, int rank) throws IOException;
+
+    /// Memory that shows a rank's file, for a restore that copies nothing ([CheckpointArchive#map]).
+    ///
+    /// @param epoch of the checkpoint
+    /// @param rank of the file
+    /// @return all of the file, readable by any thread until the garbage collector finds no use of it; nothing if
+    ///     this store cannot do that, as is the case if it does not say otherwise
+    /// @throws IOException if there is no such file, or it cannot be mapped
+    default Optional<MemorySegment> mapped(long epoch, int rank) throws IOException {
+        return Optional.empty();
+    }
 
     /// Deletes a checkpoint, or what is left of an attempt: the manifest first, so that half of one is none.
     ///

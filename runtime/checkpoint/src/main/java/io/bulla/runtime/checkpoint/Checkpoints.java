@@ -87,6 +87,34 @@ public final class Checkpoints implements AutoCloseable {
         return Restored.read(archive, archive.manifest(epoch), rank, source, limits);
     }
 
+    /// As [#restoreLatest], without a copy: messages and states are parts of the mapped file, which must stay as it
+    /// is until they are closed and sent. See [CheckpointArchive#map] for what it costs if it does not.
+    ///
+    /// @param store the files, in a local folder
+    /// @param rank of the node
+    /// @param limits what the files may announce
+    /// @return to be closed; nothing if there is no checkpoint
+    /// @throws IOException if it cannot be mapped, or is damaged
+    public static Optional<Restored> mapLatest(CheckpointStore store, int rank, RestoreLimits limits)
+            throws IOException {
+        CheckpointArchive archive = CheckpointArchive.of(store);
+        Optional<CheckpointManifest> latest = archive.latest();
+        return latest.isEmpty() ? Optional.empty() : Optional.of(Restored.map(archive, latest.get(), rank, limits));
+    }
+
+    /// As [#restore], without a copy, as [#mapLatest] does.
+    ///
+    /// @param store the files, in a local folder
+    /// @param epoch number of the checkpoint
+    /// @param rank of the node
+    /// @param limits what the files may announce
+    /// @return to be closed
+    /// @throws IOException if there is none, it cannot be mapped, or is damaged
+    public static Restored map(CheckpointStore store, long epoch, int rank, RestoreLimits limits) throws IOException {
+        CheckpointArchive archive = CheckpointArchive.of(store);
+        return Restored.map(archive, archive.manifest(epoch), rank, limits);
+    }
+
     /// Asks for a checkpoint of all nodes. From any thread, a handler among them; it does not wait.
     ///
     /// @param deadline after which it is aborted, if it is not there

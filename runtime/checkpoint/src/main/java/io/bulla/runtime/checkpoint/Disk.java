@@ -2,6 +2,7 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
@@ -29,6 +30,9 @@ interface Disk {
     Output create(Path file) throws IOException;
 
     ReadableByteChannel open(Path file) throws IOException;
+
+    /// All bytes of a file, to be read.
+    MemorySegment map(Path file) throws IOException;
 
     /// In one step, and in place of nothing.
     ///

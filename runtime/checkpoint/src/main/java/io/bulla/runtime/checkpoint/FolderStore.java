@@ -2,6 +2,7 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.NoSuchFileException;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -142,6 +144,16 @@ public final class FolderStore implements CheckpointStore {
     @Override
     public ReadableByteChannel rank(long epoch, int rank) throws IOException {
         return open(epoch, FileNames.rank(rank));
+    }
+
+    @Override
+    public Optional<MemorySegment> mapped(long epoch, int rank) throws IOException {
+        String name = FileNames.rank(rank);
+        try {
+            return Optional.of(disk.map(folder(epoch).resolve(name)));
+        } catch (IOException failure) {
+            throw CheckpointException.failed("cannot map checkpoint", epoch, name, failure);
+        }
     }
 
     private ReadableByteChannel open(long epoch, String name) throws IOException {

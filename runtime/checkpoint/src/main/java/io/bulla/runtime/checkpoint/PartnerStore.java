@@ -2,10 +2,12 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /// Keeps every file twice, so that the loss of either place loses no checkpoint: on a disk of the node and at a
@@ -97,6 +99,11 @@ public final class PartnerStore implements CheckpointStore {
     @Override
     public ReadableByteChannel rank(long epoch, int rank) throws IOException {
         return either(store -> store.rank(epoch, rank));
+    }
+
+    @Override
+    public Optional<MemorySegment> mapped(long epoch, int rank) throws IOException {
+        return either(store -> store.mapped(epoch, rank));
     }
 
     /// In both places, whatever one of them says.

@@ -30,7 +30,16 @@ final class RankChannel implements ReadableByteChannel {
 
     /// How long the file is, or -1: the store does not say.
     long size() throws IOException {
-        return in instanceof SeekableByteChannel sized ? sized.size() : -1;
+        return switch (in) {
+            case SeekableByteChannel sized -> sized.size();
+            case MappedFile mapped -> mapped.size();
+            default -> -1;
+        };
+    }
+
+    /// Bytes of the file were taken by another way.
+    void passed(long bytes) {
+        position += bytes;
     }
 
     /// @return bytes to read

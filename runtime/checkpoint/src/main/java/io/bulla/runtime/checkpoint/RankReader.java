@@ -19,16 +19,59 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/// Reads a rank's file into memory of a source, and gives it out when all of it was checked.
+/// Reads a rank's file, and gives it out when all of it was checked.
 final class RankReader {
 
+    /// Where the bodies of records are, once they are read.
+    interface Bodies {
+
+        /// The next bytes of the file.
+        ///
+        /// @return the caller's
+        SealedBuffer next(RankChannel in, long bytes) throws IOException;
+
+        /// CRC32C of what was read last.
+        ///
+        /// @param first what stands before the body, and counts
+        int crc(ByteBuffer first, SealedBuffer body) throws IOException;
+    }
+
+    /// In memory of a source.
+    ///
+    /// The source's budget is asked before anything is read. No memory is taken for what the file does not have:
+    /// its size is known to be the manifest's, or as much is read at a time as has come.
+    record InMemory(MemorySource source) implements Bodies {
+
+        private static final long FIRST = 1 << 16;
+
+        @Override
+        public SealedBuffer next(RankChannel in, long bytes) throws IOException {
+            long first = in.size() >= 0 ? bytes : Math.min(bytes, FIRST);
+            try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, first))) {
+                builder.readFully(in, first);
+                while (builder.byteSize() < bytes) {
+                    builder.readFully(in, Math.min(bytes - builder.byteSize(), builder.byteSize()));
+                }
+                return builder.seal();
+            }
+        }
+
+        @Override
+        public int crc(ByteBuffer first, SealedBuffer body) {
+            ByteBuffer[] views = body.iovec().asByteBuffers();
+            ByteBuffer[] all = new ByteBuffer[views.length + 1];
+            all[0] = first;
+            System.arraycopy(views, 0, all, 1, views.length);
+            return Digests.crc(all);
+        }
+    }
+
     private static final int LANES = 3;
-    private static final long FIRST = 1 << 16;
 
     private final CheckpointManifest manifest;
     private final RankEntry entry;
     private final RankChannel in;
-    private final MemorySource source;
+    private final Bodies bodies;
     private final RestoreLimits limits;
     // closed if the file is refused
     private final List<SealedBuffer> handles = new ArrayList<>();
@@ -41,12 +84,11 @@ final class RankReader {
     private long records;
     private long messages;
 
-    RankReader(
-            CheckpointManifest manifest, RankEntry entry, RankChannel in, MemorySource source, RestoreLimits limits) {
+    RankReader(CheckpointManifest manifest, RankEntry entry, RankChannel in, Bodies bodies, RestoreLimits limits) {
         this.manifest = manifest;
         this.entry = entry;
         this.in = in;
-        this.source = source;
+        this.bodies = bodies;
         this.limits = limits;
     }
 
@@ -201,18 +243,9 @@ final class RankReader {
         return message;
     }
 
-    /// The limit is asked, and the source's budget, before anything is read. No memory is taken for what the file
-    /// does not have: its size is known to be the manifest's, or as much is read at a time as has come already.
     private SealedBuffer body(long bytes, long most) throws IOException {
         check(bytes <= most, "too long: length=" + bytes + " most=" + most);
-        long first = in.size() >= 0 ? bytes : Math.min(bytes, FIRST);
-        try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, first))) {
-            builder.readFully(in, first);
-            while (builder.byteSize() < bytes) {
-                builder.readFully(in, Math.min(bytes - builder.byteSize(), builder.byteSize()));
-            }
-            return keep(builder.seal());
-        }
+        return keep(bodies.next(in, bytes));
     }
 
     private SealedBuffer keep(SealedBuffer handle) {
@@ -229,11 +262,7 @@ final class RankReader {
     }
 
     private void checkBody(RecordHeader record, ByteBuffer first, SealedBuffer rest) throws IOException {
-        ByteBuffer[] views = rest.iovec().asByteBuffers();
-        ByteBuffer[] all = new ByteBuffer[views.length + 1];
-        all[0] = first;
-        System.arraycopy(views, 0, all, 1, views.length);
-        check(Digests.crc(all) == record.checksum(), "checksum of a body");
+        check(bodies.crc(first, rest) == record.checksum(), "checksum of a body");
         ByteBuffer padding = in.readFully(RecordHeader.padding(record.body()));
         while (padding.hasRemaining()) {
             check(padding.get() == 0, "bytes behind a body");

@@ -2,6 +2,8 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
@@ -49,6 +51,13 @@ final class RealDisk implements Disk {
     @Override
     public ReadableByteChannel open(Path file) throws IOException {
         return FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    @Override
+    public MemorySegment map(Path file) throws IOException {
+        try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+            return in.map(FileChannel.MapMode.READ_ONLY, 0, in.size(), Arena.ofAuto());
+        }
     }
 
     @Override

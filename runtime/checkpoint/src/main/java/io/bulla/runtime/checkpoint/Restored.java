@@ -31,6 +31,11 @@ public final class Restored implements AutoCloseable {
         return new Restored(manifest, archive.read(manifest, rank, source, limits));
     }
 
+    static Restored map(CheckpointArchive archive, CheckpointManifest manifest, int rank, RestoreLimits limits)
+            throws IOException {
+        return new Restored(manifest, archive.map(manifest, rank, limits));
+    }
+
     /// Number of the checkpoint.
     ///
     /// @return at least 0

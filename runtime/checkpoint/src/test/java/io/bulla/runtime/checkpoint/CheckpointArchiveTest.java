@@ -121,6 +121,11 @@ class CheckpointArchiveTest {
                         CheckpointException.class,
                         () -> archive.read(manifest, rank, source, RestoreLimits.DEFAULT)
                                 .close()));
+        named(
+                name,
+                assertThrows(
+                        CheckpointException.class,
+                        () -> archive.map(manifest, rank, RestoreLimits.DEFAULT).close()));
     }
 
     private static void named(String name, CheckpointException refused) {

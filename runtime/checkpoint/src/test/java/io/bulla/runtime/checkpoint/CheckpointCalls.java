@@ -13,6 +13,7 @@ import io.bulla.testkit.FaultPoints;
 import io.bulla.testkit.FaultScene;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -131,12 +132,12 @@ final class CheckpointCalls {
             file(scene, made);
             return FaultCall.with(made, same -> new Object[] {2L, MANIFEST.toBytes()});
         });
-        for (String reading : List.of("rank(long, int)", "manifest(long)")) {
+        for (String reading : List.of("rank(long, int)", "mapped(long, int)", "manifest(long)")) {
             all.on(type + "." + reading, scene -> {
                 scene.mayVary();
-                return reading.startsWith("rank")
-                        ? FaultCall.on(store.apply(scene), 1L, 0)
-                        : FaultCall.on(store.apply(scene), 1L);
+                return reading.startsWith("manifest")
+                        ? FaultCall.on(store.apply(scene), 1L)
+                        : FaultCall.on(store.apply(scene), 1L, 0);
             });
         }
         all.on(type + ".epochs()", scene -> FaultCall.on(store.apply(scene)));
@@ -174,6 +175,11 @@ final class CheckpointCalls {
             scene.mayVary();
             return FaultCall.on(world.archive(), world.manifest, 0, scene.source(), RestoreLimits.DEFAULT);
         });
+        all.on("CheckpointArchive.map(CheckpointManifest, int, RestoreLimits)", scene -> {
+            World world = new World(scene);
+            scene.mayVary();
+            return FaultCall.on(world.archive(), world.manifest, 0, RestoreLimits.DEFAULT);
+        });
         return all;
     }
 
@@ -194,6 +200,14 @@ final class CheckpointCalls {
         all.on("Checkpoints.restore(CheckpointStore, long, int, MemorySource, RestoreLimits)", scene -> {
             scene.mayVary();
             return FaultCall.on(null, new World(scene).written(), 1L, 0, scene.source(), RestoreLimits.DEFAULT);
+        });
+        all.on("Checkpoints.map(CheckpointStore, long, int, RestoreLimits)", scene -> {
+            scene.mayVary();
+            return FaultCall.on(null, new World(scene).written(), 1L, 0, RestoreLimits.DEFAULT);
+        });
+        all.on("Checkpoints.mapLatest(CheckpointStore, int, RestoreLimits)", scene -> {
+            scene.mayVary();
+            return FaultCall.on(null, new World(scene).written(), 0, RestoreLimits.DEFAULT);
         });
         all.on("Checkpoints.restoreLatest(CheckpointStore, int, MemorySource, RestoreLimits)", scene -> {
             scene.mayVary();
@@ -400,6 +414,12 @@ final class CheckpointCalls {
         public ReadableByteChannel open(Path file) throws IOException {
             points.reachIo("Disk.open");
             return new In(real.open(file));
+        }
+
+        @Override
+        public MemorySegment map(Path file) throws IOException {
+            points.reachIo("Disk.map");
+            return real.map(file);
         }
 
         @Override

@@ -2,9 +2,11 @@
 package io.bulla.runtime.checkpoint;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.util.List;
+import java.util.Optional;
 
 /// A store as another one, but for what a test says.
 class Filter implements CheckpointStore {
@@ -43,6 +45,11 @@ class Filter implements CheckpointStore {
     @Override
     public ReadableByteChannel rank(long epoch, int rank) throws IOException {
         return store.rank(epoch, rank);
+    }
+
+    @Override
+    public Optional<MemorySegment> mapped(long epoch, int rank) throws IOException {
+        return store.mapped(epoch, rank);
     }
 
     @Override

@@ -4,6 +4,7 @@ package io.bulla.runtime.checkpoint;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
@@ -174,6 +175,11 @@ public final class ForgetfulDisk implements Disk {
     @Override
     public ReadableByteChannel open(Path file) throws IOException {
         return Channels.newChannel(new ByteArrayInputStream(data(file).live));
+    }
+
+    @Override
+    public MemorySegment map(Path file) throws IOException {
+        return MemorySegment.ofArray(data(file).live.clone());
     }
 
     @Override

@@ -79,8 +79,10 @@ final class Images {
         archive.verify(manifest);
         for (int rank = 0; rank < NODES; rank++) {
             try (RankImage expected = of(source, rank, (int) manifest.epoch());
-                    RankImage found = archive.read(manifest, rank, source, RestoreLimits.DEFAULT)) {
+                    RankImage found = archive.read(manifest, rank, source, RestoreLimits.DEFAULT);
+                    RankImage mapped = archive.map(manifest, rank, RestoreLimits.DEFAULT)) {
                 assertEquals(text(expected), text(found));
+                assertEquals(text(expected), text(mapped));
             }
         }
     }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -68,8 +69,11 @@ final class Job implements AutoCloseable {
         forgetAll();
         for (int rank = 0; rank < size; rank++) {
             AtomicLong balance = balances.get(rank);
-            try (Restored restored = Checkpoints.restoreLatest(store, rank, source, RestoreLimits.DEFAULT)
-                    .orElseThrow()) {
+            // every other node where the file is
+            Optional<Restored> latest = rank % 2 == 0
+                    ? Checkpoints.restoreLatest(store, rank, source, RestoreLimits.DEFAULT)
+                    : Checkpoints.mapLatest(store, rank, RestoreLimits.DEFAULT);
+            try (Restored restored = latest.orElseThrow()) {
                 restored.load("balance", state -> balance.set(state.iovec().getLong(0)));
                 nodes.add(restored.resume(setup(rank)));
             }

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.FileSystemException;
@@ -191,6 +192,11 @@ class TroubledMediumTest {
         @Override
         public ReadableByteChannel open(Path file) throws IOException {
             return disk.open(file);
+        }
+
+        @Override
+        public MemorySegment map(Path file) throws IOException {
+            return disk.map(file);
         }
 
         @Override
