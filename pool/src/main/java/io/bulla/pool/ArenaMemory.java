@@ -3,6 +3,7 @@ package io.bulla.pool;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Supplier;
 
 /// A slab's memory as an arena of its own.
 ///
@@ -16,18 +17,28 @@ record ArenaMemory(Arena arena, MemorySegment segment) implements SlabSupplier.M
     private static final boolean LINUX = "Linux".equals(System.getProperty("os.name"));
 
     static SlabSupplier.Memory take(long byteSize) {
-        if (LINUX && byteSize + SizeClasses.SLAB <= MAPPED_ALONE) {
-            try {
-                return take(byteSize, MAPPED_ALONE);
-            } catch (OutOfMemoryError noAddresses) {
-                // a limit on addresses, or a system that promises no more than it has: without
-            }
-        }
-        return take(byteSize, SizeClasses.SLAB);
+        return take(byteSize, Arena::ofShared);
     }
 
-    private static SlabSupplier.Memory take(long byteSize, long alignment) {
-        Arena arena = Arena.ofShared();
+    static SlabSupplier.Memory take(long byteSize, Supplier<Arena> arenas) {
+        long alignment = alignment(byteSize);
+        try {
+            return allOf(arenas.get(), byteSize, alignment);
+        } catch (OutOfMemoryError full) {
+            if (alignment == SizeClasses.SLAB) {
+                throw full;
+            }
+            // a limit on addresses, or a system that promises no more than it has: without
+            return allOf(arenas.get(), byteSize, SizeClasses.SLAB);
+        }
+    }
+
+    /// One with which a slab is mapped alone.
+    static long alignment(long byteSize) {
+        return LINUX && byteSize + SizeClasses.SLAB <= MAPPED_ALONE ? MAPPED_ALONE : SizeClasses.SLAB;
+    }
+
+    private static SlabSupplier.Memory allOf(Arena arena, long byteSize, long alignment) {
         try {
             return new ArenaMemory(arena, arena.allocate(byteSize, alignment));
         } catch (Throwable failure) {

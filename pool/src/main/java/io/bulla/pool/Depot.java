@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /// 2. **A step is never fooled.** A chain is a fresh object for each put, and no chain is put again. So a poll
 ///    whose compare-and-set finds the chain that it looked at finds the same chain below it. The collector is the
 ///    stamp: an address is not used again while a thread looks at it.
-final class Depot {
+class Depot {
 
     /// Slots that are linked by [Slot#next].
     static final class Chain {
@@ -43,6 +43,13 @@ final class Depot {
     private final AtomicInteger chains = new AtomicInteger();
     // plain: the fewest chains since the trimmer looked, a guess
     private int low;
+
+    /// A chain that may be put here once.
+    ///
+    /// @throws OutOfMemoryError if there is no heap for it
+    Chain chain() {
+        return new Chain();
+    }
 
     void put(Chain chain) {
         Chain before;

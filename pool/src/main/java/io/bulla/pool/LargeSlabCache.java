@@ -10,13 +10,17 @@ import org.jspecify.annotations.Nullable;
 /// already. Lock-free.
 final class LargeSlabCache {
 
-    private final Depot depot = new Depot();
+    private final Depot depot;
+
+    LargeSlabCache(Depot depot) {
+        this.depot = depot;
+    }
 
     /// Keeps a slot; it goes home if there is no heap for that.
     void keep(Slot slot) {
         try {
             // a fresh one: Depot 2
-            depot.put(new Chain().of(slot, 1));
+            depot.put(depot.chain().of(slot, 1));
         } catch (OutOfMemoryError noChain) {
             slot.slab.leave();
         }

@@ -232,11 +232,8 @@ final class Magazine {
         return stacks[sizeClass].isEmpty();
     }
 
-    /// Takes over linked slots of a class of which there is none.
-    ///
-    /// @throws OutOfMemoryError if there is no heap for the stack; the slots are the caller's still
+    /// Takes over linked slots of a class of which there is none, into a stack that can be given to ([#prepare]).
     void load(int sizeClass, Slot first, int count) {
-        prepare(sizeClass);
         makeRoom(sizeClass, count);
         stacks[sizeClass].load(first, count);
     }

@@ -76,18 +76,20 @@ public final class SlabSource implements MemorySource, AutoCloseable {
 
     private final @Nullable LeaseTrace trace;
     private final MemoryBudget budget;
-    private final @Nullable ArenaSource plain;
+    final @Nullable ArenaSource plain;
     private final SlotCaches slots;
     private final Slabs slabs;
 
     private SlabSource(Builder options) {
         this.trace = options.trace;
         this.budget = options.budget == null ? MemoryBudget.ofProcess() : options.budget;
+        long idleNanos = TimeUnit.NANOSECONDS.convert(options.idle);
         this.slots = new SlotCaches(
                 options.supplier,
                 budget,
                 options.magazineBytes,
-                TimeUnit.NANOSECONDS.convert(options.idle),
+                idleNanos,
+                step -> new Sweeper(step, Sweeper.pause(idleNanos)),
                 new StillHeld("slabs", options.graceNanos, holders(trace), options.warning));
         this.slabs = slots.slabs();
         this.plain = options.reuse

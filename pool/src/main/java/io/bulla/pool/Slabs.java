@@ -11,6 +11,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// All slabs of a source, and what is at home in them: the slow paths, under one lock, which also guards [Carving],
@@ -39,12 +42,12 @@ final class Slabs {
         }
     }
 
-    /// Steps of the sweeper in which a magazine is not used before it is emptied: the idle time.
-    private static final int QUIET = 4;
+    /// Nanoseconds after which a thread that waits for the end wakes the sweeper again.
+    private static final long LONGEST_WAIT = 50_000_000;
 
     private final Slab.Owner owner;
     private final Depot[] depots;
-    private final LargeSlabCache largeSlabs = new LargeSlabCache();
+    private final LargeSlabCache largeSlabs = new LargeSlabCache(new Depot());
     private final long idleNanos;
     private final Sweeper sweeper;
     private final FreeSlots freeSlots = new FreeSlots();
@@ -63,13 +66,14 @@ final class Slabs {
             MemoryBudget budget,
             Depot[] depots,
             Magazine[] stripes,
-            long idleNanos) {
+            long idleNanos,
+            Function<BooleanSupplier, Sweeper> sweepers) {
         this.owner = owner;
         this.depots = depots;
         this.idleNanos = idleNanos;
         this.magazines = new Magazines(stripes, freeSlots);
         this.empty = new EmptySlabs(supplier, budget, this::wakeWaiting);
-        this.sweeper = new Sweeper(this::sweep, Math.clamp(idleNanos / 4, 1_000_000, 250_000_000));
+        this.sweeper = sweepers.apply(this::sweep);
     }
 
     boolean isClosed() {
@@ -97,15 +101,9 @@ final class Slabs {
     }
 
     private Slot freshWhole(long bytes) {
-        Slab slab = newSlab(bytes);
-        try {
-            Slot slot = new Slot(slab, slab.memory.segment(), Slot.WHOLE);
-            slab.carved = bytes;
-            return slot;
-        } catch (Throwable failure) {
-            slab.leave();
-            throw failure;
-        }
+        Slot slot = newSlab(bytes);
+        slot.slab.carved = bytes;
+        return slot;
     }
 
     /// A whole slab that a device knows, for the next one who wants its size.
@@ -134,7 +132,7 @@ final class Slabs {
 
     private void carveAnother(int sizeClass, Chain into) {
         try {
-            carving.goOn(newSlab(SizeClasses.SLAB));
+            carving.goOn(newSlab(SizeClasses.SLAB).slab);
         } catch (MemoryLimitException full) {
             // before the refusal all that other threads kept at hand came home
             if (freeSlots.take(sizeClass, into)) {
@@ -145,15 +143,16 @@ final class Slabs {
         carving.carve(sizeClass, into);
     }
 
-    private Slab newSlab(long bytes) {
+    /// All of a slab, of which nothing is carved yet.
+    private Slot newSlab(long bytes) {
         sweeper.start();
         SlabSupplier.Memory memory = takeMemory(bytes);
         try {
             // the supplier may have called back
             checkOpen(bytes);
-            Slab slab = new Slab(owner, memory);
-            open.add(slab);
-            return slab;
+            Slot all = new Slot(new Slab(owner, memory), memory.segment(), Slot.WHOLE);
+            open.add(all.slab);
+            return all;
         } catch (Throwable failure) {
             empty.endUnused(memory, bytes);
             throw failure;
@@ -248,26 +247,28 @@ final class Slabs {
             collectAll();
             endIdle(System.nanoTime());
         } finally {
-            synchronized (this) {
-                if (empty.booked() == 0) {
-                    empty.endRetired();
-                }
-                if (empty.booked() > 0 || empty.hasRetired()) {
-                    sweeper.start();
-                }
-            }
+            leaveRest();
+        }
+    }
+
+    private synchronized void leaveRest() {
+        if (empty.booked() == 0) {
+            empty.endRetired();
+        }
+        if (empty.booked() != 0 || empty.hasRetired()) {
+            sweeper.start();
         }
     }
 
     synchronized boolean awaitNone(long nanos) throws InterruptedException {
         long deadline = System.nanoTime() + nanos;
-        while (empty.booked() > 0) {
+        while (empty.booked() != 0) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
                 return false;
             }
             sweeper.wake();
-            wait(Math.clamp(left / 1_000_000, 1, 50));
+            TimeUnit.NANOSECONDS.timedWait(this, Math.min(left, LONGEST_WAIT));
         }
         return true;
     }
@@ -325,7 +326,7 @@ final class Slabs {
     }
 
     private void meet(long revoked) {
-        if (revoked > 0) {
+        if (revoked != 0) {
             Magazine.handshake();
             synchronized (this) {
                 magazines.met(revoked);
@@ -388,20 +389,18 @@ final class Slabs {
 
     /// Takes over the slabs that are empty by now.
     private void absorb() {
-        Slab each = emptied.takeAll();
+        Slab each = emptied.poll();
         if (each == null) {
             return;
         }
         long now = System.nanoTime();
-        while (each != null) {
-            Slab next = each.next;
+        for (; each != null; each = emptied.poll()) {
             open.remove(each);
-            if (each.holderCount() > 0) {
+            if (each.isHeldByDevices()) {
                 // cannot be: each of them is one of the count; memory that a device may touch is not used again
                 throw new AssertionError("slab came to its end with devices: " + each);
             }
             empty.put(each, now);
-            each = next;
         }
         freeSlots.forgetGone();
         empty.endQuarantined();
@@ -413,7 +412,7 @@ final class Slabs {
     private boolean sweep() {
         long revoked;
         synchronized (this) {
-            revoked = revoke(QUIET);
+            revoked = revoke(Sweeper.STEPS);
         }
         meet(revoked);
         List<Slab> wanted;
@@ -445,7 +444,7 @@ final class Slabs {
         if (empty.booked() == 0 && closed) {
             empty.endRetired();
         }
-        boolean goesOn = empty.booked() > 0 || closed && empty.hasRetired();
+        boolean goesOn = empty.booked() != 0 || closed && empty.hasRetired();
         if (!goesOn) {
             sweeper.ended();
         }

@@ -7,6 +7,8 @@ import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
 import io.bulla.refcount.internal.StillHeld;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /// Takes and gives back the slots of one [SlabSource]: by the thread's magazine, else by the depot, else by [Slabs].
@@ -17,14 +19,20 @@ final class SlotCaches extends Slab.Owner {
     private static final boolean OWNERS = System.getProperty("java.vm.name", "").matches(".*(OpenJDK|HotSpot).*");
 
     private final Slabs slabs;
-    private final Depot[] depots = new Depot[SizeClasses.COUNT];
+    final Depot[] depots = new Depot[SizeClasses.COUNT];
     private final long magazineBytes;
     // plain: a thread takes only what it has put there itself, which it tells by the owner
     private final @Nullable Magazine[] table = new @Nullable Magazine[TABLE];
-    private final Magazine[] stripes;
+    final Magazine[] stripes;
     private final StillHeld stillHeld;
 
-    SlotCaches(SlabSupplier supplier, MemoryBudget budget, long magazineBytes, long idleNanos, StillHeld stillHeld) {
+    SlotCaches(
+            SlabSupplier supplier,
+            MemoryBudget budget,
+            long magazineBytes,
+            long idleNanos,
+            Function<BooleanSupplier, Sweeper> sweepers,
+            StillHeld stillHeld) {
         this.stillHeld = stillHeld;
         this.magazineBytes = magazineBytes;
         for (int i = 0; i < depots.length; i++) {
@@ -34,7 +42,7 @@ final class SlotCaches extends Slab.Owner {
         for (int i = 0; i < stripes.length; i++) {
             stripes[i] = new Magazine(null, magazineBytes);
         }
-        this.slabs = new Slabs(this, supplier, budget, depots, stripes, idleNanos);
+        this.slabs = new Slabs(this, supplier, budget, depots, stripes, idleNanos, sweepers);
     }
 
     /// As many as there are processors, or up to twice as many: a power of two, from 2 to 16.
@@ -106,6 +114,7 @@ final class SlotCaches extends Slab.Owner {
         if (mine != null) {
             try {
                 if (mine.isEmpty(sizeClass)) {
+                    mine.prepare(sizeClass);
                     mine.load(sizeClass, first, count);
                     return;
                 }
@@ -122,7 +131,7 @@ final class SlotCaches extends Slab.Owner {
     private void deposit(int sizeClass, Slot first, int count) {
         try {
             if (!slabs.isClosed()) {
-                depots[sizeClass].put(new Chain().of(first, count));
+                depots[sizeClass].put(depots[sizeClass].chain().of(first, count));
                 return;
             }
         } catch (OutOfMemoryError e) {
@@ -169,7 +178,7 @@ final class SlotCaches extends Slab.Owner {
         int sizeClass = slot.sizeClass;
         try {
             while (!mine.hasRoom(sizeClass)) {
-                depots[sizeClass].put(mine.spill(sizeClass, new Chain()));
+                depots[sizeClass].put(mine.spill(sizeClass, depots[sizeClass].chain()));
             }
             mine.give(slot);
         } catch (OutOfMemoryError noChain) {

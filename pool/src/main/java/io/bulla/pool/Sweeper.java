@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
 
 /// The thread that gives memory back, while a source has any. It belongs to no caller ([OwnThread]). It ignores
 /// interrupts, and goes on after whatever a step throws.
-final class Sweeper {
+class Sweeper {
+
+    /// Steps in the idle time: a magazine that is not used in so many is emptied.
+    static final int STEPS = 4;
 
     private static final String NAME = "bulla-pool-sweeper";
 
@@ -21,6 +24,11 @@ final class Sweeper {
     Sweeper(BooleanSupplier step, long pauseNanos) {
         this.step = step;
         this.pauseNanos = pauseNanos;
+    }
+
+    /// How long a source's thread pauses, at most 250 ms.
+    static long pause(long idleNanos) {
+        return Math.clamp(idleNanos / STEPS, 1_000_000, 250_000_000);
     }
 
     /// Starts the thread unless it runs. Where the machine has none, the next call tries again. Under the source's

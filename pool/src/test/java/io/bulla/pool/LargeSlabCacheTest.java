@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class LargeSlabCacheTest {
 
     private final Home home = new Home();
-    private final LargeSlabCache cache = new LargeSlabCache();
+    private final LargeSlabCache cache = new LargeSlabCache(new Depot());
 
     @AfterEach
     void memoryEnds() {
@@ -43,6 +43,13 @@ class LargeSlabCacheTest {
         assertNull(cache.take(128));
         assertEquals(0, cache.bytes());
         assertEquals(List.of(), home.emptied, "all are held by those who took them");
+    }
+
+    @Test
+    void slabGoesHomeWhereThereIsNoHeapToKeepIt() {
+        Slot slot = home.whole(64);
+        new LargeSlabCache(new FullDepot()).keep(slot);
+        assertEquals(List.of(slot.slab), home.emptied);
     }
 
     @Test

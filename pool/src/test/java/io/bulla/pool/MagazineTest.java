@@ -74,6 +74,7 @@ class MagazineTest {
     void placeOfASlotThatWasLoadedAndTakenIsFree() {
         Slot first = slot();
         first.next = slot();
+        magazine.prepare(CLASS);
         magazine.load(CLASS, first, 2);
         Slot taken = magazine.take(CLASS);
         assertSame(first, taken);

@@ -25,6 +25,7 @@ class MagazinesTest {
                     MemoryBudget.ofProcess(),
                     1 << 20,
                     250_000_000,
+                    step -> new Sweeper(step, 250_000_000),
                     new StillHeld("slabs", StillHeld.GRACE_NANOS, () -> "not traced", line -> {})),
             memory);
     private final FreeSlots freeSlots = new FreeSlots();

@@ -176,4 +176,11 @@ class SweeperTest {
         sweeper.wake();
         assertNotNull(steps.poll(PATIENCE, TimeUnit.MILLISECONDS));
     }
+
+    @Test
+    void pauseIsAFourthOfTheIdleTime() {
+        assertEquals(1_000_000, Sweeper.pause(1_000_000), "at least a millisecond");
+        assertEquals(5_000_000, Sweeper.pause(20_000_000));
+        assertEquals(250_000_000, Sweeper.pause(Long.MAX_VALUE), "at most");
+    }
 }
