@@ -290,6 +290,9 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putShorts(short[] values, int from, int count) {
         Objects.checkFromIndexSize(from, count, values.length);
+        if (count == 0) {
+            checkWriting();
+        }
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Short.BYTES);
             BigEndian.put(memory, used, values, from + done, now);
@@ -309,6 +312,9 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putInts(int[] values, int from, int count) {
         Objects.checkFromIndexSize(from, count, values.length);
+        if (count == 0) {
+            checkWriting();
+        }
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Integer.BYTES);
             BigEndian.put(memory, used, values, from + done, now);
@@ -328,6 +334,9 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putLongs(long[] values, int from, int count) {
         Objects.checkFromIndexSize(from, count, values.length);
+        if (count == 0) {
+            checkWriting();
+        }
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Long.BYTES);
             BigEndian.put(memory, used, values, from + done, now);
