@@ -113,6 +113,17 @@ class CallingSourceTest {
         assertEquals(REGION, sealed.getFirst().byteSize());
     }
 
+    /// The bytes that found room before the refusal go again, though they are the first of their region.
+    @Test
+    void writeOutOfTheSourceThatIsRefusedHalfWayLeavesNothing() {
+        builder.putInt(1).truncate(0);
+        source.callBack(
+                At.GROW_IN_PLACE,
+                () -> assertThrows(IllegalStateException.class, () -> builder.put(new byte[REGION + 1])));
+        builder.record(REGION + 8).put(new byte[REGION + 8], 0, REGION + 8).end();
+        assertEquals(REGION + 8, builder.byteSize());
+    }
+
     private void fillRegion() {
         for (int i = 0; i < REGION / Long.BYTES; i++) {
             builder.putLong(i);
