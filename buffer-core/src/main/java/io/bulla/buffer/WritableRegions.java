@@ -174,9 +174,6 @@ abstract sealed class WritableRegions permits BufferBuilder {
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
         }
-        if (byteSize < before) {
-            checkNotAsking();
-        }
         @Nullable Throwable failure = null;
         while (region != null && byteSize < before) {
             failure = dropLast(region, failure);

@@ -124,6 +124,20 @@ class CallingSourceTest {
         assertEquals(REGION + 8, builder.byteSize());
     }
 
+    /// The memory that the seal has cut is too small for the write, and no fault of the source's.
+    @Test
+    void writeThatMeetsARegionWhichItsSealCutSaysThatTheBuilderIsSealed() {
+        fillRegion();
+        source.callBack(
+                At.GROW_IN_PLACE,
+                () -> source.callBack(At.SEGMENT, () -> {
+                    sealed.add(builder.seal());
+                    source.last.shown = REGION;
+                }));
+        assertOver("builder already sealed: byteSize=64");
+        assertEquals(REGION, sealed.getFirst().byteSize());
+    }
+
     private void fillRegion() {
         for (int i = 0; i < REGION / Long.BYTES; i++) {
             builder.putLong(i);
@@ -143,6 +157,7 @@ class CallingSourceTest {
         private Runnable back;
         private int open;
         private int twice;
+        private Piece last;
 
         void callBack(At when, Runnable what) {
             at = when;
@@ -177,7 +192,8 @@ class CallingSourceTest {
 
         private Piece piece(long byteSize) {
             open++;
-            return new Piece(byteSize);
+            last = new Piece(byteSize);
+            return last;
         }
 
         private final class Piece implements Region {
