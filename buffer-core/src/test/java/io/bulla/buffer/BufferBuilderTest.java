@@ -71,8 +71,8 @@ class BufferBuilderTest {
 
     @Test
     void valueFillsTheRestOfItsRegionAndGoesToTheNextOneIfItIsLonger() {
-        Map<Integer, UnaryOperator<BufferBuilder>> ofWidth =
-                Map.of(Byte.BYTES, PUTS.get(0), Short.BYTES, PUTS.get(1), Integer.BYTES, PUTS.get(2), Long.BYTES, PUTS.get(3));
+        Map<Integer, UnaryOperator<BufferBuilder>> ofWidth = Map.of(
+                Byte.BYTES, PUTS.get(0), Short.BYTES, PUTS.get(1), Integer.BYTES, PUTS.get(2), Long.BYTES, PUTS.get(3));
         ofWidth.forEach((width, put) -> {
             for (int rest = 0; rest <= Long.BYTES + 1; rest++) {
                 try (BufferBuilder builder = BufferBuilder.create(new Small(memory))) {

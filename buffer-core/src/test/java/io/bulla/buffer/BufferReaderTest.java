@@ -390,6 +390,42 @@ class BufferReaderTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Past.class)
+    void runThatIsNotThereAsAWholeIsNotReadAtAll(Past past) {
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
+            BufferReader reader = BufferReader.of(buffer).skip(SIZE - 20).limit(SIZE - 7);
+            short[] shorts = new short[7];
+            int[] ints = new int[4];
+            long[] longs = new long[2];
+            String rest = "read past the limit: position=280 length=%d limit=293";
+            assertEquals(rest.formatted(14), messageOf(() -> reader.getShorts(shorts, 0, 7)));
+            assertEquals(rest.formatted(16), messageOf(() -> reader.getInts(ints, 0, 4)));
+            assertEquals(rest.formatted(16), messageOf(() -> reader.getLongs(longs, 0, 2)));
+            assertEquals(280, reader.position());
+            assertEquals(0, shorts[0] | ints[0] | longs[0]);
+        }
+    }
+
+    /// The second region has room for more than what is left of the run.
+    @Test
+    void runEndsInTheMiddleOfALongRegionBehindAShortOne() {
+        try (SealedBuffer left = Past.ONE_REGION.of((byte) 0, (byte) 1, (byte) 2);
+                SealedBuffer right = Past.ONE_REGION.of(new byte[200]);
+                SealedBuffer both = SealedBuffer.concat(left, right)) {
+            BufferReader reader = BufferReader.of(both);
+            short[] shorts = new short[3];
+            int[] ints = new int[3];
+            long[] longs = new long[3];
+            assertEquals(6, reader.getShorts(shorts, 0, 3).position());
+            assertEquals(12, reader.reset().getInts(ints, 0, 3).position());
+            assertEquals(24, reader.reset().getLongs(longs, 0, 3).position());
+            assertArrayEquals(new short[] {0x0001, 0x0200, 0}, shorts);
+            assertArrayEquals(new int[] {0x00010200, 0, 0}, ints);
+            assertArrayEquals(new long[] {0x00010200_00000000L, 0, 0}, longs);
+        }
+    }
+
     @Test
     void emptyBufferHasNothingToRead() {
         try (ArenaSource source = ArenaSource.create();
