@@ -213,13 +213,12 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     /// Ends the writing. The caller publishes what it returns, and announces it.
     final SealedBuffer sealed() {
-        checkWriting();
         // a region without a byte would stay taken as long as the buffer
         while (region != null && used == 0) {
             Failures.rethrow(dropLast(region, null));
         }
         reopen();
-        // a region may have called back
+        // a builder that is over had no region above; and a region may have called back
         checkWriting();
         Region last = region;
         MemorySegment written = memory;

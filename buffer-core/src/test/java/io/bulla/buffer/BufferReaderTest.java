@@ -13,7 +13,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.iovec.CopyTally;
 import io.bulla.iovec.RecordView;
+import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
@@ -194,6 +197,45 @@ class BufferReaderTest {
                     assertEquals(3, reader.position());
                 }
             }
+        }
+    }
+
+    /// Counts handles, and does something once when it hears of one.
+    private static final class Counting implements LeaseTrace {
+
+        private int opened;
+        private int closed;
+        private Runnable then;
+
+        @Override
+        public Object opened(Lease lease, RefCount count, Object tag) {
+            opened++;
+            Runnable now = then;
+            then = null;
+            if (now != null) {
+                now.run();
+            }
+            return this;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            closed++;
+        }
+    }
+
+    @Test
+    void shareThatIsRefusedTakesNoHandleOrGivesItBack() {
+        Counting handles = new Counting();
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.ofProcess(), handles)) {
+            SealedBuffer buffer = Bytes.sealed(source, SIZE);
+            BufferReader reader = BufferReader.of(buffer).skip(10).limit(12);
+            assertEquals("read past the limit: position=10 length=3 limit=12", messageOf(() -> reader.share(3)));
+            assertEquals(1, handles.opened);
+            handles.then = buffer::close;
+            assertThrows(ReleasedBufferException.class, () -> reader.share(2));
+            assertEquals(2, handles.opened);
+            assertEquals(2, handles.closed);
         }
     }
 

@@ -124,6 +124,16 @@ class CallingSourceTest {
         assertEquals(REGION + 8, builder.byteSize());
     }
 
+    @Test
+    void bufferThatAGrownRegionSealsNeverChanges() {
+        fillRegion();
+        source.callBack(At.GROW_IN_PLACE, () -> source.callBack(At.SEGMENT, () -> sealed.add(builder.seal())));
+        assertOver("builder already sealed: byteSize=64");
+        byte[] content = sealed.getFirst().toByteArray();
+        assertOver("builder already sealed: byteSize=64");
+        assertArrayEquals(content, sealed.getFirst().toByteArray());
+    }
+
     /// The memory that the seal has cut is too small for the write, and no fault of the source's.
     @Test
     void writeThatMeetsARegionWhichItsSealCutSaysThatTheBuilderIsSealed() {

@@ -191,6 +191,20 @@ class FailingRegionTest {
     }
 
     @Test
+    void regionThatDidNotSayWhereItGrewToIsAskedAgainAndNotGrownAgain() {
+        Failing source = new Failing(Growth.BY_MOVING, 0);
+        try (BufferBuilder builder = BufferBuilder.create(source).put(Bytes.numbered(60))) {
+            source.failingAfter(2);
+            assertThrows(InternalError.class, () -> builder.putLong(1));
+            int before = source.calls;
+            // just what it grew to
+            builder.record(1024 - 60).put(new byte[964], 0, 964).end();
+            assertEquals(before + 1, source.calls);
+            assertEquals("BufferBuilder[byteSize=1024 regions=1 room=0]", builder.toString());
+        }
+    }
+
+    @Test
     void emptyRegionThatFailsToGoEndsTheSealAndNotTheBuilder() {
         Failing source = new Failing(Growth.NEVER, 0);
         BufferBuilder builder =
