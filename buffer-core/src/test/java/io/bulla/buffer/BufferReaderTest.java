@@ -148,7 +148,10 @@ class BufferReaderTest {
                     r -> r.skip(2),
                     r -> r.skip(-1),
                     r -> r.slice(2),
-                    r -> r.share(2))) {
+                    r -> r.slice(1000),
+                    r -> r.slice(-1),
+                    r -> r.share(2),
+                    r -> r.share(1000))) {
                 String message = messageOf(() -> get.accept(reader));
                 assertTrue(message.startsWith("read past the limit: position=299 length="), message);
                 assertEquals(SIZE - 1, reader.position());
