@@ -94,6 +94,14 @@ abstract sealed class WritableRegions permits BufferBuilder {
                 : state.end + " byteSize=" + endedWith;
     }
 
+    /// Looks at the range of a run of values, and at the builder for one of none, which asks for no room.
+    final void checkRun(int from, int count, int length) {
+        Objects.checkFromIndexSize(from, count, length);
+        if (count == 0) {
+            checkWriting();
+        }
+    }
+
     /// Room for at least one of `count` values, none of which straddles two regions; says for how many.
     final int roomFor(int count, int width) {
         if (capacity - used < width) {
