@@ -289,7 +289,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IndexOutOfBoundsException if there are fewer
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putShorts(short[] values, int from, int count) {
-        Objects.checkFromIndexSize(from, count, values.length);
+        checkRun(from, count, values.length);
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Short.BYTES);
             BigEndian.put(memory, used, values, from + done, now);
@@ -308,7 +308,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IndexOutOfBoundsException if there are fewer
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putInts(int[] values, int from, int count) {
-        Objects.checkFromIndexSize(from, count, values.length);
+        checkRun(from, count, values.length);
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Integer.BYTES);
             BigEndian.put(memory, used, values, from + done, now);
@@ -327,7 +327,7 @@ public final class BufferBuilder extends WritableRegions implements AutoCloseabl
     /// @throws IndexOutOfBoundsException if there are fewer
     /// @throws IllegalStateException as [#putByte(byte)]; then some values may be written
     public BufferBuilder putLongs(long[] values, int from, int count) {
-        Objects.checkFromIndexSize(from, count, values.length);
+        checkRun(from, count, values.length);
         for (int done = 0; done < count; ) {
             int now = roomFor(count - done, Long.BYTES);
             BigEndian.put(memory, used, values, from + done, now);

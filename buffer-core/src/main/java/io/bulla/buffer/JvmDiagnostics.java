@@ -15,12 +15,14 @@ final class JvmDiagnostics {
 
     /// Memory of the machine or of the container, in bytes.
     static long memory() {
-        long known = MachineMemory.bytes();
-        if (known == 0 && isManaged()) {
-            known = Management.memory();
-        }
+        return memory(MachineMemory.bytes(), isManaged());
+    }
+
+    /// @param known by the files, 0 if it is not
+    static long memory(long known, boolean managed) {
+        long bytes = known == 0 && managed ? Management.memory() : known;
         // the heap is a quarter of the machine unless an option says otherwise
-        return known > 0 ? known : Runtime.getRuntime().maxMemory() * 4;
+        return bytes > 0 ? bytes : Runtime.getRuntime().maxMemory() * 4;
     }
 
     /// Has the C library give its free memory back to the system, where the JVM offers that.

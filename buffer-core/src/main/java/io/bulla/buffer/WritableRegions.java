@@ -94,6 +94,14 @@ abstract sealed class WritableRegions permits BufferBuilder {
                 : state.end + " byteSize=" + endedWith;
     }
 
+    /// Looks at the range of a run of values, and at the builder for one of none, which asks for no room.
+    final void checkRun(int from, int count, int length) {
+        Objects.checkFromIndexSize(from, count, length);
+        if (count == 0) {
+            checkWriting();
+        }
+    }
+
     /// Room for at least one of `count` values, none of which straddles two regions; says for how many.
     final int roomFor(int count, int width) {
         if (capacity - used < width) {
@@ -174,9 +182,6 @@ abstract sealed class WritableRegions permits BufferBuilder {
         if (byteSize < 0 || byteSize > written()) {
             throw new IllegalArgumentException("truncate past the end: wanted=" + byteSize + " byteSize=" + written());
         }
-        if (byteSize < before) {
-            checkNotAsking();
-        }
         @Nullable Throwable failure = null;
         while (region != null && byteSize < before) {
             failure = dropLast(region, failure);
@@ -216,13 +221,12 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     /// Ends the writing. The caller publishes what it returns, and announces it.
     final SealedBuffer sealed() {
-        checkWriting();
         // a region without a byte would stay taken as long as the buffer
         while (region != null && used == 0) {
             Failures.rethrow(dropLast(region, null));
         }
         reopen();
-        // a region may have called back
+        // a builder that is over had no region above; and a region may have called back
         checkWriting();
         Region last = region;
         MemorySegment written = memory;

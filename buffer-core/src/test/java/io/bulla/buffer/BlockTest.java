@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /// Carving, on one chunk and through a source.
 class BlockTest {
@@ -236,6 +237,34 @@ class BlockTest {
             for (Region each : List.of(region, behind, alone)) {
                 each.release();
             }
+        }
+        end(List.of());
+    }
+
+    @Test
+    void lastRegionGrowsUpToTheLastByteOfItsBlock() {
+        Block.Carved only = (Block.Carved) block.carve(8);
+        assertFalse(only.resize(SIZE + 1));
+        assertEquals(8, only.byteSize());
+        assertTrue(only.resize(SIZE));
+        assertEquals(SIZE, only.byteSize());
+        assertNull(block.carve(1));
+        assertTrue(only.resize(SIZE - 8));
+        Region behind = block.carve(8);
+        assertEquals(only.segment().address() + SIZE - 8, behind.segment().address());
+        assertEquals(8, only.sealed(8).byteSize());
+        end(List.of(only, behind));
+    }
+
+    @Test
+    void regionThatWasGivenBackNeitherGrowsNorIsSealed() {
+        Block.Carved region = (Block.Carved) block.carve(16);
+        region.release();
+        for (Executable each : List.<Executable>of(
+                () -> region.resize(16), () -> region.resize(8), () -> region.sealed(0), () -> region.sealed(16))) {
+            assertEquals(
+                    "region already given back: byteSize=16",
+                    assertThrows(IllegalStateException.class, each).getMessage());
         }
         end(List.of());
     }

@@ -25,6 +25,7 @@ class BufferReaderPropertyTest {
         FLOAT,
         DOUBLE,
         BYTES,
+        SHORTS,
         INTS,
         LONGS,
         SKIP,
@@ -74,6 +75,7 @@ class BufferReaderPropertyTest {
                         () -> Double.doubleToRawLongBits(model.getDouble()),
                         () -> Double.doubleToRawLongBits(reader.getDouble(order)));
             case BYTES -> bytes(number, model, reader);
+            case SHORTS -> shorts(number / 2, model, reader);
             case INTS -> ints(number / 4, model, reader);
             case LONGS -> longs(number / 8, model, reader);
             case SKIP -> {
@@ -139,6 +141,19 @@ class BufferReaderPropertyTest {
         byte[] expected = new byte[count];
         model.get(expected);
         reader.get(found);
+        assertArrayEquals(expected, found);
+    }
+
+    private static void shorts(int count, ByteBuffer model, BufferReader reader) {
+        short[] found = new short[count];
+        if (count * Short.BYTES > model.remaining()) {
+            assertThrows(IndexOutOfBoundsException.class, () -> reader.getShorts(found, 0, count));
+            return;
+        }
+        short[] expected = new short[count];
+        model.duplicate().order(ByteOrder.BIG_ENDIAN).asShortBuffer().get(expected);
+        model.position(model.position() + count * Short.BYTES);
+        reader.getShorts(found, 0, count);
         assertArrayEquals(expected, found);
     }
 

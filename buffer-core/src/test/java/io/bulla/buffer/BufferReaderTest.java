@@ -6,19 +6,30 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.iovec.CopyTally;
+import io.bulla.iovec.RecordView;
+import io.bulla.refcount.Lease;
+import io.bulla.refcount.LeaseLedger;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.Charset;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -115,8 +126,9 @@ class BufferReaderTest {
     @ParameterizedTest
     @EnumSource
     void readPastTheLimitLeavesThePositionAndSaysTheNumbers(Past past) {
-        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
-            BufferReader reader = BufferReader.of(buffer).skip(SIZE - 1);
+        // there are more bytes than may be read
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE + 20))) {
+            BufferReader reader = BufferReader.of(buffer).skip(SIZE - 1).limit(SIZE);
             for (Consumer<BufferReader> get : List.<Consumer<BufferReader>>of(
                     BufferReader::getShort,
                     BufferReader::getInt,
@@ -128,18 +140,127 @@ class BufferReaderTest {
                     r -> r.getBytes(-1),
                     r -> r.getBytes(Long.MAX_VALUE),
                     r -> r.getString(2, StandardCharsets.UTF_8),
+                    r -> r.getShorts(new short[1], 0, 1),
                     r -> r.getInts(new int[1], 0, 1),
+                    r -> r.getLongs(new long[1], 0, 1),
+                    r -> r.record(2),
+                    r -> r.record(-1),
                     r -> r.skip(2),
                     r -> r.skip(-1),
                     r -> r.slice(2),
-                    r -> r.share(2))) {
-                assertThrows(IndexOutOfBoundsException.class, () -> get.accept(reader));
+                    r -> r.slice(1000),
+                    r -> r.slice(-1),
+                    r -> r.share(2),
+                    r -> r.share(1000))) {
+                String message = messageOf(() -> get.accept(reader));
+                assertTrue(message.startsWith("read past the limit: position=299 length="), message);
                 assertEquals(SIZE - 1, reader.position());
             }
             assertEquals("read past the limit: position=299 length=4 limit=300", messageOf(reader::getInt));
             assertEquals((byte) (SIZE - 1), reader.getByte());
             assertEquals("read past the limit: position=300 length=1 limit=300", messageOf(reader::getByte));
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void recordIsAViewOfTheNextBytesWhichItsReaderPasses(Past past) {
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
+            BufferReader reader = BufferReader.of(buffer);
+            for (int at = 0; at <= SIZE - 7; at += 7) {
+                RecordView record = reader.record(7);
+                assertEquals(at + 7, reader.position());
+                assertEquals(7, record.byteSize());
+                for (int i = 0; i < 7; i++) {
+                    assertEquals((byte) (at + i), record.getByte(i));
+                }
+            }
+            assertEquals(SIZE % 7, reader.record(SIZE % 7).byteSize());
+            assertEquals(0, reader.record(0).byteSize());
+            assertEquals(SIZE, reader.position());
+        }
+    }
+
+    /// What it has at hand stays readable to move in; what it would have to look for is gone.
+    @ParameterizedTest
+    @EnumSource(names = {"ONE_REGION", "REGIONS_OF_THREE_BYTES", "CHECKED"})
+    void readerOfAClosedHandleMovesWithinItsRegionAlone(Past past) {
+        SealedBuffer buffer = past.of(Bytes.numbered(SIZE));
+        BufferReader reader = BufferReader.of(buffer).skip(3);
+        buffer.close();
+        assertEquals(3, reader.position(3).position());
+        switch (past) {
+            case ONE_REGION -> {
+                assertEquals(0, reader.position(0).position());
+                assertEquals(SIZE, reader.position(SIZE).position());
+            }
+            default -> {
+                for (long elsewhere : new long[] {4, 150, SIZE}) {
+                    assertThrows(ReleasedBufferException.class, () -> reader.position(elsewhere));
+                    assertEquals(3, reader.position());
+                }
+            }
+        }
+    }
+
+    /// Counts handles, and does something once when it hears of one.
+    private static final class Counting implements LeaseTrace {
+
+        private int opened;
+        private int closed;
+        private Runnable then;
+
+        @Override
+        public Object opened(Lease lease, RefCount count, Object tag) {
+            opened++;
+            Runnable now = then;
+            then = null;
+            if (now != null) {
+                now.run();
+            }
+            return this;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            closed++;
+        }
+    }
+
+    @Test
+    void shareThatIsRefusedTakesNoHandleOrGivesItBack() {
+        Counting handles = new Counting();
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.ofProcess(), handles)) {
+            SealedBuffer buffer = Bytes.sealed(source, SIZE);
+            BufferReader reader = BufferReader.of(buffer).skip(10).limit(12);
+            assertEquals("read past the limit: position=10 length=3 limit=12", messageOf(() -> reader.share(3)));
+            assertEquals(1, handles.opened);
+            handles.then = buffer::close;
+            assertThrows(ReleasedBufferException.class, () -> reader.share(2));
+            assertEquals(2, handles.opened);
+            assertEquals(2, handles.closed);
+        }
+    }
+
+    /// A view of a record is a view of its buffer: a ledger may not heal beneath it.
+    @Test
+    void recordKeepsAHandleThatMayBeHealed() {
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.ofProcess(), LeaseLedger.full())) {
+            List<WeakReference<SealedBuffer>> forgotten = new ArrayList<>();
+            RecordView record = recordOfAForgottenOne(source, forgotten);
+            for (int i = 0; i < 3; i++) {
+                System.gc();
+                assertNotNull(forgotten.getFirst().get());
+            }
+            assertEquals(0x00010203, record.getInt(0));
+            forgotten.getFirst().get().close();
+        }
+    }
+
+    private static RecordView recordOfAForgottenOne(MemorySource source, List<WeakReference<SealedBuffer>> handles) {
+        SealedBuffer buffer = Bytes.sealed(source, SIZE);
+        handles.add(new WeakReference<>(buffer));
+        return BufferReader.of(buffer).record(8);
     }
 
     @ParameterizedTest
@@ -235,7 +356,13 @@ class BufferReaderTest {
                     () -> reader.get(new byte[1]),
                     () -> reader.getBytes(1),
                     () -> reader.getString(1, StandardCharsets.UTF_8),
+                    () -> reader.getShorts(new short[1], 0, 1),
+                    () -> reader.getInts(new int[1], 0, 1),
                     () -> reader.getLongs(new long[1], 0, 1),
+                    () -> reader.getShorts(new short[1], 0, 0),
+                    () -> reader.getInts(new int[1], 0, 0),
+                    () -> reader.getLongs(new long[1], 0, 0),
+                    () -> reader.record(1),
                     () -> reader.skip(1),
                     () -> reader.slice(1),
                     () -> reader.share(1),
@@ -246,6 +373,101 @@ class BufferReaderTest {
             }
             assertEquals("BufferReader[position=4 limit=300 closed]", reader.toString());
             assertEquals(SIZE, other.byteSize(), "another holder goes on");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Past.class)
+    void readsThatFillSomethingGiveTheirReaderBack(Past past) {
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
+            BufferReader reader = BufferReader.of(buffer);
+            for (UnaryOperator<BufferReader> each : List.<UnaryOperator<BufferReader>>of(
+                    r -> r.getShorts(new short[1], 0, 1),
+                    r -> r.getInts(new int[1], 0, 1),
+                    r -> r.getLongs(new long[1], 0, 1),
+                    r -> r.get(new byte[1]),
+                    r -> r.get(new byte[1], 0, 1),
+                    r -> r.get(MemorySegment.ofArray(new byte[1])),
+                    r -> r.skip(1),
+                    BufferReader::mark,
+                    BufferReader::reset,
+                    r -> r.position(100),
+                    r -> r.limit(SIZE))) {
+                assertSame(reader, each.apply(reader));
+            }
+        }
+    }
+
+    /// Whatever is at the cuts: each run is read from each place, up to the limit and no further.
+    @ParameterizedTest
+    @EnumSource(Past.class)
+    void runsOfValuesAreThoseOfAByteBuffer(Past past) {
+        ByteBuffer expected = ByteBuffer.wrap(Bytes.numbered(SIZE));
+        try (SealedBuffer buffer = past.of(expected.array())) {
+            BufferReader reader = BufferReader.of(buffer);
+            for (int at = 0; at <= SIZE; at += at < 40 ? 1 : 13) {
+                for (int count : new int[] {0, 1, 5, (SIZE - at) / Long.BYTES}) {
+                    if (count * Long.BYTES > SIZE - at) {
+                        continue;
+                    }
+                    long[] longs = new long[count];
+                    int[] ints = new int[count];
+                    short[] shorts = new short[count];
+                    expected.position(at).asLongBuffer().get(longs);
+                    expected.asIntBuffer().get(ints);
+                    expected.asShortBuffer().get(shorts);
+                    long[] foundLongs = new long[count + 2];
+                    int[] foundInts = new int[count + 2];
+                    short[] foundShorts = new short[count + 2];
+                    reader.limit(SIZE).position(at).limit(at + (long) count * Long.BYTES);
+                    reader.getLongs(foundLongs, 1, count);
+                    assertEquals(at + (long) count * Long.BYTES, reader.position());
+                    reader.position(at).getInts(foundInts, 1, count);
+                    assertEquals(at + (long) count * Integer.BYTES, reader.position());
+                    reader.position(at).getShorts(foundShorts, 1, count);
+                    assertEquals(at + (long) count * Short.BYTES, reader.position());
+                    assertArrayEquals(longs, Arrays.copyOfRange(foundLongs, 1, count + 1));
+                    assertArrayEquals(ints, Arrays.copyOfRange(foundInts, 1, count + 1));
+                    assertArrayEquals(shorts, Arrays.copyOfRange(foundShorts, 1, count + 1));
+                    assertEquals(0, foundLongs[0] | foundLongs[count + 1]);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Past.class)
+    void runThatIsNotThereAsAWholeIsNotReadAtAll(Past past) {
+        try (SealedBuffer buffer = past.of(Bytes.numbered(SIZE))) {
+            BufferReader reader = BufferReader.of(buffer).skip(SIZE - 20).limit(SIZE - 7);
+            short[] shorts = new short[7];
+            int[] ints = new int[4];
+            long[] longs = new long[2];
+            String rest = "read past the limit: position=280 length=%d limit=293";
+            assertEquals(rest.formatted(14), messageOf(() -> reader.getShorts(shorts, 0, 7)));
+            assertEquals(rest.formatted(16), messageOf(() -> reader.getInts(ints, 0, 4)));
+            assertEquals(rest.formatted(16), messageOf(() -> reader.getLongs(longs, 0, 2)));
+            assertEquals(280, reader.position());
+            assertEquals(0, shorts[0] | ints[0] | longs[0]);
+        }
+    }
+
+    /// The second region has room for more than what is left of the run.
+    @Test
+    void runEndsInTheMiddleOfALongRegionBehindAShortOne() {
+        try (SealedBuffer left = Past.ONE_REGION.of((byte) 0, (byte) 1, (byte) 2);
+                SealedBuffer right = Past.ONE_REGION.of(new byte[200]);
+                SealedBuffer both = SealedBuffer.concat(left, right)) {
+            BufferReader reader = BufferReader.of(both);
+            short[] shorts = new short[3];
+            int[] ints = new int[3];
+            long[] longs = new long[3];
+            assertEquals(6, reader.getShorts(shorts, 0, 3).position());
+            assertEquals(12, reader.reset().getInts(ints, 0, 3).position());
+            assertEquals(24, reader.reset().getLongs(longs, 0, 3).position());
+            assertArrayEquals(new short[] {0x0001, 0x0200, 0}, shorts);
+            assertArrayEquals(new int[] {0x00010200, 0, 0}, ints);
+            assertArrayEquals(new long[] {0x00010200_00000000L, 0, 0}, longs);
         }
     }
 

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /// Runs of values are what single puts would have written, wherever a region ends.
 class BulkPutTest {
@@ -68,13 +70,23 @@ class BulkPutTest {
         try (ArenaSource memory = ArenaSource.create();
                 BufferBuilder builder = BufferBuilder.create(memory)) {
             builder.put()
+                    .putShorts(new short[0], 0, 0)
                     .putInts(new int[0], 0, 0)
+                    .putLongs(new long[0], 0, 0)
                     .put(MemorySegment.NULL)
                     .seal()
                     .close();
             assertThrows(IllegalStateException.class, () -> builder.put());
             assertThrows(IllegalStateException.class, () -> builder.put(new byte[4], 4, 0));
             assertThrows(IllegalStateException.class, () -> builder.put(MemorySegment.NULL));
+            for (Executable each : List.<Executable>of(
+                    () -> builder.putShorts(new short[1], 1, 0),
+                    () -> builder.putInts(new int[1], 1, 0),
+                    () -> builder.putLongs(new long[1], 1, 0))) {
+                assertEquals(
+                        "builder already sealed: byteSize=0",
+                        assertThrows(IllegalStateException.class, each).getMessage());
+            }
         }
     }
 }

@@ -113,6 +113,41 @@ class CallingSourceTest {
         assertEquals(REGION, sealed.getFirst().byteSize());
     }
 
+    /// The bytes that found room before the refusal go again, though they are the first of their region.
+    @Test
+    void writeOutOfTheSourceThatIsRefusedHalfWayLeavesNothing() {
+        builder.putInt(1).truncate(0);
+        source.callBack(
+                At.GROW_IN_PLACE,
+                () -> assertThrows(IllegalStateException.class, () -> builder.put(new byte[REGION + 1])));
+        builder.record(REGION + 8).put(new byte[REGION + 8], 0, REGION + 8).end();
+        assertEquals(REGION + 8, builder.byteSize());
+    }
+
+    @Test
+    void bufferThatAGrownRegionSealsNeverChanges() {
+        fillRegion();
+        source.callBack(At.GROW_IN_PLACE, () -> source.callBack(At.SEGMENT, () -> sealed.add(builder.seal())));
+        assertOver("builder already sealed: byteSize=64");
+        byte[] content = sealed.getFirst().toByteArray();
+        assertOver("builder already sealed: byteSize=64");
+        assertArrayEquals(content, sealed.getFirst().toByteArray());
+    }
+
+    /// The memory that the seal has cut is too small for the write, and no fault of the source's.
+    @Test
+    void writeThatMeetsARegionWhichItsSealCutSaysThatTheBuilderIsSealed() {
+        fillRegion();
+        source.callBack(
+                At.GROW_IN_PLACE,
+                () -> source.callBack(At.SEGMENT, () -> {
+                    sealed.add(builder.seal());
+                    source.last.shown = REGION;
+                }));
+        assertOver("builder already sealed: byteSize=64");
+        assertEquals(REGION, sealed.getFirst().byteSize());
+    }
+
     private void fillRegion() {
         for (int i = 0; i < REGION / Long.BYTES; i++) {
             builder.putLong(i);
@@ -132,6 +167,7 @@ class CallingSourceTest {
         private Runnable back;
         private int open;
         private int twice;
+        private Piece last;
 
         void callBack(At when, Runnable what) {
             at = when;
@@ -166,7 +202,8 @@ class CallingSourceTest {
 
         private Piece piece(long byteSize) {
             open++;
-            return new Piece(byteSize);
+            last = new Piece(byteSize);
+            return last;
         }
 
         private final class Piece implements Region {

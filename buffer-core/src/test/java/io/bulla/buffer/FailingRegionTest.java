@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.internal.BuilderAccess;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -80,7 +81,7 @@ class FailingRegionTest {
         public Region grow(Region region, long byteSize) {
             call();
             Piece piece = (Piece) region;
-            if (growth == Growth.NEVER || byteSize > 1000) {
+            if (growth == Growth.NEVER || byteSize > 2000) {
                 return null;
             }
             if (growth == Growth.IN_PLACE) {
@@ -136,7 +137,7 @@ class FailingRegionTest {
             boolean untouched = source.calls < failAt;
             source.failAt = 0;
             if (untouched) {
-                assertTrue(failures > 10, "failures=" + failures);
+                assertTrue(failures > 8, "failures=" + failures);
                 builder.close();
                 return;
             }
@@ -171,9 +172,52 @@ class FailingRegionTest {
             buffer.close();
             assertEquals(0, source.open.size());
             if (failed == 0) {
+                assertTrue(failAt > 1, "a region that fails to go says so");
                 return;
             }
         }
+    }
+
+    @Test
+    void regionThatDidNotSayWhereItGrewToIsAskedAgainByWhoReadsIt() {
+        Failing source = new Failing(Growth.BY_MOVING, 0);
+        try (BufferBuilder builder = BufferBuilder.create(source).put(Bytes.numbered(60))) {
+            source.failingAfter(2);
+            assertThrows(InternalError.class, () -> builder.putLong(1));
+            MemorySegment written = BuilderAccess.of(BufferBuilder.class).writtenFrom(builder, 0);
+            assertEquals(60, written.byteSize());
+            assertEquals(-1, written.mismatch(MemorySegment.ofArray(Bytes.numbered(60))));
+        }
+    }
+
+    @Test
+    void regionThatDidNotSayWhereItGrewToIsAskedAgainAndNotGrownAgain() {
+        Failing source = new Failing(Growth.BY_MOVING, 0);
+        try (BufferBuilder builder = BufferBuilder.create(source).put(Bytes.numbered(60))) {
+            source.failingAfter(2);
+            assertThrows(InternalError.class, () -> builder.putLong(1));
+            int before = source.calls;
+            // just what it grew to
+            builder.record(1024 - 60).put(new byte[964], 0, 964).end();
+            assertEquals(before + 1, source.calls);
+            assertEquals("BufferBuilder[byteSize=1024 regions=1 room=0]", builder.toString());
+        }
+    }
+
+    @Test
+    void emptyRegionThatFailsToGoEndsTheSealAndNotTheBuilder() {
+        Failing source = new Failing(Growth.NEVER, 0);
+        BufferBuilder builder =
+                BufferBuilder.create(source).put(Bytes.numbered(128)).putByte((byte) 1);
+        builder.truncate(128);
+        assertEquals(3, source.open.size());
+        source.failingAfter(1);
+        assertThrows(InternalError.class, builder::seal);
+        assertEquals(2, source.open.size());
+        try (SealedBuffer buffer = builder.seal()) {
+            assertEquals(-1, buffer.iovec().mismatch(Bytes.vector(Bytes.numbered(128))));
+        }
+        assertEquals(0, source.open.size());
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.function.LongFunction;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /// Sources that break their contract: each ends in an exception that names the source.
@@ -135,6 +136,53 @@ class HostileSourceTest {
         now[0] = Arena.ofAuto().allocate(300);
         String after = "0x" + Long.toHexString(now[0].address()) + "+300";
         refused("a region whose segment changed: " + WHO + "written=" + before + " now=" + after, () -> builder.seal());
+    }
+
+    /// A builder of four bytes, whose region says another segment once it is sealed.
+    private static void sealAs(String now, UnaryOperator<MemorySegment> change) {
+        MemorySegment first = Arena.ofAuto().allocate(300);
+        MemorySegment[] shown = {first};
+        Region changing = new Region() {
+            @Override
+            public MemorySegment segment() {
+                return shown[0];
+            }
+
+            @Override
+            public void release() {}
+        };
+        BufferBuilder builder = BufferBuilder.create(Hostile.giving(changing)).putInt(1);
+        shown[0] = change.apply(first);
+        refused(
+                "a region whose segment changed: " + WHO + "written=0x" + Long.toHexString(first.address())
+                        + "+300 now=" + now.replace("@", Long.toHexString(first.address())),
+                builder::seal);
+    }
+
+    @Test
+    void segmentThatIsGoneOrShrinks() {
+        sealAs("null", first -> null);
+        sealAs("0x@+299", first -> first.asSlice(0, 299));
+    }
+
+    @Test
+    void segmentThatGrewIsInOrder() {
+        MemorySegment whole = Arena.ofAuto().allocate(400);
+        MemorySegment[] shown = {whole.asSlice(0, 300)};
+        Region growing = new Region() {
+            @Override
+            public MemorySegment segment() {
+                return shown[0];
+            }
+
+            @Override
+            public void release() {}
+        };
+        BufferBuilder builder = BufferBuilder.create(Hostile.giving(growing)).putInt(7);
+        shown[0] = whole;
+        try (SealedBuffer sealed = builder.seal()) {
+            assertEquals(7, BufferReader.of(sealed).getInt());
+        }
     }
 
     @Test

@@ -95,6 +95,40 @@ class NestedReleaseTest {
         assertEquals(List.of("inner", "middle", "outer"), order);
     }
 
+    /// 64 ends stand on the stack; the one below them waits for the first, and has a stack of its own.
+    @Test
+    void endIsPutOffBelowSixtyFourOthersAlone() {
+        List<Integer> putOff = new ArrayList<>();
+        SealedBuffer outer = adopted(() -> {});
+        for (int i = 149; i >= 1; i--) {
+            SealedBuffer inner = outer;
+            int above = i;
+            outer = adopted(() -> {
+                int before = released.get();
+                inner.close();
+                if (released.get() == before) {
+                    putOff.add(above);
+                }
+            });
+        }
+        outer.close();
+        assertEquals(150, released.get());
+        assertEquals(List.of(64, 128), putOff);
+    }
+
+    @Test
+    void siblingsBelowOneEndAreGivenBackAtOnceHoweverMany() {
+        SealedBuffer outer = adopted(() -> {
+            for (int i = 0; i < 200; i++) {
+                int before = released.get();
+                adopted(() -> {}).close();
+                assertEquals(before + 1, released.get());
+            }
+        });
+        outer.close();
+        assertEquals(201, released.get());
+    }
+
     @Test
     void failureDeepDownKeepsNothingAbove() {
         SealedBuffer outer = failing(new AssertionError("at the bottom"));

@@ -198,4 +198,17 @@ class RecordWriterTest {
             }
         }
     }
+
+    @Test
+    void openOneAtTheStartIsDroppedByATruncateToNothing() {
+        try (BufferBuilder builder = BufferBuilder.create(memory)) {
+            RecordWriter dropped = builder.record(8).putInt(2);
+            assertThrows(IllegalStateException.class, () -> builder.truncate(-1));
+            builder.truncate(0);
+            assertOver(dropped);
+            try (SealedBuffer sealed = builder.putByte((byte) 5).seal()) {
+                assertArrayEquals(new byte[] {5}, sealed.toByteArray());
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.internal.BuilderAccess;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +32,32 @@ class RegionAccessTest {
                 assertArrayEquals(new byte[] {1, 2, 3, 4, 5}, all.toByteArray());
             }
             assertThrows(IllegalStateException.class, () -> ACCESS.checkedSize(builder));
+        }
+    }
+
+    /// A source of regions of 64 bytes, none of which grows.
+    private record Small(MemorySource of) implements MemorySource {
+        @Override
+        public Region allocate(long byteSize) {
+            return of.allocate(64);
+        }
+    }
+
+    @Test
+    void whatWasWrittenIsShownUpToTheEndOfItsRegion() {
+        try (ArenaSource source = ArenaSource.create();
+                BufferBuilder builder = BufferBuilder.create(new Small(source)).put(Bytes.numbered(200))) {
+            for (int offset = 0; offset < 200; offset++) {
+                MemorySegment shown = ACCESS.writtenFrom(builder, offset);
+                assertEquals(Math.min(200, (offset / 64 + 1) * 64) - offset, shown.byteSize());
+                assertEquals((byte) offset, shown.get(ValueLayout.JAVA_BYTE, 0));
+            }
+            for (long wrong : new long[] {-1, 200}) {
+                assertEquals(
+                        "written past the end: offset=" + wrong + " length=1 byteSize=200",
+                        assertThrows(IndexOutOfBoundsException.class, () -> ACCESS.writtenFrom(builder, wrong))
+                                .getMessage());
+            }
         }
     }
 }

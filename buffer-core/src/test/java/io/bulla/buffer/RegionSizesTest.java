@@ -122,4 +122,29 @@ class RegionSizesTest {
                 100L,
                 5000L);
     }
+
+    @Test
+    void arrayOfValuesForWhoseFirstOneThereIsRoomAsksForTheRest() {
+        assertAsked(
+                BufferBuilder.ofCapacity(source, 256),
+                builder -> {
+                    fill(builder, 252);
+                    builder.putInts(new int[1000], 0, 1000);
+                },
+                256L,
+                3996L);
+    }
+
+    @Test
+    void growthIsAskedForWhatIsThereAndWhatComes() {
+        assertAsked(
+                BufferBuilder.ofCapacity(source, 100),
+                builder -> {
+                    fill(builder, 50);
+                    builder.record(5000).put(new byte[5000], 0, 5000).end();
+                },
+                100L,
+                5000L);
+        assertEquals(List.of(5050L), source.grown);
+    }
 }
