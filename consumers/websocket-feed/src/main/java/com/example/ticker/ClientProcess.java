@@ -55,7 +55,8 @@ final class ClientProcess implements AutoCloseable {
         }
         open = 0;
         if (!closed) {
-            System.err.println("websocket-feed: the clients' process has ended: exit=" + process.onExit().join().exitValue());
+            int exit = process.onExit().join().exitValue();
+            System.err.println("websocket-feed: the clients' process has ended: exit=" + exit);
         }
     }
 

@@ -36,7 +36,8 @@ final class Market {
         for (int i = first; i < first + AT_ONCE; i++) {
             cents[i] = Math.max(100, cents[i] * (1 + STEP * random.nextGaussian()));
             volumes[i] += random.nextInt(90);
-            text.append(i == first ? "[" : ",[").append(Math.round(cents[i])).append(',').append(volumes[i]).append(']');
+            text.append(i == first ? "[" : ",[").append(Math.round(cents[i]));
+            text.append(',').append(volumes[i]).append(']');
         }
         return text.append("]}").toString();
     }

@@ -13,8 +13,8 @@ import java.lang.management.ManagementFactory;
  */
 record Options(int port, int clients, Mode mode) {
 
-    static final String USAGE = "[--clients N] [--port P] [--mode plain|shared|deflate]: a page at http://127.0.0.1:P/, and "
-            + "N clients in another process (1000, 8080, shared); Ctrl-C ends it";
+    static final String USAGE = "[--clients N] [--port P] [--mode plain|shared|deflate]: a page at http://127.0.0.1:P/, "
+            + "and N clients in another process (1000, 8080, shared); Ctrl-C ends it";
 
     private static final int MOST_CLIENTS = 20_000;
     // of the JVM, the page and what listens

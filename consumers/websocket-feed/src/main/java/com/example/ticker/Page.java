@@ -11,8 +11,8 @@ import java.io.InputStream;
 record Page(ByteBuf html) {
 
     /** What a browser may do for it: no other server's script, style or picture. */
-    static final String POLICY =
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'";
+    static final String POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+            + "img-src data:; connect-src 'self'";
 
     static Page read() throws IOException {
         try (InputStream html = Page.class.getResourceAsStream("page.html")) {

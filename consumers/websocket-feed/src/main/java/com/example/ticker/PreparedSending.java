@@ -40,7 +40,8 @@ final class PreparedSending implements Sending {
             pipeline.addLast(new WebSocketServerExtensionHandler(SharedDeflate.upTo(LONGEST)));
         }
         pipeline.addLast(
-                new WebSocketServerProtocolHandler(PATH, null, true, LONGEST, false, true), new PreparedMessageHandler());
+                new WebSocketServerProtocolHandler(PATH, null, true, LONGEST, false, true),
+                new PreparedMessageHandler());
     }
 
     @Override

@@ -72,7 +72,9 @@ final class Chromium implements AutoCloseable {
                 .redirectOutput(profile.resolve("said").toFile())
                 .start();
         try {
-            tab = http.newWebSocketBuilder().buildAsync(tabAddress(), new Listener()).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            tab = http.newWebSocketBuilder()
+                    .buildAsync(tabAddress(), new Listener())
+                    .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (Throwable failure) {
             close();
             throw failure;
@@ -114,7 +116,8 @@ final class Chromium implements AutoCloseable {
         CompletableFuture<Object> answer = new CompletableFuture<>();
         waiting.put(id, answer);
         synchronized (this) {
-            tab.sendText("{\"id\":" + id + ",\"method\":\"" + method + "\",\"params\":" + parameters + "}", true).join();
+            String text = "{\"id\":" + id + ",\"method\":\"" + method + "\",\"params\":" + parameters + "}";
+            tab.sendText(text, true).join();
         }
         return answer.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
     }

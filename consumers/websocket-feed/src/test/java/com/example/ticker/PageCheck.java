@@ -151,7 +151,8 @@ public final class PageCheck {
                 "the table is not full, or has too many rows");
         page.evaluate("document.getElementById('rows').scrollTop = 1e9");
         awaitText(page, "the last row is shown", "UTL 99");
-        page.evaluate("document.querySelector('[data-by=name]').click(); document.getElementById('rows').scrollTop = 0");
+        page.evaluate("document.querySelector('[data-by=name]').click()");
+        page.evaluate("document.getElementById('rows').scrollTop = 0");
         awaitText(page, "the rows are turned round", "UTL 99");
         page.evaluate("document.getElementById('filter').value = 'fin 0';"
                 + "document.getElementById('filter').dispatchEvent(new Event('input'))");

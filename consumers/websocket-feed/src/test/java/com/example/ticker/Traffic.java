@@ -42,7 +42,7 @@ final class Traffic {
         try {
             note((String) event.get("method"), event.get("params"));
         } catch (RuntimeException failure) {
-            wrong.add("not understood: " + failure + ": " + event.toString().substring(0, Math.min(300, event.toString().length())));
+            wrong.add("not understood: " + failure + ": method=" + event.get("method"));
         }
     }
 
