@@ -24,6 +24,8 @@ final class FeedServer implements AutoCloseable {
     // some five messages: a server that is too slow for all is late by that for each
     private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(8 << 10, 16 << 10);
 
+    // of its own: beside the sends, few would be accepted at a time
+    private final EventLoopGroup accepting = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     private final Channel listening;
 
@@ -32,7 +34,7 @@ final class FeedServer implements AutoCloseable {
         Page page = Page.read();
         try {
             listening = new ServerBootstrap()
-                    .group(loops)
+                    .group(accepting, loops)
                     .channel(NioServerSocketChannel.class)
                     .option(ChannelOption.SO_BACKLOG, BACKLOG)
                     .childOption(ChannelOption.TCP_NODELAY, true)
@@ -51,6 +53,7 @@ final class FeedServer implements AutoCloseable {
                     .syncUninterruptibly()
                     .channel();
         } catch (Throwable failure) {
+            accepting.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             throw failure;
         }
@@ -68,6 +71,7 @@ final class FeedServer implements AutoCloseable {
     @Override
     public void close() {
         stopListening();
+        accepting.shutdownGracefully(0, 10_000, TimeUnit.MILLISECONDS).syncUninterruptibly();
         loops.shutdownGracefully(100, 10_000, TimeUnit.MILLISECONDS).syncUninterruptibly();
     }
 }
