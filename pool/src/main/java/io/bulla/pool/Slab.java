@@ -2,6 +2,7 @@
 package io.bulla.pool;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
@@ -48,6 +49,20 @@ public final class Slab extends RefCount {
 
         /// The source is closed, and so many slabs are in use. From time to time, by the source's thread.
         abstract void heldAfterTheEnd(int slabs);
+    }
+
+    /// Slabs that any thread puts, and one takes.
+    static final class Stack extends IntrusiveStack<Slab> {
+
+        @Override
+        protected @Nullable Slab next(Slab slab) {
+            return slab.next;
+        }
+
+        @Override
+        protected void link(Slab slab, @Nullable Slab next) {
+            slab.next = next;
+        }
     }
 
     /// A carved piece of a slab. In one place at a time: a region, a magazine, a chain of the depot, or at home.

@@ -3,7 +3,6 @@ package io.bulla.pool;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
-import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
 import io.bulla.refcount.internal.Failures;
@@ -30,18 +29,6 @@ import org.jspecify.annotations.Nullable;
 /// under the lock takes all of them off. So giving back never waits.
 final class Slabs {
 
-    private static final class Emptied extends IntrusiveStack<Slab> {
-        @Override
-        protected @Nullable Slab next(Slab slab) {
-            return slab.next;
-        }
-
-        @Override
-        protected void link(Slab slab, @Nullable Slab next) {
-            slab.next = next;
-        }
-    }
-
     /// Nanoseconds after which a thread that waits for the end wakes the sweeper again.
     private static final long LONGEST_WAIT = 50_000_000;
 
@@ -56,7 +43,7 @@ final class Slabs {
     private final EmptySlabs empty;
     // under the lock
     private final Set<Slab> open = new HashSet<>();
-    private final Emptied emptied = new Emptied();
+    private final Slab.Stack emptied = new Slab.Stack();
     // volatile: seen soon by threads that give back; written under the lock
     private volatile boolean closed;
 

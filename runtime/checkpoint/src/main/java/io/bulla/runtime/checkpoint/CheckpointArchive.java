@@ -197,7 +197,7 @@ public final class CheckpointArchive {
                             + " reason=store maps no files: store=" + store,
                     null);
         }
-        try (MappedFile file = new MappedFile(memory.get())) {
+        try (RankReader.Mapped file = new RankReader.Mapped(memory.get())) {
             return new RankReader(manifest, entry, new RankChannel(file), file, limits).read();
         }
     }

@@ -32,7 +32,7 @@ final class RankChannel implements ReadableByteChannel {
     long size() throws IOException {
         return switch (in) {
             case SeekableByteChannel sized -> sized.size();
-            case MappedFile mapped -> mapped.size();
+            case RankReader.Mapped mapped -> mapped.size();
             default -> -1;
         };
     }

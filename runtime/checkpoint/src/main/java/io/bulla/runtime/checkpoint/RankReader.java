@@ -10,7 +10,10 @@ import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.cut.NodeCut;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
@@ -18,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 
 /// Reads a rank's file, and gives it out when all of it was checked.
 final class RankReader {
@@ -63,6 +67,90 @@ final class RankReader {
             all[0] = first;
             System.arraycopy(views, 0, all, 1, views.length);
             return Digests.crc(all);
+        }
+    }
+
+    /// A rank's file in memory that shows it: bodies are parts of that memory, and nothing is copied for long.
+    ///
+    /// Each byte is read by a copy into a small array, which the JVM guards: if the file is cut short meanwhile,
+    /// that is an [InternalError] here, and a damaged file for the caller. A checksum over the mapping itself
+    /// would end the process.
+    static final class Mapped implements ReadableByteChannel, Bodies {
+
+        private static final int CHUNK = 1 << 14;
+
+        private final MemorySegment memory;
+        private final SealedBuffer whole;
+        private final byte[] chunk = new byte[CHUNK];
+        private long position;
+
+        /// @param memory of the whole file, accessible by any thread; it is let go by the garbage collector, once no
+        ///     body is left
+        /// @throws IllegalArgumentException if only some threads may access the memory
+        Mapped(MemorySegment memory) {
+            this.memory = memory.asReadOnly();
+            this.whole = SealedBuffer.adopt(this.memory, () -> {});
+        }
+
+        long size() {
+            return memory.byteSize();
+        }
+
+        @Override
+        public int read(ByteBuffer into) throws IOException {
+            int bytes = (int) Math.min(Math.min(into.remaining(), CHUNK), size() - position);
+            if (bytes == 0 && into.hasRemaining()) {
+                return -1;
+            }
+            copy(position, bytes);
+            into.put(chunk, 0, bytes);
+            position += bytes;
+            return bytes;
+        }
+
+        @Override
+        public SealedBuffer next(RankChannel in, long bytes) throws IOException {
+            if (bytes > size() - position) {
+                throw new EOFException("file ends early");
+            }
+            SealedBuffer body = whole.slice(position, bytes);
+            position += bytes;
+            in.passed(bytes);
+            return body;
+        }
+
+        /// Of the bytes before the position, and of what stands before those.
+        @Override
+        public int crc(ByteBuffer first, SealedBuffer body) throws IOException {
+            CRC32C crc = new CRC32C();
+            crc.update(first.duplicate());
+            for (long left = body.byteSize(); left > 0; ) {
+                int bytes = (int) Math.min(left, CHUNK);
+                copy(position - left, bytes);
+                crc.update(chunk, 0, bytes);
+                left -= bytes;
+            }
+            return (int) crc.getValue();
+        }
+
+        private void copy(long from, int bytes) throws IOException {
+            try {
+                MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, from, chunk, 0, bytes);
+            } catch (InternalError gone) {
+                // what the JVM throws where the medium has no byte
+                throw new EOFException("file was cut short: offset=" + from);
+            }
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        /// The bodies that were given out stay.
+        @Override
+        public void close() {
+            whole.close();
         }
     }
 

@@ -179,7 +179,11 @@ final class SimRun {
             if (latest == null) {
                 process.start(null);
             } else {
-                process.start(archive.read(latest, rank, process.host.memory(), RestoreLimits.DEFAULT));
+                // every other one where the file is
+                process.start(
+                        rank % 2 == 0
+                                ? archive.read(latest, rank, process.host.memory(), RestoreLimits.DEFAULT)
+                                : archive.map(latest, rank, RestoreLimits.DEFAULT));
             }
         }
         if (!until(() -> ranks.stream().allMatch(rank -> rank.node != null), PATIENCE)) {

@@ -5,6 +5,7 @@ import io.bulla.checks.sim.machines.SimHost;
 import io.bulla.runtime.checkpoint.ForgetfulDisk;
 import io.bulla.runtime.checkpoint.SimulatedCheckpoints;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Path;
@@ -72,6 +73,12 @@ final class SlowDisk implements SimulatedCheckpoints.DiskCalls {
     public ReadableByteChannel open(Path file) throws IOException {
         pause();
         return disk.open(file);
+    }
+
+    @Override
+    public MemorySegment map(Path file) throws IOException {
+        pause();
+        return disk.map(file);
     }
 
     @Override
