@@ -41,7 +41,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
     private static final String NUMBERS = "[0-9a-fA-F:.]+(%[0-9A-Za-z._-]+)?";
 
     byte[] pack() {
-        try (ArenaSource memory = ArenaSource.create();
+        try (ArenaSource memory = ArenaSource.builder().chunkBytes(MOST_BYTES).build();
                 BufferBuilder builder = BufferBuilder.create(memory)) {
             Packer.into(builder, FORMAT)
                     .packInt32(VERSION)
@@ -66,8 +66,8 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
         if (bytes.length > MOST_BYTES) {
             throw new IOException("card of a node is too long: bytes=" + bytes.length + " most=" + MOST_BYTES);
         }
-        try (ArenaSource memory = ArenaSource.create();
-                SealedBuffer whole = BufferBuilder.create(memory).put(bytes).seal()) {
+        // where they are: a rank reads the cards of all others as it joins
+        try (SealedBuffer whole = SealedBuffer.adopt(MemorySegment.ofArray(bytes), () -> {})) {
             Envelope envelope = Envelope.of(whole, MOST_BYTES);
             WireFormat format = envelope.format().orElseThrow(() -> new IOException("card of a node has no format"));
             try (SealedBuffer items = envelope.items(whole)) {
