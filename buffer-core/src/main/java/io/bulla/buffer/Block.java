@@ -49,8 +49,9 @@ final class Block extends RefCount {
     }
 
     /// Gives the block its memory, before anybody else can see it.
-    void on(MemorySegment zeroed) {
+    Block on(MemorySegment zeroed) {
         memory = zeroed;
+        return this;
     }
 
     /// A region, or null when there is no room or the block is retired. A smaller one may still be found.
