@@ -51,6 +51,7 @@ record Group(String name, List<Page> pages) {
                             "docs/debugging.html",
                             "docs/oob.html",
                             "docs/launchers.html",
+                            "docs/kubernetes.html",
                             "docs/security.html")),
             new Place(
                     REFERENCE,
