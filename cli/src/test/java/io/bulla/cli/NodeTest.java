@@ -169,6 +169,51 @@ class NodeTest {
     }
 
     @Test
+    void nodeThatIsAskedToLeaveSaysGoodbyeAndEndsWell() throws Exception {
+        Path peers = FreePorts.peersFile(folder, 3);
+        Path ready = Files.write(folder.resolve("ready"), new byte[0]);
+        Process leaver = start(
+                "node", "--rank=1", "--peers=" + peers, "--plaintext", "--radix=1", "--grace=30s", "--ready=" + ready);
+        Process stayer = start("node", "--rank=2", "--peers=" + peers, "--plaintext", "--radix=1");
+        BufferedReader left = stayer.inputReader();
+        assertTrue(leaver.inputReader().readLine().endsWith("security=none"));
+        assertTrue(left.readLine().endsWith("security=none"));
+        Ran ran = Ran.bulla("xcast", "--peers=" + peers, "--plaintext", "--radix=1", file.toString());
+        assertEquals(2, ran.figure("verified"), ran::err);
+        assertTrue(Files.exists(ready));
+        // SIGTERM
+        leaver.destroy();
+        assertEquals(0, leaver.waitFor());
+        assertFalse(Files.exists(ready));
+        String heard = left.readLine();
+        while (!heard.contains("peer 1")) {
+            heard = left.readLine();
+        }
+        assertEquals("node: rank=2 peer 1 failed: it has closed", heard);
+    }
+
+    @Test
+    void readyFileIsThereWhileTheNodeIs() throws Exception {
+        Path peers = FreePorts.peersFile(folder, 2);
+        Path missing = folder.resolve("missing").resolve("ready");
+        Ran ran = Ran.bulla("node", "--rank=1", "--peers=" + peers, "--plaintext", "--ready=" + missing);
+        assertEquals(1, ran.status());
+        assertEquals(
+                "bulla: cannot make the file of --ready: file=" + missing + " reason=NoSuchFileException\n", ran.err());
+        // of a process that was killed, whose file is not this one's
+        Path ready = Files.write(folder.resolve("ready"), new byte[0]);
+        ran = Ran.bulla(
+                "node", "--rank=1", "--peers=" + peers, "--bind=192.0.2.1:1", "--plaintext", "--ready=" + ready);
+        assertEquals(1, ran.status());
+        assertFalse(Files.exists(ready));
+        Ran.refused(
+                "the launcher knows when a rank is there: not with --pmix: --ready",
+                "node",
+                "--pmix",
+                "--ready=" + ready);
+    }
+
+    @Test
     void nodeEndsWithItsInput() throws Exception {
         Process node = start("node", "--rank=1", "--nodes=1", "--peers=-", "--bind=127.0.0.1:0", "--plaintext");
         assertTrue(node.inputReader().readLine().endsWith("security=none"));

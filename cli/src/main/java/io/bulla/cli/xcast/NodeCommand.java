@@ -5,6 +5,7 @@ import io.bulla.cli.checkpoint.CheckpointFlags;
 import io.bulla.cli.checkpoint.NodeCheckpoints;
 import io.bulla.cli.security.SecurityOptions;
 import io.bulla.cli.shell.Peers;
+import io.bulla.cli.shell.Termination;
 import io.bulla.cli.shell.Usage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
@@ -18,11 +19,12 @@ import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -37,7 +39,8 @@ import picocli.CommandLine.Spec;
         showDefaultValues = true,
         description = {
             "Runs one node, which verifies what `bulla xcast --peers` broadcasts, and hands it on to its children.",
-            "It runs until it is told to end, as by Ctrl-C.",
+            "It runs until it is told to end: by Ctrl-C, or by SIGTERM, after which it sends what is queued, says goodbye"
+                    + " and ends with status 0.",
             "With --checkpoint it takes part in checkpoints of the job, from which its nodes go on with --restore.",
             "With --pmix it is a rank of a launcher's job, which says all the rest: mpirun -n 4 ./bulla node --pmix."
         })
@@ -47,7 +50,6 @@ public final class NodeCommand implements Callable<Integer> {
     static final String LISTENING = "listening=";
 
     private static final String STANDARD_INPUT = "-";
-    private static final Duration DRAIN = Duration.ofSeconds(1);
     private static final int DIED = 3;
 
     @Spec
@@ -89,6 +91,20 @@ public final class NodeCommand implements Callable<Integer> {
                     + " Without a security, the ranks share a secret that the first one makes.")
     boolean pmix;
 
+    @Option(
+            names = "--grace",
+            paramLabel = "TIME",
+            defaultValue = "1s",
+            converter = Usage.Time.class,
+            description = "How long what is queued may take when the node is told to end; the rest is given up.")
+    Duration grace;
+
+    @Option(
+            names = "--ready",
+            paramLabel = "FILE",
+            description = "A file that is there while the node is: made once it listens, deleted before it leaves.")
+    Path ready;
+
     @Option(names = "--verbose", description = "With --pmix: every rank says what it does, not the first one alone.")
     boolean verbose;
 
@@ -128,6 +144,7 @@ public final class NodeCommand implements Callable<Integer> {
             throw Usage.error(spec, "--rank is not a node: rank=" + rank + " nodes=" + (size - 1));
         }
         InetSocketAddress address = address(known);
+        notReady();
         try (Meters meters = tree.meters();
                 NodeCheckpoints checkpoints = checkpoints(meters, rank, size, this::say)) {
             if (fromInput) {
@@ -155,6 +172,9 @@ public final class NodeCommand implements Callable<Integer> {
             throw Usage.error(
                     spec, "the launcher says where nodes are: not with --pmix: --rank, --peers, --nodes, --bind");
         }
+        if (ready != null) {
+            throw Usage.error(spec, "the launcher knows when a rank is there: not with --pmix: --ready");
+        }
         try (PmixJob job = PmixJob.join(spec, security);
                 Meters meters = tree.meters()) {
             rank = job.rank();
@@ -177,28 +197,60 @@ public final class NodeCommand implements Callable<Integer> {
         Thread hook = new Thread(() -> end(node, checkpoints, meters), "bulla-node-end");
         Runtime.getRuntime().addShutdownHook(hook);
         StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
-        try {
+        // one whose input ends it goes on reading
+        boolean fromInput = givenPeers.equals(STANDARD_INPUT);
+        try (Termination termination = fromInput ? null : Termination.watch()) {
             say(LISTENING + node.address().getAddress().getHostAddress() + ":"
                     + node.address().getPort() + " security=" + protection.name());
             checkpoints.begin(node);
-            if (givenPeers.equals(STANDARD_INPUT)) {
+            sayReady();
+            if (termination == null) {
                 followInput(node.rank());
             } else {
-                new CountDownLatch(1).await();
+                termination.await();
             }
         } finally {
             if (lines != null) {
                 lines.close();
             }
-            checkpoints.close();
-            node.close(DRAIN);
+            leave(node, checkpoints);
             recipient.close();
         }
     }
 
-    private static void end(OobNode node, NodeCheckpoints checkpoints, Meters meters) {
+    /// Again is harmless.
+    private void leave(OobNode node, NodeCheckpoints checkpoints) {
+        try {
+            notReady();
+        } catch (IOException failure) {
+            say("--ready stays: " + failure);
+        }
         checkpoints.close();
-        node.close(DRAIN);
+        node.close(grace);
+    }
+
+    private void sayReady() throws IOException {
+        try {
+            if (ready != null) {
+                Files.write(ready, new byte[0]);
+            }
+        } catch (IOException failure) {
+            throw new IOException(
+                    "cannot make the file of --ready: file=" + ready + " reason="
+                            + failure.getClass().getSimpleName(),
+                    failure);
+        }
+    }
+
+    /// A process that was killed may have left its file.
+    private void notReady() throws IOException {
+        if (ready != null) {
+            Files.deleteIfExists(ready);
+        }
+    }
+
+    private void end(OobNode node, NodeCheckpoints checkpoints, Meters meters) {
+        leave(node, checkpoints);
         if (meters.local() != null) {
             // its socket would stay, and be removed by the next process only
             meters.local().memory().close();
