@@ -193,6 +193,34 @@ class NodeTest {
     }
 
     @Test
+    void nodeThatIsAskedTwiceEndsAtOnce() throws Exception {
+        Path ready = folder.resolve("ready");
+        // a peer that is not there keeps what is queued
+        Process node = start(
+                "node",
+                "--rank=1",
+                "--peers=" + FreePorts.peersFile(folder, 2),
+                "--plaintext",
+                "--exchange=1ms",
+                "--peer-timeout=60m",
+                "--checkpoint=" + folder.resolve("checkpoints"),
+                "--grace=60m",
+                "--stats=200ms",
+                "--ready=" + ready);
+        BufferedReader said = node.inputReader();
+        while (!said.readLine().matches(".* queued=[1-9].*") || !Files.exists(ready)) {
+            // not yet
+        }
+        node.destroy();
+        while (Files.exists(ready)) {
+            Thread.sleep(1);
+        }
+        node.destroy();
+        assertTrue(node.waitFor(10, TimeUnit.MINUTES));
+        assertEquals(143, node.exitValue());
+    }
+
+    @Test
     void readyFileIsThereWhileTheNodeIs() throws Exception {
         Path peers = FreePorts.peersFile(folder, 2);
         Path missing = folder.resolve("missing").resolve("ready");

@@ -208,6 +208,7 @@ public final class NodeCommand implements Callable<Integer> {
                 followInput(node.rank());
             } else {
                 termination.await();
+                endAtOnceFromNowOn(hook);
             }
         } finally {
             if (lines != null) {
@@ -215,6 +216,15 @@ public final class NodeCommand implements Callable<Integer> {
             }
             leave(node, checkpoints);
             recipient.close();
+        }
+    }
+
+    /// What the hook does is done by this thread now. It would wait for that, and a second signal with it.
+    private static void endAtOnceFromNowOn(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException ending) {
+            // by another signal, a moment ago
         }
     }
 
