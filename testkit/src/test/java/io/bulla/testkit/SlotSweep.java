@@ -75,6 +75,8 @@ final class SlotSweep {
 
     public static void main(String... unused) throws InterruptedException {
         StringBuilder said = new StringBuilder();
+        // before the heap is full for the first time: a class whose first use fails there is broken for good
+        warmSweeper();
         for (Way way : Way.values()) {
             // classes are loaded, and calls are linked
             step(way, 1 << 20);
