@@ -234,6 +234,10 @@ class NodeTest {
                 "node", "--rank=1", "--peers=" + peers, "--bind=192.0.2.1:1", "--plaintext", "--ready=" + ready);
         assertEquals(1, ran.status());
         assertFalse(Files.exists(ready));
+        ran = Ran.bulla("node", "--rank=1", "--peers=" + peers, "--plaintext", "--ready=" + file);
+        assertEquals(1, ran.status());
+        assertEquals("bulla: not an empty file, so it is not one of --ready: file=" + file + "\n", ran.err());
+        assertTrue(Files.exists(file));
         Ran.refused(
                 "the launcher knows when a rank is there: not with --pmix: --ready",
                 "node",

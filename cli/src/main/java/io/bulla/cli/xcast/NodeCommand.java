@@ -252,11 +252,15 @@ public final class NodeCommand implements Callable<Integer> {
         }
     }
 
-    /// A process that was killed may have left its file.
+    /// A process that was killed may have left its file, which is empty: nothing else is deleted.
     private void notReady() throws IOException {
-        if (ready != null) {
-            Files.deleteIfExists(ready);
+        if (ready == null || Files.notExists(ready)) {
+            return;
         }
+        if (!Files.isRegularFile(ready) || Files.size(ready) > 0) {
+            throw new IOException("not an empty file, so it is not one of --ready: file=" + ready);
+        }
+        Files.deleteIfExists(ready);
     }
 
     private void end(OobNode node, NodeCheckpoints checkpoints, Meters meters) {

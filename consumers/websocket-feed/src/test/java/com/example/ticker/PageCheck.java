@@ -73,7 +73,7 @@ public final class PageCheck {
         // tried, not only looked for
         try (Server server = new Server(clients);
                 Chromium page = Chromium.start(traffic::on).orElse(null)) {
-            server.refusesStrangers();
+            server.refusesOutsiders();
             server.post("/mode/none", 404);
             if (page == null) {
                 checkOthers(server);

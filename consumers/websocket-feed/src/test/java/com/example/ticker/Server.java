@@ -71,7 +71,7 @@ final class Server implements AutoCloseable {
     }
 
     /** What another page in the same browser could try. */
-    void refusesStrangers() throws Exception {
+    void refusesOutsiders() throws Exception {
         HttpRequest request = request("/mode/plain")
                 .header("Origin", "http://example.org")
                 .POST(HttpRequest.BodyPublishers.noBody())
