@@ -73,7 +73,7 @@ final class RankReader {
     /// A rank's file in memory that shows it: bodies are parts of that memory, and nothing is copied for long.
     ///
     /// Each byte is read by a copy into a small array, which the JVM guards: if the file is cut short meanwhile,
-    /// that is an [InternalError] here, and a damaged file for the caller. A checksum over the mapping itself
+    /// that is an [InternalError] here, thrown late, and a damaged file for the caller. A checksum over the mapping itself
     /// would end the process.
     static final class Mapped implements ReadableByteChannel, Bodies {
 
@@ -136,6 +136,9 @@ final class RankReader {
         private void copy(long from, int bytes) throws IOException {
             try {
                 MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, from, chunk, 0, bytes);
+                // the JVM throws it at the thread's next safepoint poll, which compiled code may have far behind; the
+                // return from a native method is one
+                Thread.holdsLock(chunk);
             } catch (InternalError gone) {
                 // what the JVM throws where the medium has no byte
                 throw new EOFException("file was cut short: offset=" + from);

@@ -11,9 +11,13 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.testkit.NoOpenHandles;
+import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -29,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class MappedRestoreTest {
 
     private static final int LENGTH = 100_000;
+    private static final int COMPILED = 20_000;
 
     @TempDir
     private Path folder;
@@ -114,6 +119,29 @@ class MappedRestoreTest {
         String message = assertThrows(CheckpointException.class, () -> archive.map(manifest, 0, RestoreLimits.DEFAULT))
                 .getMessage();
         assertEquals("checkpoint is damaged: epoch=1 file=rank-00000.bulla reason=file ends early record=56", message);
+    }
+
+    /// The JVM throws the error of compiled code at a poll, which may be outside of what read.
+    @Test
+    void compiledReadOfWhatIsGoneIsTheEndOfTheFile() throws IOException {
+        Path path = Files.write(folder.resolve("file"), new byte[LENGTH]);
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MemorySegment memory = file.map(FileChannel.MapMode.READ_ONLY, 0, LENGTH, Arena.ofAuto());
+            for (int i = 0; i < COMPILED; i++) {
+                assertEquals(i % 100 + 1, read(memory, i % 100 + 1));
+            }
+            file.truncate(0);
+            for (int i = 0; i < COMPILED; i++) {
+                int bytes = i % 100 + 1;
+                assertThrows(EOFException.class, () -> read(memory, bytes));
+            }
+        }
+    }
+
+    private static int read(MemorySegment memory, int bytes) throws IOException {
+        try (RankReader.Mapped mapped = new RankReader.Mapped(memory)) {
+            return mapped.read(ByteBuffer.allocate(bytes));
+        }
     }
 
     @Test
