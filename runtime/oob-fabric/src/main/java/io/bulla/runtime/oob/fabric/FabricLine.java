@@ -138,11 +138,26 @@ final class FabricLine implements BulkLine {
                     byteSize,
                     bulk.domain().provider().byAddress(),
                     this::ended);
-            landings.add(granted);
+            keep(granted);
             bulk.progress().landingBegins();
             return granted;
         } catch (MemoryLimitException noMemory) {
             throw new IOException("no memory for a landing: bytes=" + byteSize, noMemory);
+        } catch (IllegalStateException closed) {
+            // of the memory's source, or of the registrations
+            throw new IOException("no landing: bytes=" + byteSize + " reason=" + closed.getMessage(), closed);
+        }
+    }
+
+    private void keep(GrantedLanding granted) {
+        boolean kept = false;
+        try {
+            landings.add(granted);
+            kept = true;
+        } finally {
+            if (!kept) {
+                granted.giveBack();
+            }
         }
     }
 

@@ -111,6 +111,20 @@ class FabricBulkTest {
         }
     }
 
+    @Test
+    void landingOfClosedMemoryIsRefused() throws Exception {
+        need("tcp;ofi_rxm");
+        SlabSource memory = SlabSource.create();
+        try (FabricBulk bulk = FabricBulk.open("tcp;ofi_rxm", memory, new PinBudget(1L << 40), PATIENCE);
+                BulkLine line = bulk.open("peer", why -> {})) {
+            line.land(4).close();
+            memory.close();
+            String said = assertThrows(IOException.class, () -> line.land(4)).getMessage();
+            assertTrue(said.startsWith("no landing: bytes=4 reason="), said);
+            assertEquals(0, bulk.registrations().figures().marks());
+        }
+    }
+
     /// The thread that tells it would wait for itself.
     @Test
     void deviceIsClosedOutOfACompletion() throws Exception {
