@@ -15,6 +15,7 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class Handlers {
 
     private static final Logger LOG = NodeLog.LOG;
+    // in place of a receiver
+    private static final Object CLOSED = new Object();
 
     /// The state of one tag.
     private static final class Tag {
@@ -82,6 +85,9 @@ public final class Handlers {
 
     public void receive(int tag, MessageHandler handler) {
         synchronized (this) {
+            if (closed) {
+                return;
+            }
             tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
         }
         handlerExecutor.put(new HandlerExecutor.Item() {
@@ -108,7 +114,7 @@ public final class Handlers {
         CompletableFuture<Message> future = new CompletableFuture<>();
         Incoming kept;
         synchronized (this) {
-            kept = nextKept(tag, null);
+            kept = closed ? null : nextKept(tag, null);
             if (closed) {
                 future.completeExceptionally(closed());
             } else if (kept == null) {
@@ -167,6 +173,11 @@ public final class Handlers {
             if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
                 return;
             }
+            if (receiver == CLOSED) {
+                incoming.begin();
+                drop(incoming);
+                return;
+            }
             if (receiver == incoming) {
                 // the source is the user's: not under the lock
                 incoming.compact(source);
@@ -174,21 +185,38 @@ public final class Handlers {
         }
     }
 
-    /// Drops what is kept, and fails who waits.
+    /// Drops what is kept, and fails who waits, each whatever the others throw.
     public void close() {
-        List<CompletableFuture<Message>> waiting = new ArrayList<>();
-        List<Incoming> dropped = new ArrayList<>();
+        Throwable why = reason();
+        Iterator<Tag> all;
         synchronized (this) {
+            all = tags.values().iterator();
+            // from here on no tag comes or goes
             closed = true;
-            for (Tag tag : tags.values()) {
-                dropped.addAll(tag.kept);
-                tag.kept.clear();
-                waiting.addAll(tag.once);
-            }
             keptBytes = 0;
         }
-        dropped.forEach(this::drop);
-        waiting.forEach(once -> once.completeExceptionally(closed()));
+        while (all.hasNext()) {
+            Tag tag = all.next();
+            for (Incoming kept = poll(tag.kept); kept != null; kept = poll(tag.kept)) {
+                drop(kept);
+            }
+            for (var waiting = poll(tag.once); waiting != null; waiting = poll(tag.once)) {
+                waiting.completeExceptionally(why);
+            }
+        }
+    }
+
+    private synchronized <T> @Nullable T poll(Queue<T> queue) {
+        return queue.poll();
+    }
+
+    /// Who waits hears it, whether or not there is memory for its words.
+    private Throwable reason() {
+        try {
+            return closed();
+        } catch (OutOfMemoryError noMemory) {
+            return noMemory;
+        }
     }
 
     private PeerFailedException closed() {
@@ -204,8 +232,11 @@ public final class Handlers {
     }
 
     /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it
-    /// is kept; or this, which has kept it.
+    /// is kept; or this, which has kept it; or that it is too late.
     private synchronized Object receiver(Incoming incoming) {
+        if (closed) {
+            return CLOSED;
+        }
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
             CompletableFuture<Message> once = tag.once.poll();
@@ -254,7 +285,7 @@ public final class Handlers {
     /// Nothing is known of a tag that is not asked for and of which nothing is kept: peers choose tags, too. Under
     /// the lock.
     private void forget(int tag, Tag of) {
-        if (of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
+        if (!closed && of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
             tags.remove(tag);
         }
     }

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.core.Deadlines;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -63,12 +64,28 @@ public final class NodeEnd {
                     return node.soon(CompletableFuture.allOf(handled, checked), END_MILLIS);
                 })
                 .whenComplete((done, failure) -> {
-                    node.handlers().close();
-                    if (ownLoops == null) {
-                        closed.complete(null);
-                    } else {
-                        ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS).addListener(down -> closed.complete(null));
+                    try {
+                        node.handlers().close();
+                    } catch (Throwable noMemory) {
+                        NodeLog.failed(
+                                "handlers were not ended", node.context().settings().rank(), noMemory);
                     }
+                    endThreads();
                 });
+    }
+
+    /// Last: who waits for the end goes on, whatever fails.
+    private void endThreads() {
+        boolean willBeTold = false;
+        try {
+            if (ownLoops != null) {
+                ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS).addListener(down -> closed.complete(null));
+                willBeTold = true;
+            }
+        } finally {
+            if (!willBeTold) {
+                closed.complete(null);
+            }
+        }
     }
 }
