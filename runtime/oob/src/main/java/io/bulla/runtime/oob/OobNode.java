@@ -64,7 +64,7 @@ public final class OobNode implements AutoCloseable {
         this.settings = settings;
         this.address = address;
         this.nodeLoop = new NodeLoop(settings, loop, new NodeFailures());
-        this.suspension = Suspension.of(nodeLoop, ownLoops != null);
+        this.suspension = Suspension.of(nodeLoop);
         this.cuts = new Cuts(nodeLoop);
         this.end = new NodeEnd(nodeLoop, ownLoops);
         this.sends = new Sends(nodeLoop, this::checked, end::isClosing);

@@ -3,7 +3,6 @@ package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Settings;
-import io.netty.channel.SingleThreadEventLoop;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 public final class Suspension {
 
     private final NodeLoop nodeLoop;
-    private final boolean isAlone;
     // completes when all is closed; null if it is running
     private @Nullable CompletableFuture<Void> closing;
     // the last call, which may be over
@@ -31,16 +29,13 @@ public final class Suspension {
     // the last one that has begun
     private CompletableFuture<?> running = last;
 
-    private Suspension(NodeLoop nodeLoop, boolean isAlone) {
+    private Suspension(NodeLoop nodeLoop) {
         this.nodeLoop = nodeLoop;
-        this.isAlone = isAlone;
     }
 
     /// Of a node that does not listen yet.
-    ///
-    /// @param isAlone whether all channels of its loop are its own
-    public static Suspension of(NodeLoop nodeLoop, boolean isAlone) {
-        Suspension suspension = new Suspension(nodeLoop, isAlone);
+    public static Suspension of(NodeLoop nodeLoop) {
+        Suspension suspension = new Suspension(nodeLoop);
         nodeLoop.whenClosed(suspension::close);
         return suspension;
     }
@@ -69,14 +64,8 @@ public final class Suspension {
 
     /// The loop has looked for events once more; and closed its selector, if it has no other channels.
     private CompletableFuture<Void> idle() {
-        return nodeLoop.soon(new CompletableFuture<>(), 1)
-                // a loop may let go of a channel some time after it is closed
-                .thenCompose(looked ->
-                        isAlone && channels() > 0 && !nodeLoop.context().isClosed() ? idle() : behindAll());
-    }
-
-    private int channels() {
-        return nodeLoop.eventLoop() instanceof SingleThreadEventLoop loop ? loop.registeredChannels() : 0;
+        // a loop may let go of a channel some time after it is closed
+        return nodeLoop.soon(new CompletableFuture<>(), 1).thenCompose(looked -> behindAll());
     }
 
     /// Behind the task that closes the selector.
