@@ -14,6 +14,9 @@ final class HostFaults {
 
     private static final long PATIENCE = Duration.ofMinutes(2).toNanos();
     private static final int PROBE = 100;
+    // in each direction
+    private static final long FAR_MICROS = 100_000;
+    private static final long NEAR_MICROS = 5_000;
 
     @FunctionalInterface
     private interface Step {
@@ -33,7 +36,9 @@ final class HostFaults {
     private final List<Named> all = new ArrayList<>();
     private final List<Named> round = new ArrayList<>();
 
-    HostFaults(HostsCheck check) {
+    /// @param only names of the kinds, or none for all
+    /// @throws IllegalArgumentException if one is not there
+    HostFaults(HostsCheck check, List<String> only) {
         this.check = check;
         this.random = check.random.split();
         this.timeout = check.timeout.toNanos();
@@ -84,6 +89,25 @@ final class HostFaults {
         } else {
             System.out.println("hosts: skipped: loss and resets: " + without + "; apt-get install nftables");
         }
+        without = network.withoutRelay();
+        if (without == null) {
+            add(
+                    "far",
+                    (host, other) -> harmless(host, () -> network.away(host, FAR_MICROS, 0), () -> network.back(host)));
+            add(
+                    "reordered",
+                    (host, other) ->
+                            harmless(host, () -> network.away(host, NEAR_MICROS, 20), () -> network.back(host)));
+        } else {
+            System.out.println("hosts: skipped: delay and reordering: " + without);
+        }
+        for (String name : only) {
+            if (all.stream().noneMatch(each -> each.name().equals(name))) {
+                throw new IllegalArgumentException("no such fault: name=" + name + " there are: "
+                        + all.stream().map(Named::name).toList());
+            }
+        }
+        all.removeIf(each -> !only.isEmpty() && !only.contains(each.name()));
     }
 
     private void add(String name, Fault fault) {

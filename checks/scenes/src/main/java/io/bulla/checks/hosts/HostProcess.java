@@ -35,10 +35,46 @@ final class HostProcess implements Life {
     private volatile long killedAt = Long.MAX_VALUE;
     private volatile boolean left;
 
+    /// A [HostAgent].
+    ///
     /// @param before stands before the class path, for nodes with a fault; or an empty text
     /// @param within how a program is started on its host
-    /// @param arguments of [HostAgent]
+    /// @param arguments of the program
     HostProcess(int rank, int life, String before, List<String> within, List<String> arguments, Listener listener)
+            throws IOException {
+        this(
+                rank,
+                life,
+                (before.isEmpty() ? "" : before + File.pathSeparator) + System.getProperty("java.class.path"),
+                within,
+                List.of("-XX:TieredStopAtLevel=1", "-Xmx128m"),
+                HostAgent.class,
+                arguments,
+                listener);
+    }
+
+    /// A [DistanceAgent], with the JVM's own compilers: it is measured.
+    HostProcess(int rank, List<String> within, List<String> arguments, Listener listener) throws IOException {
+        this(
+                rank,
+                1,
+                System.getProperty("java.class.path"),
+                within,
+                List.of("-Xmx256m"),
+                DistanceAgent.class,
+                arguments,
+                listener);
+    }
+
+    private HostProcess(
+            int rank,
+            int life,
+            String classPath,
+            List<String> within,
+            List<String> options,
+            Class<?> program,
+            List<String> arguments,
+            Listener listener)
             throws IOException {
         this.rank = rank;
         this.life = life;
@@ -46,14 +82,13 @@ final class HostProcess implements Life {
         command.addAll(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
-                "-Xmx128m",
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-cp",
-                (before.isEmpty() ? "" : before + File.pathSeparator) + System.getProperty("java.class.path"),
-                HostAgent.class.getName()));
+                classPath));
+        command.addAll(options);
+        command.add(program.getName());
         command.addAll(arguments);
         process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)

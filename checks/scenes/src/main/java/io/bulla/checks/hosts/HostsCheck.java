@@ -60,6 +60,7 @@ public final class HostsCheck implements AutoCloseable {
         String secret = "";
         String before = "";
         boolean first = false;
+        List<String> only = List.of();
         for (int i = 0; i < arguments.length; i++) {
             switch (arguments[i]) {
                 case "--hosts" -> hosts = Integer.parseInt(arguments[++i]);
@@ -68,9 +69,10 @@ public final class HostsCheck implements AutoCloseable {
                 case "--tls" -> secret = "a secret of thirty-two characters";
                 case "--before" -> before = arguments[++i];
                 case "--first" -> first = true;
+                case "--only" -> only = List.of(arguments[++i].split(","));
                 default -> {
                     System.err.println(
-                            "hosts: unknown option: " + arguments[i] + " (--hosts, --seconds, --seed, --tls)");
+                            "hosts: unknown option: " + arguments[i] + " (--hosts, --seconds, --seed, --tls, --only)");
                     System.exit(2);
                 }
             }
@@ -78,13 +80,14 @@ public final class HostsCheck implements AutoCloseable {
         System.out.println("hosts: seed=" + seed + " hosts=" + hosts + " tls=" + !secret.isEmpty());
         boolean sound;
         try (HostsCheck check = new HostsCheck(hosts, seed, secret, before)) {
-            sound = check.run(seconds, first);
+            sound = check.run(seconds, first, only);
         }
         System.exit(sound ? 0 : 1);
     }
 
     /// @param first whether to end with the first rule that is broken
-    private boolean run(long seconds, boolean first) throws Exception {
+    /// @param only kinds of faults, or none for all
+    private boolean run(long seconds, boolean first, List<String> only) throws Exception {
         for (int rank = 0; rank < hosts; rank++) {
             begin(rank);
         }
@@ -94,7 +97,7 @@ public final class HostsCheck implements AutoCloseable {
         for (int rank = 0; rank < hosts; rank++) {
             announce(rank);
         }
-        HostFaults each = new HostFaults(this);
+        HostFaults each = new HostFaults(this, only);
         each.warmUp();
         Thread watch = Thread.ofPlatform().start(this::watch);
         Thread traffic = Thread.ofPlatform().start(this::send);
@@ -124,6 +127,7 @@ public final class HostsCheck implements AutoCloseable {
         System.out.println("hosts: faults: " + faults);
         slowest.forEach(
                 (what, nanos) -> System.out.println("hosts: slowest: " + what + " millis=" + nanos / 1_000_000));
+        System.out.println("hosts: relay: " + network.relayed());
         System.out.println("hosts: " + ledger.story());
         int count = faults.values().stream().mapToInt(Integer::intValue).sum();
         System.out.println("hosts: hosts=" + hosts + " faults=" + count + " " + ledger.figures());
