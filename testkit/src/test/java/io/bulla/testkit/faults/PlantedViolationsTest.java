@@ -27,6 +27,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -201,6 +202,22 @@ class PlantedViolationsTest {
                 return taken.length;
             };
         });
+    }
+
+    /// As classes are, which a first run loads.
+    @Test
+    void memoryThatOnlyTheFirstRunTakesIsNone() {
+        AtomicInteger runs = new AtomicInteger();
+        FaultRun run = new FaultRun("planted").operation("loads at first", scene -> {
+            scene.mayTake(1 << 20);
+            return () -> {
+                byte[] taken = new byte[runs.getAndIncrement() == 0 ? 2 << 20 : 1];
+                scene.points().reach("a foreign call");
+                return taken.length > 0;
+            };
+        });
+        assertEquals(List.of(), run.report().violations());
+        assertTrue(runs.get() > 2);
     }
 
     /// A builder of a kind that does not look again after it has asked: what the call backs are there to find.
