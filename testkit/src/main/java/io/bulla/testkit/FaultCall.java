@@ -9,6 +9,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +51,12 @@ public record FaultCall(
     }
 
     /// Only through the member itself, so that what runs is what the signature names.
-    Action action(Executable operation, FaultScene scene) {
+    ///
+    /// @param lookedAt gets the operation when it was seen what became of an open handle that it was given
+    Action action(Executable operation, FaultScene scene, Set<Executable> lookedAt) {
         Number64 number = new Number64();
         MethodHandle handle = handle(operation, number);
+        HandleRule rule = new HandleRule(operation);
         return new Action() {
             // made before the points are armed
             private @Nullable Object @Nullable [] first = arguments.apply(scene);
@@ -61,7 +65,23 @@ public record FaultCall(
             public @Nullable Object run() throws Exception {
                 @Nullable Object[] now = first == null ? arguments.apply(scene) : first;
                 first = null;
-                return invoke(handle, now);
+                boolean given = rule.before(receiver, now);
+                @Nullable Object result;
+                try {
+                    result = invoke(handle, now);
+                } catch (Throwable failure) {
+                    if (!isFullOrCalledBack(scene, failure)) {
+                        rule.afterFailure(receiver, now, failure);
+                    }
+                    throw failure;
+                }
+                if (!scene.points().calledBack()) {
+                    rule.after(receiver, now);
+                    if (given) {
+                        lookedAt.add(operation);
+                    }
+                }
+                return result;
             }
 
             @Override
@@ -69,6 +89,11 @@ public record FaultCall(
                 then.accept(result);
             }
         };
+    }
+
+    /// What is called back may close any handle of the scene; and a look needs heap to tell.
+    private static boolean isFullOrCalledBack(FaultScene scene, Throwable failure) {
+        return scene.points().calledBack() || failure instanceof OutOfMemoryError && !FaultPoints.isInjected(failure);
     }
 
     private static @Nullable Object invoke(MethodHandle handle, @Nullable Object[] arguments) throws Exception {

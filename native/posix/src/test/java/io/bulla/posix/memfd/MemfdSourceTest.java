@@ -214,7 +214,7 @@ class MemfdSourceTest {
             MemorySegment memory = buffer.iovec().region(0);
             int fd = Attack.fd(buffer);
             assertEquals(EFAULT, Attack.readInto(memory));
-            pair[0].send(sealed((byte) 1));
+            pair[0].moveAndSend(sealed((byte) 1));
             assertEquals(
                     Errno.EFAULT,
                     assertThrows(
