@@ -72,8 +72,8 @@ final class RankReader {
 
     /// A rank's file in memory that shows it: bodies are parts of that memory, and nothing is copied for long.
     ///
-    /// Each byte is read by a copy into a small array, which the JVM guards: if the file is cut short meanwhile,
-    /// that is an [InternalError] here, thrown late, and a damaged file for the caller. A checksum over the mapping itself
+    /// Each byte is read by a copy into a small array, which the JVM guards: if the file is cut short meanwhile, that
+    /// is an [InternalError] here, thrown late, and a damaged file for the caller. A checksum over the mapping itself
     /// would end the process.
     static final class Mapped implements ReadableByteChannel, Bodies {
 
