@@ -240,7 +240,7 @@ public final class FaultCatalogue {
         FaultRun run = new FaultRun(area).on(Memory.ARENA);
         List<String> unseen = new ArrayList<>();
         operations.forEach((signature, operation) -> {
-            if (HandleRule.isGivenOne(operation) && of.test(signature)) {
+            if (FaultCall.HandleRule.isGivenOne(operation) && of.test(signature)) {
                 run.untouched(signature, runs(signature, operation));
                 if (!lookedAt.contains(operation)) {
                     unseen.add(signature);
