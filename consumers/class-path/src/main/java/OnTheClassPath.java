@@ -17,7 +17,7 @@ public class OnTheClassPath {
             Packer.into(builder, WireFormat.PMIX_4).packString("class path").packInt32(1, 2, 3);
             try (SealedBuffer message = builder.seal()) {
                 EmbeddedChannel channel = new EmbeddedChannel();
-                SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, message.share());
+                SealedWrite.share(channel, Unpooled.EMPTY_BUFFER, message);
                 Unpacker unpacker = Unpacker.of(message, WireFormat.PMIX_4);
                 System.out.println(unpacker.unpackString() + ": " + unpacker.unpackInt32s().length + " values");
                 channel.finishAndReleaseAll();

@@ -103,7 +103,7 @@ final class VertxNodes implements Embedding.Layer {
         CountDownLatch done = new CountDownLatch(sockets.size());
         for (NetSocket socket : sockets) {
             Channel channel = ((NetSocketInternal) socket).channelHandlerContext().channel();
-            SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, sealed.share()).addListener(result -> written(result.cause(), done));
+            SealedWrite.share(channel, Unpooled.EMPTY_BUFFER, sealed).addListener(result -> written(result.cause(), done));
         }
         await(done);
     }

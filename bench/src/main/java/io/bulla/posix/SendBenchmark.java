@@ -152,7 +152,7 @@ public class SendBenchmark {
     @OperationsPerInvocation(BURST)
     public void sendShare() throws IOException {
         for (int i = 0; i < BURST; i++) {
-            sender.send(sealed.share());
+            sender.moveAndSend(sealed.share());
         }
         drain(receiver);
     }

@@ -27,6 +27,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        FanoutCalls.all().checkHandles();
+    }
+
+    @Test
     void everyPackageIsRun() throws IOException {
         Set<String> packages = Files.readAllLines(Path.of("api.txt")).stream()
                 .map(TYPE::matcher)

@@ -12,12 +12,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,8 @@ public final class FaultCatalogue {
     private final Map<String, Executable> operations;
     private final Map<Class<?>, List<Function<FaultScene, ?>>> receivers = new LinkedHashMap<>();
     private final Map<String, List<Function<Executable, Operation>>> calls = new LinkedHashMap<>();
+    // by the runs so far, of those that are given a handle
+    private final Set<Executable> lookedAt = new HashSet<>();
     private Function<Class<?>, @Nullable Function<FaultScene, Object>> values = type -> null;
     private Function<Class<?>, @Nullable Function<FaultScene, Object>> records = type -> null;
 
@@ -97,7 +101,7 @@ public final class FaultCatalogue {
     /// @param call made for each step
     /// @return this
     public FaultCatalogue on(String signature, Function<FaultScene, FaultCall> call) {
-        return add(signature, operation -> scene -> call.apply(scene).action(operation, scene));
+        return add(signature, operation -> scene -> call.apply(scene).action(operation, scene, lookedAt));
     }
 
     /// A way of its own, one of perhaps several: it makes what the operation needs and looks at what came of it,
@@ -113,7 +117,7 @@ public final class FaultCatalogue {
             Action action = way.apply((receiver, arguments) -> {
                         called[0] = true;
                         return FaultCall.on(receiver, arguments)
-                                .action(operation, scene)
+                                .action(operation, scene, lookedAt)
                                 .run();
                     })
                     .prepare(scene);
@@ -217,6 +221,36 @@ public final class FaultCatalogue {
         }
         runs().forEach(run::operation);
         run.report().print().check();
+    }
+
+    /// Runs every operation that takes handles, as [#checkHandles(Predicate)].
+    ///
+    /// @throws AssertionError as there
+    public void checkHandles() {
+        checkHandles(signature -> true);
+    }
+
+    /// Runs every operation that takes handles, while nothing fails, and fails a test if a handle that it was given
+    /// is closed after it though its name does not say `move`, or is open though it does; or if it was given none
+    /// that is open. The runs of [#runs()] look at the same, whatever fails in them.
+    ///
+    /// @param of tells by its signature whether an operation is run
+    /// @throws AssertionError which names the operation
+    public void checkHandles(Predicate<String> of) {
+        FaultRun run = new FaultRun(area).on(Memory.ARENA);
+        List<String> unseen = new ArrayList<>();
+        operations.forEach((signature, operation) -> {
+            if (FaultCall.HandleRule.isGivenOne(operation) && of.test(signature)) {
+                run.untouched(signature, runs(signature, operation));
+                if (!lookedAt.contains(operation)) {
+                    unseen.add(signature);
+                }
+            }
+        });
+        run.report().check();
+        if (!unseen.isEmpty()) {
+            throw new AssertionError("given no open handle by any run: area=" + area + " operations=" + unseen);
+        }
     }
 
     /// Every operation by its signature, and the ways to run it.

@@ -231,6 +231,11 @@ public final class FaultPoints {
         return failed;
     }
 
+    /// Whether a call has called back since [#arm].
+    boolean calledBack() {
+        return failed != null && kind == Kind.CALL_BACK;
+    }
+
     /// Tells whether a failure comes from here: it, a cause of it or something suppressed in it was injected.
     ///
     /// @param failure any, or `null`

@@ -142,6 +142,18 @@ public final class FaultRun {
         return this;
     }
 
+    /// Runs an operation in several ways, once each, while nothing fails.
+    ///
+    /// @throws IllegalStateException if it fails
+    void untouched(String name, List<Operation> ways) {
+        for (Operation operation : ways) {
+            for (Memory memory : memories) {
+                newStep(name, operation, memory, Fault.NONE, Then.LOOK).untouched();
+            }
+        }
+        operations++;
+    }
+
     /// The findings so far.
     ///
     /// @return a snapshot

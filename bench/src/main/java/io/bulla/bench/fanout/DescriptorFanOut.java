@@ -38,7 +38,7 @@ final class DescriptorFanOut implements FanOut {
     DescriptorFanOut(String design, Message message, int peers) throws IOException {
         this.message = message;
         this.sealed = message.seal(source);
-        this.seal = SealedFileHandoff.of(sealed.share(), 0, source);
+        this.seal = SealedFileHandoff.share(sealed, 0, source);
         this.senders = new PosixSocket[peers];
         this.receivers = new PosixSocket[peers];
         this.arrivals = new Arrivals(message, peers);
@@ -69,7 +69,7 @@ final class DescriptorFanOut implements FanOut {
             seal.sendTo(sender);
             return;
         }
-        try (SealedFileHandoff own = SealedFileHandoff.of(sealed.copy((MemorySource) source), 0, source)) {
+        try (SealedFileHandoff own = SealedFileHandoff.move(sealed.copy((MemorySource) source), 0, source)) {
             own.sendTo(sender);
         }
     }

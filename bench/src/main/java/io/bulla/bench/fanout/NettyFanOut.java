@@ -91,7 +91,7 @@ final class NettyFanOut implements FanOut, NettyPeers.Arrived {
         if (send == null) {
             SealedBuffer[] handles = sealed.shares(peers);
             for (int i = 0; i < peers; i++) {
-                SealedWrite.write(sockets.channel(i), Unpooled.EMPTY_BUFFER, handles[i]);
+                SealedWrite.move(sockets.channel(i), Unpooled.EMPTY_BUFFER, handles[i]);
             }
             return;
         }

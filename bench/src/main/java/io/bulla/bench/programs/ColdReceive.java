@@ -23,7 +23,7 @@ public final class ColdReceive {
         long sleep = Long.parseLong(args[0]);
         MemfdSource source = MemfdSource.create();
         PosixSocket[] pair = PosixSocket.unixPair();
-        try (SealedFileHandoff seal = SealedFileHandoff.of(
+        try (SealedFileHandoff seal = SealedFileHandoff.move(
                 BufferBuilder.create(source).put(new byte[BYTES]).seal(), 0, source)) {
             for (int i = 0; i < WARMUPS; i++) {
                 receive(seal, pair);

@@ -134,7 +134,7 @@ public final class LinkPingPong {
         }
 
         @Override
-        public void received(SealedBuffer buffer) {
+        public void bufferMoved(SealedBuffer buffer) {
             arrived = buffer;
         }
 

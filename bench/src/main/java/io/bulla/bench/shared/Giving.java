@@ -57,7 +57,7 @@ final class Giving implements AutoCloseable {
     void prepare(Look look) throws IOException {
         inSlabs.put(look.bytes(), look.message(slabs));
         inArenas.put(look.bytes(), look.message(arenas));
-        inFiles.put(look.bytes(), SealedFileHandoff.of(look.message(files), 0, files));
+        inFiles.put(look.bytes(), SealedFileHandoff.move(look.message(files), 0, files));
     }
 
     /// Waits until each has connected, the socket first: what it is called is the first thing there.
@@ -77,7 +77,7 @@ final class Giving implements AutoCloseable {
         switch (way) {
             case SLAB -> lend(look, to);
             case SEAL -> inFiles.get(look.bytes()).sendTo(sockets[to]);
-            case BYTES -> sockets[to].send(inArenas.get(look.bytes()).share());
+            case BYTES -> sockets[to].moveAndSend(inArenas.get(look.bytes()).share());
         }
     }
 

@@ -30,7 +30,7 @@ final class Taking implements AutoCloseable {
         this.borrower = SlabBorrower.connect(lender, index, copies, Long.MAX_VALUE);
         this.socket = PosixSocket.connect(socket);
         try (BufferBuilder name = BufferBuilder.ofCapacity(copies, 1)) {
-            this.socket.send(name.put(new byte[] {(byte) index}).seal());
+            this.socket.moveAndSend(name.put(new byte[] {(byte) index}).seal());
         }
     }
 

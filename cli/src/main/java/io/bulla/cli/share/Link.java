@@ -42,12 +42,12 @@ final class Link {
 
     void send(byte... bytes) throws IOException {
         MemorySegment.copy(bytes, 0, scratch, JAVA_BYTE, 0, bytes.length);
-        socket.send(SealedBuffer.adopt(scratch.asSlice(0, bytes.length), () -> {}));
+        socket.moveAndSend(SealedBuffer.adopt(scratch.asSlice(0, bytes.length), () -> {}));
     }
 
     void sendLong(long value) throws IOException {
         scratch.set(JAVA_LONG_UNALIGNED, 0, value);
-        socket.send(SealedBuffer.adopt(scratch.asSlice(0, Long.BYTES), () -> {}));
+        socket.moveAndSend(SealedBuffer.adopt(scratch.asSlice(0, Long.BYTES), () -> {}));
     }
 
     byte receiveByte() throws IOException {

@@ -60,7 +60,7 @@ final class Share {
         try (SealedBuffer content = read(options.file(), guarded);
                 Receivers receivers = new Receivers(options, content.byteSize());
                 SealedFileHandoff shared =
-                        SealedFileHandoff.of(content.share(), FORMAT, guarded).withDigest()) {
+                        SealedFileHandoff.share(content, FORMAT, guarded).moveWithDigest()) {
             receivers.start("");
             return handOver(receivers, options.rounds(), content, link -> shared.sendTo(link.socket()));
         }
@@ -97,7 +97,7 @@ final class Share {
         return link -> {
             link.sendLong(content.byteSize());
             link.send(digest);
-            link.socket().send(content.share());
+            link.socket().moveAndSend(content.share());
         };
     }
 

@@ -51,7 +51,7 @@ final class Warmup {
                         BufferBuilder.create(arenas).put(new byte[BYTES]).seal()) {
                     Bytes.sha256(buffer);
                     one.sendLong(i);
-                    one.socket().send(buffer.share());
+                    one.socket().moveAndSend(buffer.share());
                 }
                 other.receiveLong();
                 Region region = arenas.allocate(BYTES);
@@ -78,7 +78,7 @@ final class Warmup {
         for (int i = 0; i < ROUNDS; i++) {
             SealedBuffer content =
                     BufferBuilder.create(source).put(new byte[BYTES]).seal();
-            try (SealedFileHandoff seal = SealedFileHandoff.of(content, i, source)) {
+            try (SealedFileHandoff seal = SealedFileHandoff.move(content, i, source)) {
                 seal.sendTo(pair[0]);
                 try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], BYTES);
                         SealedBuffer buffer = received.share()) {

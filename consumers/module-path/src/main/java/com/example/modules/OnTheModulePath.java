@@ -22,7 +22,7 @@ public class OnTheModulePath {
             Packer.into(builder, WireFormat.OPAL_DSS).packString("module path").packInt32(1, 2, 3);
             try (SealedBuffer message = builder.seal()) {
                 EmbeddedChannel channel = new EmbeddedChannel();
-                SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, message.share());
+                SealedWrite.share(channel, Unpooled.EMPTY_BUFFER, message);
                 ByteBuf sent = channel.readOutbound();
                 if (sent.readableBytes() != message.byteSize()) {
                     throw new AssertionError(sent);

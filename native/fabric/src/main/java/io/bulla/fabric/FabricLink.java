@@ -50,10 +50,10 @@ public final class FabricLink implements AutoCloseable {
     /// send.
     public interface Listener {
 
-        /// A buffer has arrived.
+        /// A buffer has arrived, and is the listener's from now on.
         ///
         /// @param buffer closed by the listener
-        void received(SealedBuffer buffer);
+        void bufferMoved(SealedBuffer buffer);
 
         /// The link has failed; its peer can no longer write, except to what is in quarantine.
         ///

@@ -31,6 +31,12 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        Providers.need(FabricWorld.PROVIDER);
+        DomainCalls.all().checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         Providers.need(FabricWorld.PROVIDER);

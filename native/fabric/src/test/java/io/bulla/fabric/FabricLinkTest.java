@@ -340,7 +340,7 @@ class FabricLinkTest {
         }
 
         @Override
-        public void received(SealedBuffer buffer) {
+        public void bufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.toByteArray());
             }

@@ -195,7 +195,7 @@ final class FabricWorld {
         }
 
         @Override
-        public void received(SealedBuffer buffer) {
+        public void bufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received++;
                 byte[] content = buffer.toByteArray();

@@ -302,7 +302,7 @@ class LandedWriteTest {
         }
 
         @Override
-        public void received(SealedBuffer buffer) {
+        public void bufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.byteSize());
             }

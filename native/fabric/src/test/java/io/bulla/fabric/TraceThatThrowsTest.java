@@ -210,7 +210,7 @@ class TraceThatThrowsTest {
         }
 
         @Override
-        public void received(SealedBuffer buffer) {
+        public void bufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.toByteArray());
             }

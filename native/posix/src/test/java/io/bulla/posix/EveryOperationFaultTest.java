@@ -45,6 +45,39 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        checkHandles(Part.REST);
+    }
+
+    @Test
+    @Needs(value = Piece.ZERO_COPY, by = ZeroCopySockets.class)
+    void onlyOfZeroCopySocketsWhatSaysMoveTakesAHandle() {
+        checkHandles(Part.ZERO_COPY);
+    }
+
+    @Test
+    @Needs(value = Piece.IO_URING, by = FixedBufferTables.class)
+    void onlyOfFilesWhatSaysMoveTakesAHandle() {
+        checkHandles(Part.FILES);
+    }
+
+    @Test
+    @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
+    void onlyOfMemoryFilesWhatSaysMoveTakesAHandle() {
+        checkHandles(Part.MEMORY_FILES);
+    }
+
+    @Test
+    @Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
+    void onlyOfLendingWhatSaysMoveTakesAHandle() {
+        checkHandles(Part.LENDING);
+    }
+
+    private void checkHandles(Part part) {
+        PosixCalls.all(folder).checkHandles(signature -> Part.of(signature) == part);
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() throws Exception {
         keepsItsPromises(Part.REST);

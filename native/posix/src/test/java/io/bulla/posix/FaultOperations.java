@@ -92,7 +92,7 @@ final class FaultOperations {
             "SealedFileHandoff.format",
             "SealedFileHandoff.verify",
             "SealedFileHandoff.toString",
-            "SealedFileHandoff.withDigest",
+            "SealedFileHandoff.moveWithDigest",
             "SharedSlabSource.figures",
             "SharedSlabSource.grow",
             "SharedSlabSource.seal",
@@ -270,7 +270,7 @@ final class FaultOperations {
             pair[1].close();
         });
         add("receive", Sockets.UNIX, Set.of("PosixSocket.receive"), ends -> {
-            ends.pair()[0].send(sealed(arenas, 1));
+            ends.pair()[0].moveAndSend(sealed(arenas, 1));
             check(Arrays.equals(SendFixture.random(SIZE + 1), receive(ends.pair()[1], SIZE + 1)));
         });
     }
@@ -293,8 +293,8 @@ final class FaultOperations {
             add(
                     "send " + kind,
                     kind,
-                    Set.of("PosixSocket.send"),
-                    ends -> stream(ends, message -> ends.pair()[0].send(message)));
+                    Set.of("PosixSocket.moveAndSend"),
+                    ends -> stream(ends, message -> ends.pair()[0].moveAndSend(message)));
             add(
                     "writev " + kind,
                     kind,
@@ -311,17 +311,21 @@ final class FaultOperations {
                     Set.of("PosixSocket.sendmmsg"),
                     ends -> stream(ends, message -> cursor(message, cursor -> ends.pair()[0].sendmmsg(cursor))));
         }
-        add("send, not blocking", Sockets.UNIX, Set.of("PosixSocket.send"), ends -> {
+        add("send, not blocking", Sockets.UNIX, Set.of("PosixSocket.shareAndSend"), ends -> {
             ends.pair()[0].setSendBuffer(1);
             ends.pair()[0].setBlocking(false);
-            stream(ends, message -> ends.pair()[0].send(message));
+            stream(ends, message -> {
+                try (message) {
+                    ends.pair()[0].shareAndSend(message);
+                }
+            });
         });
         add(
                 "zeroCopy",
                 Sockets.TCP,
                 Set.of(
                         "ZeroCopySocket.over",
-                        "ZeroCopySocket.send",
+                        "ZeroCopySocket.moveAndSend",
                         "ZeroCopySocket.reap",
                         "ZeroCopySocket.finish",
                         "ZeroCopySocket.close"),
@@ -329,11 +333,24 @@ final class FaultOperations {
                     ZeroCopySocket zeroCopy = ZeroCopySocket.over(ends.pair()[0]);
                     closing(
                             zeroCopy,
-                            () -> stream(ends, zeroCopy::send, () -> {
+                            () -> stream(ends, zeroCopy::moveAndSend, () -> {
                                 zeroCopy.reap();
                                 check(zeroCopy.finish(SOON));
                             }));
                 });
+        add("zeroCopy, shared", Sockets.TCP, Set.of("ZeroCopySocket.shareAndSend"), ends -> {
+            ZeroCopySocket zeroCopy = ZeroCopySocket.over(ends.pair()[0]);
+            closing(
+                    zeroCopy,
+                    () -> stream(
+                            ends,
+                            message -> {
+                                try (message) {
+                                    zeroCopy.shareAndSend(message);
+                                }
+                            },
+                            () -> check(zeroCopy.finish(SOON))));
+        });
     }
 
     private void outboxes() {
@@ -342,7 +359,13 @@ final class FaultOperations {
                 add(
                         "outbox " + path + " " + kind,
                         kind,
-                        Set.of("Outbox.open", "Outbox.send", "Outbox.progress", "Outbox.finish", "Outbox.close"),
+                        Set.of(
+                                "Outbox.open",
+                                "Outbox.shareAndSend",
+                                "Outbox.moveAndSend",
+                                "Outbox.progress",
+                                "Outbox.finish",
+                                "Outbox.close"),
                         ends -> {
                             Outbox outbox = Outbox.open(path);
                             closing(
@@ -350,7 +373,7 @@ final class FaultOperations {
                                     () -> stream(
                                             ends,
                                             message -> {
-                                                SocketSend send = outbox.send(ends.pair()[0], message);
+                                                SocketSend send = shared(outbox, ends.pair()[0], message);
                                                 progress(outbox);
                                                 finish(outbox);
                                                 if (send.failure() != null) {
@@ -584,7 +607,9 @@ final class FaultOperations {
 
     private void handOver(String name, Content content) {
         Set<String> covers = Set.of(
-                "SealedFileHandoff.of",
+                "SealedFileHandoff.share",
+                "SealedFileHandoff.move",
+                "SealedFileHandoff.moveWithDigest",
                 "SealedFileHandoff.sendTo",
                 "SealedFileHandoff.receiveFrom",
                 "SealedFileHandoff.close");
@@ -593,7 +618,7 @@ final class FaultOperations {
             try (SealedBuffer made = content.make()) {
                 expected = bytesOf(made);
                 try (SealedFileHandoff seal =
-                        SealedFileHandoff.of(made.share(), 7, guarded).withDigest()) {
+                        SealedFileHandoff.share(made, 7, guarded).moveWithDigest()) {
                     seal.sendTo(ends.pair()[0]);
                 }
             }
@@ -603,6 +628,13 @@ final class FaultOperations {
                 check(received.format() == 7 && Arrays.equals(expected, bytesOf(buffer)));
             }
         });
+    }
+
+    /// By a share, which is one that is moved.
+    private static SocketSend shared(Outbox outbox, PosixSocket socket, SealedBuffer message) throws PosixException {
+        try (message) {
+            return outbox.shareAndSend(socket, message);
+        }
     }
 
     private interface Sending {

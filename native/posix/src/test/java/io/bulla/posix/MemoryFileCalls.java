@@ -91,10 +91,12 @@ final class MemoryFileCalls {
                 FaultScene::lastHandle,
                 scene -> scene.own(BufferBuilder.create(source(scene)).seal()));
         for (Function<FaultScene, SealedBuffer> content : contents) {
-            all.on("SealedFileHandoff.of(SealedBuffer, long, MemfdSource)", scene -> {
-                MemfdSource copies = source(scene);
-                return FaultCall.with(null, same -> new Object[] {content.apply(scene), FORMAT, copies});
-            });
+            for (String made : List.of("share", "move")) {
+                all.on("SealedFileHandoff." + made + "(SealedBuffer, long, MemfdSource)", scene -> {
+                    MemfdSource copies = source(scene);
+                    return FaultCall.with(null, same -> new Object[] {content.apply(scene), FORMAT, copies});
+                });
+            }
         }
         all.on(
                 "SealedFileHandoff.sendTo(PosixSocket)",
@@ -113,7 +115,7 @@ final class MemoryFileCalls {
     private static SealedFileHandoff handoff(FaultScene scene) {
         MemfdSource source = source(scene);
         SealedFileHandoff handoff = scene.own(
-                SealedFileHandoff.of(sealed(scene, source), FORMAT, source).withDigest());
+                SealedFileHandoff.move(sealed(scene, source), FORMAT, source).moveWithDigest());
         scene.callBack("handoff.share", () -> handoff.share().close());
         scene.callBack("handoff.close", handoff::close);
         return handoff;

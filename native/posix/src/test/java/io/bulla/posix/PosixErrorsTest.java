@@ -91,7 +91,7 @@ class PosixErrorsTest {
                 fails(Errno.EPIPE, () -> sender.writev(cursor));
                 fails(Errno.EPIPE, () -> sender.sendmsg(cursor));
                 fails(Errno.EPIPE, () -> sender.sendmmsg(cursor));
-                fails(Errno.EPIPE, () -> sender.send(sealed(3)));
+                fails(Errno.EPIPE, () -> sender.moveAndSend(sealed(3)));
             }
             assertEquals(0, cursor.position());
             assertEquals(-1, sender.receive(arena.allocate(1)));
@@ -103,7 +103,7 @@ class PosixErrorsTest {
         try (PosixSocket server = PosixSocket.listen(0);
                 PosixSocket client = PosixSocket.connect(server.port())) {
             PosixSocket peer = server.accept();
-            client.send(sealed(MIB / 4));
+            client.moveAndSend(sealed(MIB / 4));
             peer.abort();
             assertTrue(client.awaitReadable(60_000));
             fails(Errno.ECONNRESET, () -> client.receive(arena.allocate(1)));
@@ -114,7 +114,7 @@ class PosixErrorsTest {
             PosixSocket peer = server.accept();
             peer.abort();
             assertTrue(client.awaitReadable(60_000));
-            fails(Errno.ECONNRESET, () -> client.send(sealed(1)));
+            fails(Errno.ECONNRESET, () -> client.moveAndSend(sealed(1)));
         }
     }
 
@@ -127,7 +127,8 @@ class PosixErrorsTest {
                     PosixSocket peer = server.accept()) {
                 client.setSendBuffer(1);
                 CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
-                    PosixException failed = assertThrows(PosixException.class, () -> client.send(sealed(16 * MIB)));
+                    PosixException failed =
+                            assertThrows(PosixException.class, () -> client.moveAndSend(sealed(16 * MIB)));
                     assertTrue(failed.number() > 0);
                 });
                 assertTrue(peer.awaitReadable(60_000));
@@ -241,7 +242,7 @@ class PosixErrorsTest {
                             () -> pair[0].writev(cursor),
                             () -> pair[0].sendmsg(cursor),
                             () -> pair[0].sendmmsg(cursor),
-                            () -> pair[0].send(sealed(1)),
+                            () -> pair[0].moveAndSend(sealed(1)),
                             () -> pair[0].receive(target),
                             () -> pair[0].accept(),
                             () -> pair[0].port(),
@@ -346,7 +347,7 @@ class PosixErrorsTest {
             }
             Throwable ended = endsWith(pair[0], () -> {
                 switch (each) {
-                    case 0 -> pair[0].send(share);
+                    case 0 -> pair[0].moveAndSend(share);
                     case 1 -> untilGone(() -> pair[0].writev(cursor), cursor);
                     case 2 -> untilGone(() -> pair[0].sendmsg(cursor), cursor);
                     case 3 -> untilGone(() -> pair[0].sendmmsg(cursor), cursor);

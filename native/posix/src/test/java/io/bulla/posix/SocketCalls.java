@@ -25,6 +25,7 @@ import java.util.function.Function;
 final class SocketCalls {
 
     private static final int BYTES = 64;
+    private static final List<String> SENDS = List.of("shareAndSend", "moveAndSend");
     private static final List<Function<FaultScene, SealedBuffer>> HANDLES =
             List.of(scene -> scene.buffer(300), FaultScene::lastHandle, SocketCalls::adopted);
     private static final List<SendPath> PATHS = List.of(SendPath.SENDMSG, SendPath.URING, SendPath.URING_ZC);
@@ -73,7 +74,7 @@ final class SocketCalls {
         all.on("PosixSocket.receive(MemorySegment)", scene -> {
             PosixSocket[] pair = unixPair(scene);
             PosixCalls.made(() -> {
-                pair[1].send(scene.buffer(BYTES));
+                pair[1].moveAndSend(scene.buffer(BYTES));
                 return null;
             });
             return FaultCall.on(pair[0], Arena.ofAuto().allocate(BYTES));
@@ -84,13 +85,15 @@ final class SocketCalls {
         for (Function<FaultScene, PosixSocket[]> pairs :
                 List.<Function<FaultScene, PosixSocket[]>>of(SocketCalls::unixPair, SocketCalls::tcpPair)) {
             for (Function<FaultScene, SealedBuffer> handle : HANDLES) {
-                all.on("PosixSocket.send(SealedBuffer)", scene -> {
-                    scene.noCopy();
-                    PosixSocket socket = pairs.apply(scene)[0];
-                    scene.callBack("socket.close", socket::close);
-                    scene.callBack("socket.abort", socket::abort);
-                    return FaultCall.with(socket, same -> new Object[] {handle.apply(scene)});
-                });
+                for (String send : SENDS) {
+                    all.on("PosixSocket." + send + "(SealedBuffer)", scene -> {
+                        scene.noCopy();
+                        PosixSocket socket = pairs.apply(scene)[0];
+                        scene.callBack("socket.close", socket::close);
+                        scene.callBack("socket.abort", socket::abort);
+                        return FaultCall.with(socket, same -> new Object[] {handle.apply(scene)});
+                    });
+                }
             }
             for (String send : new String[] {"writev", "sendmsg"}) {
                 all.on(
@@ -108,11 +111,13 @@ final class SocketCalls {
         for (SendPath path : PATHS) {
             all.receiver(Outbox.class, scene -> sending(scene, path));
             for (Function<FaultScene, SealedBuffer> handle : HANDLES) {
-                all.on("Outbox.send(PosixSocket, SealedBuffer)", scene -> {
-                    PosixSocket socket = unixPair(scene)[0];
-                    Outbox outbox = outbox(scene, path, socket);
-                    return FaultCall.with(outbox, same -> new Object[] {socket, handle.apply(scene)});
-                });
+                for (String send : SENDS) {
+                    all.on("Outbox." + send + "(PosixSocket, SealedBuffer)", scene -> {
+                        PosixSocket socket = unixPair(scene)[0];
+                        Outbox outbox = outbox(scene, path, socket);
+                        return FaultCall.with(outbox, same -> new Object[] {socket, handle.apply(scene)});
+                    });
+                }
             }
             all.on("Outbox.progress(int)", scene -> {
                 scene.mayVary();
@@ -131,7 +136,7 @@ final class SocketCalls {
         PosixCalls.receiver(all, SocketSend.class, scene -> {
             PosixSocket socket = unixPair(scene)[0];
             Outbox outbox = outbox(scene, SendPath.SENDMSG, socket);
-            return PosixCalls.made(() -> outbox.send(socket, scene.buffer(300)));
+            return PosixCalls.made(() -> outbox.moveAndSend(socket, scene.buffer(300)));
         });
     }
 
@@ -139,10 +144,10 @@ final class SocketCalls {
         Outbox outbox = scene.own(Outbox.open(path));
         scene.mayTake(16 << 20);
         scene.callBack("outbox.progress", FailingCalls.back(() -> outbox.progress(0)));
-        scene.callBack("outbox.send", FailingCalls.back(() -> outbox.send(socket, scene.buffer(BYTES))));
+        scene.callBack("outbox.send", FailingCalls.back(() -> outbox.moveAndSend(socket, scene.buffer(BYTES))));
         scene.callBack(
                 "outbox.send to another",
-                FailingCalls.back(() -> outbox.send(unixPair(scene)[0], scene.buffer(BYTES))));
+                FailingCalls.back(() -> outbox.moveAndSend(unixPair(scene)[0], scene.buffer(BYTES))));
         scene.callBack("outbox.close", outbox::close);
         scene.callBack("socket.close", socket::close);
         scene.callBack("socket.abort", socket::abort);
@@ -155,9 +160,9 @@ final class SocketCalls {
         PosixSocket two = unixPair(scene)[0];
         Outbox outbox = outbox(scene, path, one);
         return PosixCalls.made(() -> {
-            outbox.send(one, scene.buffer(300));
-            outbox.send(two, scene.lastHandle());
-            outbox.send(one, adopted(scene));
+            outbox.moveAndSend(one, scene.buffer(300));
+            outbox.moveAndSend(two, scene.lastHandle());
+            outbox.moveAndSend(one, adopted(scene));
             return outbox;
         });
     }
@@ -172,10 +177,12 @@ final class SocketCalls {
             });
         }
         for (Function<FaultScene, SealedBuffer> handle : HANDLES) {
-            all.on("ZeroCopySocket.send(SealedBuffer)", scene -> {
-                ZeroCopySocket socket = zeroCopySocket(scene);
-                return FaultCall.with(socket, same -> new Object[] {handle.apply(scene)});
-            });
+            for (String send : SENDS) {
+                all.on("ZeroCopySocket." + send + "(SealedBuffer)", scene -> {
+                    ZeroCopySocket socket = zeroCopySocket(scene);
+                    return FaultCall.with(socket, same -> new Object[] {handle.apply(scene)});
+                });
+            }
         }
         all.on("ZeroCopySocket.over(PosixSocket)", scene -> FaultCall.on(null, tcpPair(scene)[0]));
     }
@@ -186,10 +193,10 @@ final class SocketCalls {
             ZeroCopySocket zeroCopy = ZeroCopySocket.over(socket);
             AutoCloseable closing = () -> closeTelling(zeroCopy);
             scene.own(closing);
-            zeroCopy.send(scene.buffer(300));
-            zeroCopy.send(adopted(scene));
+            zeroCopy.moveAndSend(scene.buffer(300));
+            zeroCopy.moveAndSend(adopted(scene));
             scene.callBack("zeroCopy.reap", FailingCalls.back(zeroCopy::reap));
-            scene.callBack("zeroCopy.send", FailingCalls.back(() -> zeroCopy.send(scene.buffer(BYTES))));
+            scene.callBack("zeroCopy.send", FailingCalls.back(() -> zeroCopy.moveAndSend(scene.buffer(BYTES))));
             scene.callBack("zeroCopy.close", zeroCopy::close);
             scene.callBack("socket.abort", socket::abort);
             return zeroCopy;

@@ -38,6 +38,7 @@ class EveryOperationHasAFaultRunTest {
     /// What it has to ask of its catalogue, each by one of its forms.
     private static final List<List<List<String>>> OWN_CHECKS = List.of(
             List.of(List.of(".checkWhole("), List.of("assertEquals(List.of(), ", ".missing()", ".packages()")),
+            List.of(List.of(".checkHandles(")),
             List.of(List.of(".checkPromises("), List.of(".callingBack()", "run::operation", ".check()")));
 
     @Test
@@ -99,6 +100,11 @@ class EveryOperationHasAFaultRunTest {
         List<String> missing = new ArrayList<>();
         Catalogues.all().forEach(catalogue -> missing.addAll(catalogue.missing()));
         assertEquals(List.of(), missing);
+    }
+
+    @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        Catalogues.all().forEach(FaultCatalogue::checkHandles);
     }
 
     @Test

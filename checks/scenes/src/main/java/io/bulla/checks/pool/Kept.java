@@ -44,7 +44,7 @@ final class Kept {
         this.vec = handle.iovec();
         this.partAt = partAt;
         this.part = vec.slice((long) partAt * WORD, (long) (words - partAt) * WORD);
-        SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, handle.share());
+        SealedWrite.share(channel, Unpooled.EMPTY_BUFFER, handle);
         this.message = channel.readOutbound();
         this.netty = message instanceof CompositeByteBuf whole ? whole.component(whole.numComponents() - 1) : message;
     }

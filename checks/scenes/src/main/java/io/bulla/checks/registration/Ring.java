@@ -296,7 +296,7 @@ final class Ring {
 
         void peerSends() throws PosixException {
             try (SealedBuffer late = buffer((byte) 'd', READ)) {
-                there.send(late);
+                there.moveAndSend(late);
             }
         }
 

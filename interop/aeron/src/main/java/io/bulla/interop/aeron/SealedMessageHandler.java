@@ -8,10 +8,10 @@ import io.bulla.buffer.SealedBuffer;
 @FunctionalInterface
 public interface SealedMessageHandler {
 
-    /// A whole message has arrived. Runs in the poll, on its thread. What it throws goes to Aeron's error handler;
-    /// the message was delivered and does not come again.
+    /// A whole message has arrived, and is the callee's from now on. Runs in the poll, on its thread. What it throws
+    /// goes to Aeron's error handler; the message was delivered and does not come again.
     ///
     /// @param message the callee closes the handle, when it likes and on any thread, also if it throws
     /// @param header of the message's last fragment; valid during the call only
-    void onMessage(SealedBuffer message, Header header);
+    void messageMoved(SealedBuffer message, Header header);
 }

@@ -132,7 +132,7 @@ final class AeronCalls {
     private static SealedMessageHandler handler(FaultScene scene) {
         return (message, header) -> {
             message.close();
-            scene.points().reach("SealedMessageHandler.onMessage, done");
+            scene.points().reach("SealedMessageHandler.messageMoved, done");
         };
     }
 
@@ -149,7 +149,7 @@ final class AeronCalls {
                 MemorySource source = limited ? new Limited(scene.source()) : scene.source();
                 SealedAssembler assembler = new SealedAssembler(source, LIMIT, (message, header) -> {
                     try (message) {
-                        points.reach("SealedMessageHandler.onMessage");
+                        points.reach("SealedMessageHandler.messageMoved");
                         got.add(bytesOf(message));
                     }
                 });
@@ -286,7 +286,7 @@ final class AeronCalls {
         private final List<byte[]> got = new ArrayList<>();
 
         @Override
-        public void onMessage(SealedBuffer message, Header header) {
+        public void messageMoved(SealedBuffer message, Header header) {
             try (message) {
                 got.add(bytesOf(message));
             }

@@ -22,6 +22,16 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        AeronCalls.Arrivals arrivals = new AeronCalls.Arrivals();
+        try (Embedded media = new Embedded(folder);
+                ArenaSource memory = ArenaSource.create();
+                SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals)) {
+            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals)).checkHandles();
+        }
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         AeronCalls.Arrivals arrivals = new AeronCalls.Arrivals();

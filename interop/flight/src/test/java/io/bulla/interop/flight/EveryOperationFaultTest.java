@@ -15,6 +15,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        FlightCalls.all().checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         FlightCalls.all().checkPromises();

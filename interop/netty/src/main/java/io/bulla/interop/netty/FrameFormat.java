@@ -38,10 +38,10 @@ public interface FrameFormat {
         return false;
     }
 
-    /// A whole frame has arrived. Runs on the channel's event loop.
+    /// A whole frame has arrived, and its body is the callee's from now on. Runs on the channel's event loop.
     ///
     /// @param context of the reader
     /// @param header the header; valid during the call only
     /// @param body the bytes behind it; the callee closes the handle
-    void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body);
+    void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body);
 }

@@ -199,7 +199,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                 }
                 if (bodyBytes == 0) {
                     // no memory is needed, so none can be missing
-                    format.frame(context, header.rewind(), SealedBuffer.concat());
+                    format.frameMoved(context, header.rewind(), SealedBuffer.concat());
                     header.clear();
                     return;
                 }
@@ -250,7 +250,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             header.clear();
             return;
         }
-        format.frame(context, header.rewind(), sealed);
+        format.frameMoved(context, header.rewind(), sealed);
         header.clear();
     }
 

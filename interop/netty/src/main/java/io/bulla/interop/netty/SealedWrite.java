@@ -11,13 +11,14 @@ import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayList;
 import java.util.List;
 
-/// Queues a header and a sealed buffer as one outbound message, without copying the buffer.
+/// Queues a header and a sealed buffer as one outbound message, without copying the buffer: [#share] leaves the
+/// caller's handle open, [#move] takes it.
 ///
-/// The write owns the handle it is given. It closes it once, when the promise has completed, whatever the
-/// outcome, *and* the message was released: a transport that reads the memory after it reported success
-/// (zero-copy sends), and a handler that retains a part of the message, keep the handle until they are done. What
-/// is read through Netty after that is an `IllegalReferenceCountException`. Each write has views of its own, so
-/// any number of writes may share one buffer.
+/// The write has a handle of its own. It closes it once, when the promise has completed, whatever the outcome, *and*
+/// the message was released: a transport that reads the memory after it reported success (zero-copy sends), and a
+/// handler that retains a part of the message, keep the handle until they are done. What is read through Netty after
+/// that is an `IllegalReferenceCountException`. Each write has views of its own, so any number of writes may share
+/// one buffer. The header is released by both, as what is given to a `write` of Netty's.
 ///
 /// A message over 1 GiB, or of more regions than a gathering write takes, goes out in several pieces, in order,
 /// without another write in between. It succeeds when all of them did. If one fails, the pieces behind it are
@@ -28,8 +29,8 @@ import java.util.List;
 /// encrypted if that has `setWrapDataSize(0)`, else where the handler fills records with the end of one message
 /// and the begin of the next.
 ///
-/// Heap, with default headers, until a transport asks for views: 136 bytes for promise and message, besides the
-/// handle's 24; 24 more for memory that is used again.
+/// Heap, with default headers, until a transport asks for views: 160 bytes for promise, message and the write's
+/// handle.
 ///
 /// Not for WebSocket pipelines: their encoder frames each `WebSocketFrame` and lets bytes pass as they are, which a
 /// peer cannot read. A write into one is refused; `BinaryWebSocketFrame` takes the bytes there.
@@ -41,20 +42,44 @@ public final class SealedWrite {
 
     private SealedWrite() {}
 
-    /// Queues and flushes `header` followed by the bytes of `handle`. Callable from any thread.
+    /// Queues and flushes `header` followed by the bytes of `buffer`. Callable from any thread.
     ///
     /// @param channel where to; messages of one thread keep their order
     /// @param header a direct buffer, or an empty one; released by the write
-    /// @param handle closed by the write
+    /// @param buffer stays open, and the caller's: it may be closed as soon as this returns
     /// @return completes when the transport accepted all bytes, or with the failure: the first one, which is an
     ///     `IOException` that names the piece if the channel was closed for it
-    /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
+    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed; the header is released
     /// @throws IllegalStateException if the pipeline has a WebSocket's encoder, whose peer could not read bytes
-    ///     without a frame; the handle is closed and the header released
-    public static ChannelFuture write(Channel channel, ByteBuf header, SealedBuffer handle) {
+    ///     without a frame; the header is released
+    public static ChannelFuture share(Channel channel, ByteBuf header, SealedBuffer buffer) {
         Sending message;
         try {
-            message = sending(channel, header, handle);
+            Framing.check(channel);
+            message = sending(channel, header, buffer.share());
+        } catch (Throwable failure) {
+            ReferenceCountUtil.release(header);
+            throw failure;
+        }
+        message.queue();
+        return message;
+    }
+
+    /// Queues and flushes `header` followed by the bytes of `handle`, which is the write's from now on. Callable from
+    /// any thread.
+    ///
+    /// @param channel where to; messages of one thread keep their order
+    /// @param header a direct buffer, or an empty one; released by the write
+    /// @param handle closed when this returns, also if it fails: the write goes on with a successor, with its tag
+    /// @return as [#share]
+    /// @throws io.bulla.buffer.ReleasedBufferException if `handle` is closed; the header is released
+    /// @throws IllegalStateException as [#share]; the handle is closed and the header released
+    public static ChannelFuture move(Channel channel, ByteBuf header, SealedBuffer handle) {
+        Sending message;
+        try {
+            Framing.check(channel);
+            // a stray close of the given handle must not let another buffer's bytes out
+            message = sending(channel, header, handle.move(handle.tag()));
         } catch (Throwable failure) {
             ReferenceCountUtil.release(header);
             handle.close();
@@ -64,12 +89,10 @@ public final class SealedWrite {
         return message;
     }
 
-    private static Sending sending(Channel channel, ByteBuf header, SealedBuffer handle) {
-        Framing.check(channel);
-        IoVec bytes = handle.iovec();
-        // a stray close of the given handle must not let another buffer's bytes out
-        SealedBuffer own = bytes.isStamped() ? handle.move(handle.tag()) : handle;
+    /// @param own closed if this fails
+    private static Sending sending(Channel channel, ByteBuf header, SealedBuffer own) {
         try {
+            IoVec bytes = own.iovec();
             Sending message = new Sending(channel, own);
             if (bytes.regionCount() < MAX_VIEWS && header.readableBytes() + bytes.byteSize() <= MAX_PIECE) {
                 message.of(new MessagePiece(header, bytes, message));

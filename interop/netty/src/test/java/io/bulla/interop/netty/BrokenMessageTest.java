@@ -41,7 +41,7 @@ class BrokenMessageTest extends EmbeddedSends {
 
     @Test
     void messageOfManyRegionsSucceedsWhenAllOfItWentOut() {
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(2500));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(2500));
         assertTrue(written.isSuccess());
         assertEquals(2500 * 16, outboundBytes());
     }
@@ -49,7 +49,7 @@ class BrokenMessageTest extends EmbeddedSends {
     @Test
     void firstPieceRefusedAtOnceSendsNothingAndKeepsTheChannel() {
         channel.pipeline().addLast(new Refusing(0));
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(1500));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(1500));
         assertSame(REFUSAL, written.cause());
         assertTrue(channel.isOpen());
         assertEquals(0, outboundBytes());
@@ -60,7 +60,7 @@ class BrokenMessageTest extends EmbeddedSends {
     @CsvSource({"1500, 1", "2500, 1", "2500, 2"})
     void laterPieceRefusedAtOnceEndsTheChannel(int regions, int refused) {
         channel.pipeline().addLast(new Refusing(refused));
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(regions));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(regions));
         brokenOff(written, "piece=" + refused + " pieces=" + (regions + 1023) / 1024 + " accepted=0");
     }
 
@@ -69,7 +69,7 @@ class BrokenMessageTest extends EmbeddedSends {
     void pieceRefusedAfterOthersWereHandedOnEndsTheChannel(int regions, int refused) {
         Delaying delaying = new Delaying(refused);
         channel.pipeline().addLast(delaying);
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(regions));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(regions));
         assertFalse(written.isDone());
         delaying.refused.setFailure(REFUSAL);
         int pieces = (regions + 1023) / 1024;
@@ -80,7 +80,7 @@ class BrokenMessageTest extends EmbeddedSends {
     void firstFailureWins() {
         Delaying delaying = new Delaying(1);
         channel.pipeline().addLast(new Refusing(1)).addLast(delaying);
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(2500));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(2500));
         delaying.refused.setFailure(new IllegalStateException("later"));
         assertSame(REFUSAL, written.cause().getCause());
     }
@@ -92,7 +92,7 @@ class BrokenMessageTest extends EmbeddedSends {
         loops.register(busy).sync();
         CountDownLatch cancelled = new CountDownLatch(1);
         busy.eventLoop().execute(() -> assertDoesNotThrow(() -> cancelled.await()));
-        ChannelFuture written = SealedWrite.write(busy, Unpooled.EMPTY_BUFFER, regions(1500));
+        ChannelFuture written = SealedWrite.move(busy, Unpooled.EMPTY_BUFFER, regions(1500));
         assertTrue(written.cancel(false));
         cancelled.countDown();
         loops.shutdownGracefully(0, 60, TimeUnit.SECONDS).sync();
@@ -112,7 +112,7 @@ class BrokenMessageTest extends EmbeddedSends {
                 throw new IllegalStateException("thrown by the test");
             }
         };
-        ChannelFuture written = SealedWrite.write(down, header.writeInt(1), regions(1500));
+        ChannelFuture written = SealedWrite.move(down, header.writeInt(1), regions(1500));
         assertInstanceOf(RejectedExecutionException.class, written.cause());
         assertEquals("thrown by the test", written.cause().getSuppressed()[0].getMessage());
         assertEquals(0, handles.open());
@@ -121,7 +121,7 @@ class BrokenMessageTest extends EmbeddedSends {
     @Test
     void writeToAClosedChannelFailsByItsName() {
         channel.close();
-        ChannelFuture written = SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(1500));
+        ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(1500));
         assertInstanceOf(ClosedChannelException.class, written.cause());
     }
 
@@ -134,7 +134,7 @@ class BrokenMessageTest extends EmbeddedSends {
         assertFalse(channel.isOpen());
         assertInstanceOf(
                 ClosedChannelException.class,
-                SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, regions(1)).cause());
+                SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(1)).cause());
     }
 
     private long outboundBytes() {

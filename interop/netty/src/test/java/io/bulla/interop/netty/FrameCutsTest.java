@@ -136,7 +136,7 @@ class FrameCutsTest {
         }
 
         @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        public void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
             try (body) {
                 byte[] bytes = new byte[(int) body.byteSize()];
                 for (int i = 0; i < bytes.length; i++) {

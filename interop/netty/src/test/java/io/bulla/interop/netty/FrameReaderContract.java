@@ -264,7 +264,7 @@ abstract class FrameReaderContract {
         }
 
         @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        public void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
             frames.add(body);
             if (closesAfterOne) {
                 context.close();

@@ -62,7 +62,7 @@ class KeptPartsTest extends EmbeddedSends {
 
     @Test
     void readingAfterTheLastReleaseIsAnException() {
-        SealedWrite.write(channel, header(), buffer());
+        SealedWrite.move(channel, header(), buffer());
         ByteBuf message = channel.readOutbound();
         ByteBuf part = message.slice(4, BYTES);
         ByteBuf view = part.slice(8, 100).duplicate();
@@ -101,7 +101,7 @@ class KeptPartsTest extends EmbeddedSends {
                 .sync()
                 .channel();
         client.writeAndFlush(Unpooled.copiedBuffer(new byte[1])).sync();
-        SealedWrite.write(client, header(), buffer()).sync();
+        SealedWrite.move(client, header(), buffer()).sync();
         client.writeAndFlush(Unpooled.copiedBuffer(new byte[1]));
         assertTrue(same.get(60, TimeUnit.SECONDS));
         client.close().sync();
@@ -110,7 +110,7 @@ class KeptPartsTest extends EmbeddedSends {
     }
 
     private void keeps(Function<ByteBuf, ByteBuf> keep) {
-        SealedWrite.write(channel, header(), buffer());
+        SealedWrite.move(channel, header(), buffer());
         ByteBuf message = channel.readOutbound();
         ByteBuf kept = keep.apply(message);
         message.release();

@@ -62,9 +62,11 @@ final class NettyCalls {
     static FaultCatalogue all() {
         FaultCatalogue all = new FaultCatalogue("netty", FrameReader.class).values(VALUES::get);
         for (int regions : new int[] {1, 1030, 2060}) {
-            all.around("SealedWrite.write(Channel, ByteBuf, SealedBuffer)", write -> write(write, regions));
+            all.around("SealedWrite.share(Channel, ByteBuf, SealedBuffer)", write -> write(write, regions));
+            all.around("SealedWrite.move(Channel, ByteBuf, SealedBuffer)", write -> write(write, regions));
         }
-        all.around("SealedWrite.write(Channel, ByteBuf, SealedBuffer)", NettyCalls::writeToALoopThatIsDown);
+        all.around("SealedWrite.share(Channel, ByteBuf, SealedBuffer)", NettyCalls::writeToALoopThatIsDown);
+        all.around("SealedWrite.move(Channel, ByteBuf, SealedBuffer)", NettyCalls::writeToALoopThatIsDown);
         for (int regions : new int[] {0, 1, 3}) {
             all.around("SealedByteBuf.share(SealedBuffer)", made -> counted(made, regions));
             all.around("SealedByteBuf.move(SealedBuffer)", made -> counted(made, regions));
@@ -110,7 +112,7 @@ final class NettyCalls {
             return () -> {
                 EmbeddedChannel channel = ending.of(new EmbeddedChannel(new NettyDoubles.Outbound(scene.points())));
                 List<Boolean> told = new ArrayList<>();
-                SealedBuffer handle = message.share();
+                SealedBuffer handle = scene.own(message.share());
                 ByteBuf header = Unpooled.directBuffer(1).writeByte(9);
                 try {
                     ChannelFuture written = (ChannelFuture) write.on(null, channel, header, handle);
@@ -176,7 +178,7 @@ final class NettyCalls {
                 NioSocketChannel channel = new NioSocketChannel();
                 loops.register(channel).sync();
                 loops.shutdownGracefully(0, 60, TimeUnit.SECONDS).sync();
-                SealedBuffer handle = message.share();
+                SealedBuffer handle = scene.own(message.share());
                 ByteBuf header = Unpooled.directBuffer(1).writeByte(9);
                 try {
                     ChannelFuture written = (ChannelFuture) write.on(null, channel, header, handle);

@@ -122,12 +122,12 @@ final class NettyDoubles {
         }
 
         @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        public void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
             try (body) {
                 int length = header.getInt();
                 NettyCalls.expect(
                         length == body.byteSize(), "header and body differ: length=" + length + " body=" + body);
-                points.reach("FrameFormat.frame");
+                points.reach("FrameFormat.frameMoved");
                 got.add(NettyCalls.bytesOf(body));
             }
         }
@@ -149,9 +149,9 @@ final class NettyDoubles {
         }
 
         @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        public void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
             body.close();
-            points.reach("FrameFormat.frame, done");
+            points.reach("FrameFormat.frameMoved, done");
         }
     }
 

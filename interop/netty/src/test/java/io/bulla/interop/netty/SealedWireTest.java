@@ -168,7 +168,7 @@ class SealedWireTest {
                 .submit(() -> {
                     for (SealedBuffer message : messages) {
                         ByteBuf header = Unpooled.directBuffer(8).writeLong(message.byteSize());
-                        SealedWrite.write(client, header, message.share());
+                        SealedWrite.share(client, header, message);
                     }
                 })
                 .sync();
@@ -211,7 +211,7 @@ class SealedWireTest {
         }
 
         @Override
-        public void frame(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
+        public void frameMoved(ChannelHandlerContext context, ByteBuffer header, SealedBuffer body) {
             frames.add(body);
         }
     }

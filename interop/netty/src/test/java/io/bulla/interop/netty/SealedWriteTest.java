@@ -37,7 +37,7 @@ class SealedWriteTest extends EmbeddedSends {
     @Test
     void handleIsHeldUntilThePromiseCompletedAndTheMemoryIsLetGo() {
         SealedBuffer buffer = buffer(1000);
-        ChannelFuture written = SealedWrite.write(channel, header(), buffer.share());
+        ChannelFuture written = SealedWrite.share(channel, header(), buffer);
         buffer.close();
 
         assertTrue(written.isSuccess());
@@ -54,8 +54,8 @@ class SealedWriteTest extends EmbeddedSends {
     void twoWritesOfOneBufferHavePositionsOfTheirOwnAndCopyNothing() {
         CopyTally before = CopyTally.snapshot();
         try (SealedBuffer buffer = buffer(300)) {
-            SealedWrite.write(channel, header(), buffer.share());
-            SealedWrite.write(channel, header(), buffer.share());
+            SealedWrite.share(channel, header(), buffer);
+            SealedWrite.share(channel, header(), buffer);
         }
         ByteBuf first = channel.readOutbound();
         first.skipBytes(200);
@@ -70,7 +70,7 @@ class SealedWriteTest extends EmbeddedSends {
     void handleIsClosedOnceWhenTheWriteFails() {
         channel.close();
         ByteBuf header = header();
-        ChannelFuture written = SealedWrite.write(channel, header, buffer(10));
+        ChannelFuture written = SealedWrite.move(channel, header, buffer(10));
 
         assertFalse(written.isSuccess());
         assertTrue(written.isDone());
@@ -88,7 +88,7 @@ class SealedWriteTest extends EmbeddedSends {
                 promise.setFailure(refusal);
             }
         });
-        assertSame(refusal, SealedWrite.write(channel, header(), buffer(10)).cause());
+        assertSame(refusal, SealedWrite.move(channel, header(), buffer(10)).cause());
         assertEquals(0, handles.open());
     }
 
@@ -97,7 +97,7 @@ class SealedWriteTest extends EmbeddedSends {
         SealedBuffer buffer = buffer(10);
         buffer.close();
         ByteBuf header = header();
-        assertThrows(ReleasedBufferException.class, () -> SealedWrite.write(channel, header, buffer));
+        assertThrows(ReleasedBufferException.class, () -> SealedWrite.move(channel, header, buffer));
         assertEquals(0, header.refCnt());
     }
 
@@ -108,7 +108,7 @@ class SealedWriteTest extends EmbeddedSends {
         loops.register(down).sync();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
         ByteBuf header = header();
-        ChannelFuture written = SealedWrite.write(down, header, buffer(10));
+        ChannelFuture written = SealedWrite.move(down, header, buffer(10));
 
         assertInstanceOf(RejectedExecutionException.class, written.cause());
         assertEquals(0, header.refCnt());
@@ -117,7 +117,7 @@ class SealedWriteTest extends EmbeddedSends {
 
     @Test
     void viewsRefuseWrites() {
-        SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, buffer(10));
+        SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, buffer(10));
         ByteBuf message = channel.readOutbound();
         assertThrows(ReadOnlyBufferException.class, () -> message.setByte(3, 9));
         message.release();
@@ -126,7 +126,7 @@ class SealedWriteTest extends EmbeddedSends {
     /// A handshake replaces handlers: the pipeline is looked at anew each time.
     @Test
     void writeIntoAWebSocketPipelineIsRefusedByNameAndLosesNothing() {
-        SealedWrite.write(channel, header(), buffer(10));
+        SealedWrite.move(channel, header(), buffer(10));
         channel.<ByteBuf>readOutbound().release();
         for (ChannelHandler framing :
                 new ChannelHandler[] {new WebSocket13FrameEncoder(false), new WebSocketServerProtocolHandler("/")}) {
@@ -134,7 +134,7 @@ class SealedWriteTest extends EmbeddedSends {
             ByteBuf header = header();
             SealedBuffer buffer = buffer(10);
             IllegalStateException refused =
-                    assertThrows(IllegalStateException.class, () -> SealedWrite.write(channel, header, buffer));
+                    assertThrows(IllegalStateException.class, () -> SealedWrite.move(channel, header, buffer));
             assertTrue(
                     refused.getMessage()
                             .startsWith("sealed bytes would go out without a frame, wrap them in one: handler=ws type="
@@ -145,7 +145,7 @@ class SealedWriteTest extends EmbeddedSends {
             assertNull(channel.readOutbound());
             channel.pipeline().remove("ws");
         }
-        SealedWrite.write(channel, header(), buffer(10));
+        SealedWrite.move(channel, header(), buffer(10));
         channel.<ByteBuf>readOutbound().release();
         assertEquals(0, handles.open());
     }
@@ -155,16 +155,16 @@ class SealedWriteTest extends EmbeddedSends {
     void encoderThatComesBetweenOtherHandlersIsSeen() {
         channel.pipeline().addFirst("first", new ChannelOutboundHandlerAdapter());
         channel.pipeline().addLast(new ChannelOutboundHandlerAdapter());
-        SealedWrite.write(channel, header(), buffer(10));
+        SealedWrite.move(channel, header(), buffer(10));
         channel.<ByteBuf>readOutbound().release();
         for (ChannelHandler framing :
                 new ChannelHandler[] {new WebSocket13FrameEncoder(false), new WebSocketServerProtocolHandler("/")}) {
             channel.pipeline().addAfter("first", "ws", framing);
             SealedBuffer buffer = buffer(10);
-            assertThrows(IllegalStateException.class, () -> SealedWrite.write(channel, Unpooled.EMPTY_BUFFER, buffer));
+            assertThrows(IllegalStateException.class, () -> SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, buffer));
             assertNull(channel.readOutbound());
             channel.pipeline().remove("ws");
-            SealedWrite.write(channel, header(), buffer(10));
+            SealedWrite.move(channel, header(), buffer(10));
             channel.<ByteBuf>readOutbound().release();
         }
     }

@@ -28,7 +28,7 @@ class WriteAllocationTest {
                 new UnpooledByteBufAllocator(true, true).directBuffer(4).writeInt(0xcafe);
         try (SealedBuffer message = message(regions)) {
             atMost200Bytes(() -> {
-                SealedWrite.write(channel, headed ? header.retain() : Unpooled.EMPTY_BUFFER, message.share());
+                SealedWrite.share(channel, headed ? header.retain() : Unpooled.EMPTY_BUFFER, message);
                 ReferenceCountUtil.release(channel.readOutbound());
             });
         }

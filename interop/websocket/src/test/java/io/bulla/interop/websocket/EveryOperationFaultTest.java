@@ -15,6 +15,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        WebSocketCalls.all().checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         WebSocketCalls.all().checkPromises();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.memfd;
 
-import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /// Until it is sealed it belongs to one thread.
 final class MemfdRegion extends Unmapper.Freeable implements Region {
 
-    private final MemoryBudget budget;
+    private final Bookings bookings;
     private final int fd;
     private final Descriptor descriptor;
     private @Nullable Mapping writing;
@@ -30,12 +29,13 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     private long booked;
 
     /// Takes over `fd`, a mapping of all of it, and as many bytes of the budget.
-    MemfdRegion(MemoryBudget budget, int fd, Mapping writing) {
-        this.budget = budget;
+    MemfdRegion(Bookings bookings, int fd, Mapping writing) {
+        this.bookings = bookings;
         this.fd = fd;
         this.descriptor = new Descriptor(fd, "memfd");
         this.writing = writing;
         this.booked = writing.bytes();
+        bookings.opened();
     }
 
     @Override
@@ -80,7 +80,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
         sealed =
                 SealedFile.map(fd, descriptor, 0, Math.max(1, used), guard == MappingProtection.SHARED, this::giveBack);
         long kept = Memfd.inPages(used);
-        budget.give(booked - kept);
+        bookings.give(booked - kept);
         booked = kept;
         return sealed.memory().asSlice(0, used);
     }
@@ -134,7 +134,7 @@ final class MemfdRegion extends Unmapper.Freeable implements Region {
     }
 
     private void giveBack() {
-        budget.give(booked);
+        bookings.freed(booked);
     }
 
     private void check(String call, int result) throws PosixException {

@@ -36,8 +36,9 @@ import org.jspecify.annotations.Nullable;
 /// A memory file that is pinned by the kernel (registered with io_uring, a zero-copy send under way) cannot be
 /// sealed; one that is sealed cannot be registered for writing.
 ///
-/// The source holds nothing itself: there is nothing to close. Mappings are ended by a thread of this module soon
-/// after the last close, and then booked off.
+/// The source holds nothing itself: there is nothing to close, and so nothing that is closed with open handles.
+/// Mappings are ended by a thread of this module soon after the last close, and then booked off. Until then the
+/// source is in the list of `bulla held`, also when the program has forgotten it.
 public final class MemfdSource implements MemorySource {
 
     private static final long PATIENCE_NANOS = 100_000_000;
@@ -45,11 +46,13 @@ public final class MemfdSource implements MemorySource {
     private final MemoryBudget budget;
     private final @Nullable LeaseTrace trace;
     private final MappingProtection guard;
+    private final Bookings bookings;
 
     private MemfdSource(MemoryBudget budget, @Nullable LeaseTrace trace, MappingProtection guard) {
         this.budget = Objects.requireNonNull(budget, "budget");
         this.trace = trace;
         this.guard = guard;
+        this.bookings = new Bookings(budget, guard, trace);
     }
 
     /// A source with defaults: [MemoryBudget#ofProcess()], no listener for handles.
@@ -101,10 +104,10 @@ public final class MemfdSource implements MemorySource {
         try {
             return open(bytes);
         } catch (PosixException refused) {
-            budget.give(bytes);
+            bookings.give(bytes);
             throw new MemoryLimitException("the system refuses a memory file: " + refused.getMessage());
         } catch (Throwable failure) {
-            budget.give(bytes);
+            bookings.give(bytes);
             throw failure;
         }
     }
@@ -118,9 +121,9 @@ public final class MemfdSource implements MemorySource {
         }
         long before = file.byteSize();
         long wanted = Math.max(Memfd.inPages(byteSize), 2 * before);
-        if (!budget.tryTake(wanted - before)) {
+        if (!bookings.tryTake(wanted - before)) {
             wanted = Memfd.inPages(byteSize);
-            if (!budget.tryTake(wanted - before)) {
+            if (!bookings.tryTake(wanted - before)) {
                 return null;
             }
         }
@@ -130,7 +133,7 @@ public final class MemfdSource implements MemorySource {
             return grown ? file : null;
         } finally {
             if (!grown) {
-                budget.give(wanted - before);
+                bookings.give(wanted - before);
             }
         }
     }
@@ -155,7 +158,7 @@ public final class MemfdSource implements MemorySource {
             check("ftruncate", Memfd.truncate(fd, bytes), bytes);
             Mapping writing = Mapping.writable(fd, bytes);
             try {
-                return new MemfdRegion(budget, fd, writing);
+                return new MemfdRegion(bookings, fd, writing);
             } catch (Throwable failure) {
                 writing.close();
                 throw failure;
@@ -170,11 +173,10 @@ public final class MemfdSource implements MemorySource {
     private void book(long bytes) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         boolean worthIt = true;
-        while (!budget.tryTake(bytes)) {
+        while (!bookings.tryTake(bytes)) {
             if (!worthIt) {
-                String holders = trace == null ? "" : trace.summary();
                 throw new MemoryLimitException("memory budget exceeded: requested=" + bytes + " used=" + budget.used()
-                        + " limit=" + budget.limit() + (holders.isEmpty() ? "" : " held by [" + holders + "]"));
+                        + " limit=" + budget.limit() + bookings.heldBy());
             }
             // when nothing waits any more, the last may have been freed a moment ago: one more try
             worthIt = Unmapper.MAPPINGS.awaitFreed(deadline);

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 /// The cost of a hand-over does not depend on the size.
 ///
 /// ```
-/// this process:   of(buffer) --sendTo(socket)--> as often as there are receivers
+/// this process:   share(buffer, ...) --sendTo(socket)--> as often as there are receivers
 /// another one:    receiveFrom(socket) --> buffer(), an ordinary one; sendTo(next), if it relays
 /// ```
 ///
@@ -80,18 +80,31 @@ public final class SealedFileHandoff implements AutoCloseable {
         this.digest = digest;
     }
 
+    /// A buffer to be handed over, once or often, as [#move(SealedBuffer, long, MemfdSource)]; the caller keeps its
+    /// handle.
+    ///
+    /// @param buffer stays open, and the caller's: it may be closed as soon as this returns
+    /// @param format what the bytes mean, for the receiver; Bulla does not look at it
+    /// @param copies where the memory of a copy comes from
+    /// @return to be closed once the last hand-over has returned; receivers have handles of their own
+    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
+    /// @throws io.bulla.buffer.MemoryLimitException if there is no memory for a copy
+    public static SealedFileHandoff share(SealedBuffer buffer, long format, MemfdSource copies) {
+        return move(buffer.share(), format, copies);
+    }
+
     /// A buffer to be handed over, once or often.
     ///
     /// A buffer of one memory file is shared as it is. Any other one, of several regions or of another source, is
     /// copied into one, here and once; the copy is counted in [io.bulla.iovec.CopyTally].
     ///
-    /// @param handle this object's from now on, also if this fails; to keep the buffer, give a share
+    /// @param handle this object's from now on, and closed when this returns, also if it fails
     /// @param format what the bytes mean, for the receiver; Bulla does not look at it
     /// @param copies where the memory of a copy comes from
     /// @return to be closed once the last hand-over has returned; receivers have handles of their own
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     /// @throws io.bulla.buffer.MemoryLimitException if there is no memory for a copy
-    public static SealedFileHandoff of(SealedBuffer handle, long format, MemfdSource copies) {
+    public static SealedFileHandoff move(SealedBuffer handle, long format, MemfdSource copies) {
         SealedFileHandoff made = null;
         boolean isClosed = false;
         try {
@@ -124,17 +137,17 @@ public final class SealedFileHandoff implements AutoCloseable {
     /// The same with a digest (SHA-256) of the bytes, which every receiver can [#verify()]. It takes its time,
     /// once: every byte is read.
     ///
-    /// @return in place of this one, which is closed
+    /// @return in place of this one, which is closed, also if this fails
     /// @throws io.bulla.buffer.ReleasedBufferException if this is closed
-    public SealedFileHandoff withDigest() {
+    public SealedFileHandoff moveWithDigest() {
         try (this) {
             byte[] computed = sha256();
             return new SealedFileHandoff(buffer.move(), file, offset, format, computed);
         }
     }
 
-    /// Hands it over. If only a part of the message goes out, the stream is broken, as after a [PosixSocket#send].
-    /// The receiver may be slow: what it needs is in the socket when this returns.
+    /// Hands it over. If only a part of the message goes out, the stream is broken, as after a
+    /// [PosixSocket#moveAndSend]. The receiver may be slow: what it needs is in the socket when this returns.
     ///
     /// @param to a unix socket
     /// @throws PosixException.PeerClosed if the peer is gone

@@ -37,7 +37,7 @@ final class CallOutbox implements Outbox {
     }
 
     @Override
-    public SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException {
+    public SocketSend moveAndSend(PosixSocket socket, SealedBuffer handle) throws PosixException {
         try {
             checkOwner();
             if (closed) {

@@ -13,7 +13,8 @@ import java.util.concurrent.TimeUnit;
 /// send: queued  --progress-->  given to the kernel  --progress-->  accepted  --progress-->  done: handle closed
 /// ```
 ///
-/// A send owns its handle, from [#send] on until the kernel has done with the memory, whatever the outcome.
+/// A send owns a handle until the kernel has done with the memory, whatever the outcome: its own
+/// ([#shareAndSend]), or the caller's ([#moveAndSend]).
 /// Sends on one socket go out in order. Nothing happens by itself: [#progress(int)] gives the kernel what is
 /// queued, and takes up what it has done.
 ///
@@ -74,14 +75,26 @@ public sealed interface Outbox extends AutoCloseable permits RingOutbox, CallOut
     /// @return not [SendPath#ZEROCOPY]
     SendPath path();
 
-    /// Queues a buffer.
+    /// Queues a buffer. The caller keeps its handle.
+    ///
+    /// @param socket connected; no other thread sends on it meanwhile
+    /// @param buffer of native memory; stays open, and the caller's: it may be closed as soon as this returns
+    /// @return the send, to be asked whether it is done
+    /// @throws PosixException if the socket is closed, or an earlier send broke its stream
+    /// @throws IllegalArgumentException if a region lies on the heap
+    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
+    default SocketSend shareAndSend(PosixSocket socket, SealedBuffer buffer) throws PosixException {
+        return moveAndSend(socket, buffer.share());
+    }
+
+    /// Queues a buffer, and takes the caller's handle.
     ///
     /// @param socket connected; no other thread sends on it meanwhile
     /// @param handle of native memory; moved into the send, so this one is closed when it returns
     /// @return the send, to be asked whether it is done
     /// @throws PosixException if the socket is closed, or an earlier send broke its stream; the handle is closed
     /// @throws IllegalArgumentException if a region lies on the heap; the handle is closed
-    SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException;
+    SocketSend moveAndSend(PosixSocket socket, SealedBuffer handle) throws PosixException;
 
     /// Gives the kernel what is queued and takes up what it has done.
     ///

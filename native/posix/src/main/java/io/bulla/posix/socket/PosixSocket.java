@@ -215,11 +215,24 @@ public final class PosixSocket implements AutoCloseable {
         }
     }
 
+    /// Sends a whole buffer as [#moveAndSend], but the caller keeps its handle.
+    ///
+    /// @param buffer of native memory; stays open, and the caller's
+    /// @throws PosixException as [#moveAndSend]
+    /// @throws IllegalArgumentException as [#moveAndSend]
+    /// @throws io.bulla.buffer.ReleasedBufferException if `buffer` is closed
+    public void shareAndSend(SealedBuffer buffer) throws PosixException {
+        // a close by another thread must not free the memory beneath the call
+        try (SealedBuffer own = buffer.share()) {
+            sendWhole(own);
+        }
+    }
+
     /// Sends a whole buffer, waiting for the peer as long as it takes, also on a socket that does not wait by
     /// itself.
     ///
     /// The handle is the send's from now on: it is closed when this returns, whatever the outcome, so no
-    /// other close can free the memory beneath the call. To keep the buffer, give a share.
+    /// other close can free the memory beneath the call.
     ///
     /// A send that fails after the kernel took a part leaves a stream that lacks the rest. It is broken: the
     /// connection is aborted, and every later call on this socket fails and says why.
@@ -228,14 +241,18 @@ public final class PosixSocket implements AutoCloseable {
     /// @throws PosixException.PeerClosed if the peer is gone; any number of bytes may have been taken
     /// @throws PosixException if the socket is closed or broken, or the system refuses
     /// @throws IllegalArgumentException if a region lies on the heap, or its arena was closed
-    public void send(SealedBuffer handle) throws PosixException {
+    public void moveAndSend(SealedBuffer handle) throws PosixException {
         try (handle;
                 // a stray close of the given handle must not let another buffer's bytes out
                 SealedBuffer own = handle.iovec().isStamped() ? handle.move(handle.tag()) : handle) {
-            IoVec bytes = own.iovec();
-            WholeSend.send(stream, bytes.lent());
-            Reference.reachabilityFence(bytes);
+            sendWhole(own);
         }
+    }
+
+    private void sendWhole(SealedBuffer own) throws PosixException {
+        IoVec bytes = own.iovec();
+        WholeSend.send(stream, bytes.lent());
+        Reference.reachabilityFence(bytes);
     }
 
     /// Receives what is there, at least one byte.

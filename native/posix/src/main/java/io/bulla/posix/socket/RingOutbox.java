@@ -76,7 +76,7 @@ final class RingOutbox implements Outbox {
     }
 
     @Override
-    public SocketSend send(PosixSocket socket, SealedBuffer handle) throws PosixException {
+    public SocketSend moveAndSend(PosixSocket socket, SealedBuffer handle) throws PosixException {
         try {
             loop.checkOwner();
             if (closing) {

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /// Sends sealed buffers over one TCP socket with `MSG_ZEROCOPY`: the kernel sends from the buffer's own memory
 /// and says on the socket's error queue when it has done with it.
 ///
-/// A send owns its handle, which is closed at the last notification of the buffer's calls, not when the bytes
+/// A send owns a handle, which is closed at the last notification of the buffer's calls, not when the bytes
 /// are accepted. Notifications are taken up by [#reap()], [#finish(Duration)] and further sends: no thread takes
 /// them up by itself.
 ///
@@ -91,6 +91,17 @@ public final class ZeroCopySocket implements AutoCloseable {
         }
     }
 
+    /// Sends a whole buffer as [#moveAndSend], but the caller keeps its handle.
+    ///
+    /// @param buffer of native memory; stays open, and the caller's: it may be closed as soon as this returns
+    /// @return the send, to be asked whether it is done
+    /// @throws PosixException as [#moveAndSend]
+    /// @throws IllegalArgumentException if a region lies on the heap
+    /// @throws IllegalStateException as [#moveAndSend], or if `buffer` is closed
+    public SocketSend shareAndSend(SealedBuffer buffer) throws PosixException {
+        return moveAndSend(buffer.share());
+    }
+
     /// Sends a whole buffer, waiting for the peer as long as it takes to have all bytes accepted. If it fails on
     /// the way, the memory comes back as after a success: when the kernel has done with what it took. The stream
     /// is broken then: the connection is aborted, and every later send is refused with the reason.
@@ -102,7 +113,7 @@ public final class ZeroCopySocket implements AutoCloseable {
     /// @throws IllegalArgumentException if a region lies on the heap
     /// @throws IllegalStateException if a release or a listener calls it in the middle of another send of its
     ///     thread, whose bytes it would part; the handle is closed
-    public SocketSend send(SealedBuffer handle) throws PosixException {
+    public SocketSend moveAndSend(SealedBuffer handle) throws PosixException {
         if (sending.isHeldByCurrentThread()) {
             handle.close();
             throw new IllegalStateException(

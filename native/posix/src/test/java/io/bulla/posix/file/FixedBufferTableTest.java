@@ -326,7 +326,7 @@ class FixedBufferTableTest {
 
     private void peerSends(byte value) throws PosixException {
         try (SealedBuffer bytes = buffer(value)) {
-            there.send(bytes);
+            there.moveAndSend(bytes);
         }
     }
 }

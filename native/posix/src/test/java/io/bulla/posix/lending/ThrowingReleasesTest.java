@@ -81,7 +81,7 @@ class ThrowingReleasesTest {
         try (Arena arena = Arena.ofShared()) {
             Outbox outbox = open(path);
             for (int i = 0; i < SENDS; i++) {
-                outbox.send(pair[0], failing(arena, i, 100));
+                outbox.moveAndSend(pair[0], failing(arena, i, 100));
             }
             Throwable failure = failureOf(outbox);
             assertEquals(SENDS, released.get());
@@ -107,7 +107,7 @@ class ThrowingReleasesTest {
                 if (i % 2 == 0) {
                     pairs.add(PosixSocket.unixPair());
                 }
-                outbox.send(pairs.getLast()[0], failing(arena, i, 100));
+                outbox.moveAndSend(pairs.getLast()[0], failing(arena, i, 100));
             }
             List<Throwable> failures = new ArrayList<>();
             for (long end = System.nanoTime() + PATIENCE.toNanos();
@@ -141,7 +141,7 @@ class ThrowingReleasesTest {
                 Outbox outbox = open(path)) {
             pair[1].abort();
             for (int i = 0; i < SENDS; i++) {
-                outbox.send(pair[0], failing(arena, i, 100_000));
+                outbox.moveAndSend(pair[0], failing(arena, i, 100_000));
             }
             for (long end = System.nanoTime() + PATIENCE.toNanos();
                     outbox.unfinished() > 0 && System.nanoTime() - end < 0; ) {
@@ -236,7 +236,7 @@ class ThrowingReleasesTest {
                 return;
             }
             for (int i = 0; i < SENDS; i++) {
-                socket.send(failing(arena, i, 100));
+                socket.moveAndSend(failing(arena, i, 100));
             }
             assertThrows(IllegalStateException.class, socket::close);
             socket.close();

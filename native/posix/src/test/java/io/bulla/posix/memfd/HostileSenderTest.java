@@ -191,7 +191,7 @@ class HostileSenderTest {
     @Test
     void fileWithoutHolesBooksNothing() throws IOException {
         MemoryBudget holes = new MemoryBudget(1);
-        try (SealedFileHandoff full = SealedFileHandoff.of(
+        try (SealedFileHandoff full = SealedFileHandoff.move(
                 BufferBuilder.create(source).put(new byte[3 * Memfd.PAGE + 1]).seal(), 0, source)) {
             full.sendTo(pair[0]);
         }
@@ -234,7 +234,7 @@ class HostileSenderTest {
         begun.await();
         long most = 0;
         long mostMapped = 0;
-        try (SealedFileHandoff seal = SealedFileHandoff.of(
+        try (SealedFileHandoff seal = SealedFileHandoff.move(
                 BufferBuilder.create(source).put(new byte[5]).seal(), 0, source)) {
             for (int i = 0; i < 3 * Unmapper.MANY; i++) {
                 seal.sendTo(pair[0]);

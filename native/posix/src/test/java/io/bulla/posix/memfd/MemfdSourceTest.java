@@ -28,12 +28,15 @@ import io.bulla.posix.internal.calls.Memfd;
 import io.bulla.posix.internal.memory.SealedFile;
 import io.bulla.posix.internal.stream.SocketDoor;
 import io.bulla.posix.socket.PosixSocket;
+import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.held.Held;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.Pipe;
@@ -64,6 +67,52 @@ class MemfdSourceTest {
         assertEquals(0, handles.open());
         Descriptors.assertNoMemoryFile();
         Descriptors.assertBookedOff(budget);
+    }
+
+    @Test
+    void sourceIsListedFromOutsideWhileItHasFiles() throws IOException {
+        MemoryBudget own = new MemoryBudget(4711L * PAGE);
+        LeaseLedger ledger = LeaseLedger.full();
+        SealedBuffer held = forgotten(own, ledger);
+        System.gc();
+        String line = listed(own);
+        String expected =
+                "guard=" + source.guard() + " files=1 booked=" + PAGE + " used=" + PAGE + " limit=" + own.limit();
+        assertTrue(line.startsWith(expected + " held by [request 4711: handles=1 size=" + PAGE + " oldest="), line);
+        held.close();
+        Descriptors.assertBookedOff(own);
+    }
+
+    @Test
+    void filesThatAreFreedAreNotListed() throws IOException {
+        MemoryBudget own = new MemoryBudget(4712L * PAGE);
+        MemfdSource untraced = MemfdSource.create(own, null);
+        Region never = untraced.allocate(1);
+        try (BufferBuilder builder = BufferBuilder.create(untraced)) {
+            builder.put(random(3 * PAGE)).put(random(3 * PAGE)).seal().close();
+        }
+        never.release();
+        Descriptors.assertBookedOff(own);
+        assertEquals(
+                "guard=" + untraced.guard() + " files=0 booked=0 used=0 limit=" + own.limit() + " held by [not traced]",
+                listed(own));
+        Reference.reachabilityFence(untraced);
+    }
+
+    /// Of a source that the program keeps no longer.
+    private static SealedBuffer forgotten(MemoryBudget budget, LeaseLedger ledger) {
+        try (BufferBuilder builder = BufferBuilder.create(MemfdSource.create(budget, ledger))) {
+            return builder.put(new byte[5]).seal("request 4711");
+        }
+    }
+
+    private static String listed(MemoryBudget budget) {
+        List<String> lines = new Held()
+                .getSources().stream()
+                        .filter(line -> line.contains(" limit=" + budget.limit() + " "))
+                        .toList();
+        assertEquals(1, lines.size(), lines::toString);
+        return lines.getFirst();
     }
 
     private static byte[] random(int size) {
@@ -214,7 +263,7 @@ class MemfdSourceTest {
             MemorySegment memory = buffer.iovec().region(0);
             int fd = Attack.fd(buffer);
             assertEquals(EFAULT, Attack.readInto(memory));
-            pair[0].send(sealed((byte) 1));
+            pair[0].moveAndSend(sealed((byte) 1));
             assertEquals(
                     Errno.EFAULT,
                     assertThrows(

@@ -104,7 +104,7 @@ class ScarcityTest {
     /// The kernel throws the descriptor away and says that it did: the receiver's want, and not the sender's fault.
     @Test
     void noDescriptorForASeal() throws Throwable {
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed((byte) 3), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed((byte) 3), 0, source)) {
             seal.sendTo(pair[0]);
             withoutDescriptors(() -> assertEquals(
                     "recvmsg: Too many open files: errno=24 descriptors=0 limit=0",
@@ -144,7 +144,7 @@ class ScarcityTest {
 
     @Test
     void noMappingForWhatIsReceived() throws Throwable {
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed((byte) 4), 0, source)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed((byte) 4), 0, source)) {
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);

@@ -123,7 +123,7 @@ class SealedFileHandoffTest {
         SealRefusedException refused =
                 assertThrows(SealRefusedException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT));
         assertEquals(message, refused.getMessage());
-        try (SealedFileHandoff good = SealedFileHandoff.of(sealed(guarded, (byte) 7), 3, guarded)) {
+        try (SealedFileHandoff good = SealedFileHandoff.move(sealed(guarded, (byte) 7), 3, guarded)) {
             good.sendTo(pair[0]);
         }
         try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
@@ -136,7 +136,7 @@ class SealedFileHandoffTest {
         byte[] bytes = random(3 << 20);
         SealedBuffer buffer = sealed(guarded, bytes);
         CopyTally before = CopyTally.snapshot();
-        try (SealedFileHandoff seal = SealedFileHandoff.of(buffer, -5, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(buffer, -5, guarded)) {
             assertFalse(buffer.isOpen());
             seal.sendTo(pair[0]);
         }
@@ -155,7 +155,7 @@ class SealedFileHandoffTest {
     void handleOutlivesTheHandOverThatItCameWith() throws IOException {
         byte[] bytes = random(100);
         SealedBuffer kept;
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, bytes), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, bytes), 0, guarded)) {
             seal.sendTo(pair[0]);
             try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
                 kept = received.share();
@@ -166,7 +166,7 @@ class SealedFileHandoffTest {
 
     @Test
     void receivedBytesCannotBeWrittenByAnybody() throws IOException {
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(PAGE)), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, random(PAGE)), 0, guarded)) {
             seal.sendTo(pair[0]);
             try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT);
                     SealedBuffer buffer = received.share()) {
@@ -182,14 +182,14 @@ class SealedFileHandoffTest {
         byte[] bytes = random(5000);
         CopyTally before = CopyTally.snapshot();
         try (SealedFileHandoff seal =
-                SealedFileHandoff.of(sealed(guarded, bytes), 1, guarded).withDigest()) {
+                SealedFileHandoff.move(sealed(guarded, bytes), 1, guarded).moveWithDigest()) {
             seal.sendTo(pair[0]);
         }
         try (SealedFileHandoff first = SealedFileHandoff.receiveFrom(pair[1], LIMIT)) {
             first.sendTo(pair[1]);
         }
         try (SealedFileHandoff second = SealedFileHandoff.receiveFrom(pair[0], LIMIT);
-                SealedFileHandoff third = SealedFileHandoff.of(second.share(), 2, guarded)) {
+                SealedFileHandoff third = SealedFileHandoff.move(second.share(), 2, guarded)) {
             second.verify();
             third.sendTo(pair[0]);
         }
@@ -205,8 +205,8 @@ class SealedFileHandoffTest {
         try (SealedBuffer whole = sealed(guarded, bytes)) {
             for (int[] range : new int[][] {{0, 1}, {1, 10}, {PAGE - 1, 2}, {PAGE, PAGE}, {3 * PAGE - 1, 1}}) {
                 CopyTally before = CopyTally.snapshot();
-                try (SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(range[0], range[1]), 0, guarded)
-                        .withDigest()) {
+                try (SealedFileHandoff seal = SealedFileHandoff.move(whole.slice(range[0], range[1]), 0, guarded)
+                        .moveWithDigest()) {
                     assertEquals(0, CopyTally.snapshot().since(before).copies());
                     seal.sendTo(pair[0]);
                 }
@@ -223,7 +223,7 @@ class SealedFileHandoffTest {
     @Test
     void wholeFileIsVisibleThroughASlice() throws IOException {
         try (SealedBuffer whole = sealed(guarded, random(2 * PAGE));
-                SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(5, 6), 0, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.move(whole.slice(5, 6), 0, guarded)) {
             seal.sendTo(pair[0]);
             try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], LIMIT);
                     SealedBuffer slice = received.share()) {
@@ -250,7 +250,7 @@ class SealedFileHandoffTest {
 
     private void assertCopiedOnce(byte[] expected, SealedBuffer handle) throws IOException {
         CopyTally before = CopyTally.snapshot();
-        try (SealedFileHandoff seal = SealedFileHandoff.of(handle, 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(handle, 0, guarded)) {
             CopyTally copied = CopyTally.snapshot().since(before);
             assertEquals(new CopyTally(1, expected.length), copied);
             for (int i = 0; i < 3; i++) {
@@ -269,9 +269,9 @@ class SealedFileHandoffTest {
     @Test
     void bufferOfNothingIsHandedOver() throws IOException {
         for (MemorySource source : new MemorySource[] {guarded, arenas}) {
-            try (SealedFileHandoff seal = SealedFileHandoff.of(
+            try (SealedFileHandoff seal = SealedFileHandoff.move(
                             BufferBuilder.create(source).seal(), 9, guarded)
-                    .withDigest()) {
+                    .moveWithDigest()) {
                 seal.sendTo(pair[0]);
             }
             try (SealedFileHandoff received = SealedFileHandoff.receiveFrom(pair[1], 0)) {
@@ -280,7 +280,7 @@ class SealedFileHandoffTest {
             }
         }
         try (SealedBuffer whole = sealed(guarded, random(10));
-                SealedFileHandoff seal = SealedFileHandoff.of(whole.slice(10, 0), 9, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.move(whole.slice(10, 0), 9, guarded)) {
             seal.sendTo(pair[0]);
             SealedFileHandoff.receiveFrom(pair[1], 0).close();
         }
@@ -290,7 +290,7 @@ class SealedFileHandoffTest {
     void digestTravelsAndIsVerified() throws Exception {
         byte[] bytes = random(100_000);
         try (SealedFileHandoff seal =
-                SealedFileHandoff.of(sealed(guarded, bytes), 0, guarded).withDigest()) {
+                SealedFileHandoff.move(sealed(guarded, bytes), 0, guarded).moveWithDigest()) {
             seal.sendTo(pair[0]);
         }
         String expected =
@@ -310,7 +310,7 @@ class SealedFileHandoffTest {
                                             MessageDigest.getInstance("SHA-256").digest(new byte[5])),
                     assertThrows(SealRefusedException.class, received::verify).getMessage());
         }
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, new byte[5]), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, new byte[5]), 0, guarded)) {
             assertEquals(
                     "no digest to verify: byteSize=5",
                     assertThrows(IllegalStateException.class, seal::verify).getMessage());
@@ -422,7 +422,7 @@ class SealedFileHandoffTest {
 
     @Test
     void endOfTheConnectionIsTold() throws IOException {
-        pair[0].send(sealed(guarded, new byte[12]));
+        pair[0].moveAndSend(sealed(guarded, new byte[12]));
         try (SealedBuffer buffer = sealed(guarded, random(100));
                 Arena arena = Arena.ofConfined()) {
             Rights.send(SocketDoor.stream(pair[0]), arena.allocate(10), Attack.fd(buffer));
@@ -437,7 +437,7 @@ class SealedFileHandoffTest {
                 "connection ended: wanted=64 read=0",
                 assertThrows(EOFException.class, () -> SealedFileHandoff.receiveFrom(pair[1], LIMIT))
                         .getMessage());
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, (byte) 1), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, (byte) 1), 0, guarded)) {
             assertThrows(PosixException.PeerClosed.class, () -> seal.sendTo(pair[1]));
         }
     }
@@ -446,12 +446,12 @@ class SealedFileHandoffTest {
     void otherTrafficMaySurroundAHandOver() throws IOException {
         byte[] before = "before ".repeat(30).getBytes(StandardCharsets.UTF_8);
         byte[] after = "after".getBytes(StandardCharsets.UTF_8);
-        pair[0].send(sealed(guarded, before));
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(100)), 0, guarded)) {
+        pair[0].moveAndSend(sealed(guarded, before));
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, random(100)), 0, guarded)) {
             seal.sendTo(pair[0]);
             seal.sendTo(pair[0]);
         }
-        pair[0].send(sealed(guarded, after));
+        pair[0].moveAndSend(sealed(guarded, after));
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment target = arena.allocate(before.length);
             assertEquals(before.length, pair[1].receive(target));
@@ -477,7 +477,7 @@ class SealedFileHandoffTest {
         });
         Thread.sleep(30);
         assertFalse(received.isDone());
-        try (SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, random(77)), 0, guarded)) {
+        try (SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, random(77)), 0, guarded)) {
             seal.sendTo(pair[0]);
         }
         assertArrayEquals(random(77), received.join());
@@ -487,16 +487,16 @@ class SealedFileHandoffTest {
     void refusesByName() throws IOException {
         SealedBuffer closed = sealed(guarded, (byte) 1);
         closed.close();
-        assertThrows(ReleasedBufferException.class, () -> SealedFileHandoff.of(closed, 0, guarded));
+        assertThrows(ReleasedBufferException.class, () -> SealedFileHandoff.move(closed, 0, guarded));
         try (PosixSocket server = PosixSocket.listen(0);
                 PosixSocket client = PosixSocket.connect(server.port());
-                SealedFileHandoff seal = SealedFileHandoff.of(sealed(guarded, (byte) 1), 0, guarded)) {
+                SealedFileHandoff seal = SealedFileHandoff.move(sealed(guarded, (byte) 1), 0, guarded)) {
             assertEquals(
                     "descriptors travel over unix sockets only: " + client,
                     assertThrows(IllegalArgumentException.class, () -> seal.sendTo(client))
                             .getMessage());
         }
-        SealedFileHandoff done = SealedFileHandoff.of(sealed(guarded, (byte) 1), 4, guarded);
+        SealedFileHandoff done = SealedFileHandoff.move(sealed(guarded, (byte) 1), 4, guarded);
         assertEquals("SealedFileHandoff[SealedBuffer[byteSize=1 open] format=4 offset=0]", done.toString());
         done.close();
         done.close();

@@ -89,12 +89,12 @@ class BrokenStreamTest {
         byte[] first = random(16 * MIB);
         try (Outbox outbox = Outbox.open(SendPath.SENDMSG)) {
             refuseSendmsgFrom(2);
-            SocketSend failed = outbox.send(fixture.sender, fixture.buffer(first));
+            SocketSend failed = outbox.moveAndSend(fixture.sender, fixture.buffer(first));
             assertTrue(outbox.finish(SOON));
             SyscallInterceptor.watch(null);
             assertEquals(Errno.ENOBUFS, failed.failure().errno());
             SealedBuffer late = fixture.buffer(random(10));
-            assertBroken(assertThrows(PosixException.class, () -> outbox.send(fixture.sender, late)));
+            assertBroken(assertThrows(PosixException.class, () -> outbox.moveAndSend(fixture.sender, late)));
             assertEquals(0, outbox.unfinished());
         }
         assertPeerReadsABeginOf(first);
@@ -110,14 +110,14 @@ class BrokenStreamTest {
             return;
         }
         try (outbox) {
-            SocketSend failed = outbox.send(fixture.sender, fixture.buffer(random(10)));
+            SocketSend failed = outbox.moveAndSend(fixture.sender, fixture.buffer(random(10)));
             call(outbox);
             outbox.completed(0, 4, 0);
             call(outbox);
             outbox.completed(0, -ENOBUFS, 0);
             assertEquals(6, failed.kernel.remaining());
             SealedBuffer late = fixture.buffer(random(10));
-            assertBroken(assertThrows(PosixException.class, () -> outbox.send(fixture.sender, late)));
+            assertBroken(assertThrows(PosixException.class, () -> outbox.moveAndSend(fixture.sender, late)));
             assertEquals(0, outbox.unfinished());
         }
     }
@@ -139,8 +139,8 @@ class BrokenStreamTest {
             return;
         }
         try (outbox) {
-            outbox.send(fixture.sender, fixture.buffer(random(10)));
-            SocketSend failed = outbox.send(fixture.sender, fixture.buffer(random(10)));
+            outbox.moveAndSend(fixture.sender, fixture.buffer(random(10)));
+            SocketSend failed = outbox.moveAndSend(fixture.sender, fixture.buffer(random(10)));
             call(outbox);
             outbox.completed(0, 10, Ring.CQE_MORE);
             call(outbox);
@@ -148,7 +148,7 @@ class BrokenStreamTest {
             assertEquals(Errno.ECONNRESET, failed.failure().errno());
             assertEquals(1, outbox.unfinished());
             SealedBuffer late = fixture.buffer(random(10));
-            assertThrows(PosixException.class, () -> outbox.send(fixture.sender, late));
+            assertThrows(PosixException.class, () -> outbox.moveAndSend(fixture.sender, late));
             outbox.completed(0, 0, Ring.CQE_NOTIF);
             assertEquals(0, outbox.unfinished());
         }
@@ -167,12 +167,12 @@ class BrokenStreamTest {
         try (zeroCopy) {
             refuseSendmsgFrom(2);
             SealedBuffer buffer = fixture.buffer(first);
-            PosixException failed = assertThrows(PosixException.class, () -> zeroCopy.send(buffer));
+            PosixException failed = assertThrows(PosixException.class, () -> zeroCopy.moveAndSend(buffer));
             SyscallInterceptor.watch(null);
             assertEquals(Errno.ENOBUFS, failed.errno());
             assertTrue(zeroCopy.finish(SOON));
             SealedBuffer late = fixture.buffer(random(10));
-            assertBroken(assertThrows(PosixException.class, () -> zeroCopy.send(late)));
+            assertBroken(assertThrows(PosixException.class, () -> zeroCopy.moveAndSend(late)));
         }
         assertPeerReadsABeginOf(first);
     }
@@ -183,10 +183,10 @@ class BrokenStreamTest {
         fixture.sender.setBlocking(false);
         refuseSendmsgFrom(2);
         SealedBuffer buffer = fixture.buffer(first);
-        assertThrows(PosixException.class, () -> fixture.sender.send(buffer));
+        assertThrows(PosixException.class, () -> fixture.sender.moveAndSend(buffer));
         SyscallInterceptor.watch(null);
         SealedBuffer late = fixture.buffer(random(10));
-        assertBroken(assertThrows(PosixException.class, () -> fixture.sender.send(late)));
+        assertBroken(assertThrows(PosixException.class, () -> fixture.sender.moveAndSend(late)));
         assertPeerReadsABeginOf(first);
     }
 
@@ -194,9 +194,9 @@ class BrokenStreamTest {
     void plainSendThatFailsBeforeTheFirstByteBreaksNothing() throws IOException {
         refuseSendmsgFrom(1);
         SealedBuffer buffer = fixture.buffer(random(10));
-        assertThrows(PosixException.class, () -> fixture.sender.send(buffer));
+        assertThrows(PosixException.class, () -> fixture.sender.moveAndSend(buffer));
         SyscallInterceptor.watch(null);
-        fixture.sender.send(fixture.buffer(random(20)));
+        fixture.sender.moveAndSend(fixture.buffer(random(20)));
         assertArrayEquals(random(20), receive(fixture.peer, 20));
     }
 }

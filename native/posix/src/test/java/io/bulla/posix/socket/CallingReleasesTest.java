@@ -63,9 +63,9 @@ class CallingReleasesTest {
         Outbox outbox = open(path);
         PosixSocket[] pair = PosixSocket.unixPair();
         PosixSocket[] other = PosixSocket.unixPair();
-        outbox.send(pair[0], buffer("first", outbox::close));
-        outbox.send(pair[0], buffer("behind it", () -> {}));
-        outbox.send(other[0], buffer("beside it", () -> {}));
+        outbox.moveAndSend(pair[0], buffer("first", outbox::close));
+        outbox.moveAndSend(pair[0], buffer("behind it", () -> {}));
+        outbox.moveAndSend(other[0], buffer("beside it", () -> {}));
         while (!released.contains("first")) {
             outbox.progress(100);
         }
@@ -89,8 +89,8 @@ class CallingReleasesTest {
         PosixSocket[] other = PosixSocket.unixPair();
         for (int i = 0; i < 3; i++) {
             String name = "first " + i;
-            outbox.send(pair[0], buffer(name, () -> {
-                outbox.send(other[0], buffer(name + ", more", () -> {}));
+            outbox.moveAndSend(pair[0], buffer(name, () -> {
+                outbox.moveAndSend(other[0], buffer(name + ", more", () -> {}));
                 outbox.progress(0);
             }));
         }
@@ -111,9 +111,9 @@ class CallingReleasesTest {
         PosixSocket[] pair = SendFixture.tcpPair();
         ZeroCopySocket socket = ZeroCopySocket.over(pair[0]);
         List<String> refused = new ArrayList<>();
-        socket.send(buffer("first", () -> {
+        socket.moveAndSend(buffer("first", () -> {
             SealedBuffer more = buffer("more", () -> {});
-            refused.add(assertThrows(IllegalStateException.class, () -> socket.send(more))
+            refused.add(assertThrows(IllegalStateException.class, () -> socket.moveAndSend(more))
                     .getMessage());
         }));
         int sends = 1;
@@ -121,7 +121,7 @@ class CallingReleasesTest {
                 !released.contains("first") && System.nanoTime() - end < 0;
                 sends++) {
             // takes up what the kernel has done, before it sends
-            socket.send(buffer("next", () -> {}));
+            socket.moveAndSend(buffer("next", () -> {}));
         }
         assertTrue(refused.getFirst().startsWith("send out of order"), refused::toString);
         assertTrue(socket.finish(SOON));
@@ -139,11 +139,11 @@ class CallingReleasesTest {
         ZeroCopySocket socket = ZeroCopySocket.over(pair[0]);
         List<String> refused = new ArrayList<>();
         List<Thread> senders = new ArrayList<>();
-        socket.send(buffer("first", () -> {
+        socket.moveAndSend(buffer("first", () -> {
             SealedBuffer beside = SealedBuffer.adopt(Arena.ofAuto().allocate(BYTES), () -> {});
             Thread sender = Thread.ofPlatform()
                     .daemon()
-                    .start(() -> assertThrows(PosixException.class, () -> socket.send(beside)));
+                    .start(() -> assertThrows(PosixException.class, () -> socket.moveAndSend(beside)));
             senders.add(sender);
             for (long end = System.nanoTime() + SOON.toNanos();
                     sender.getState() != Thread.State.BLOCKED && System.nanoTime() - end < 0; ) {
@@ -164,7 +164,7 @@ class CallingReleasesTest {
     void releaseMayCloseItsZeroCopySocket() throws Exception {
         PosixSocket[] pair = SendFixture.tcpPair();
         ZeroCopySocket socket = ZeroCopySocket.over(pair[0]);
-        socket.send(buffer("first", socket::close));
+        socket.moveAndSend(buffer("first", socket::close));
         assertTrue(socket.finish(SOON));
         assertEquals(List.of("first"), released);
         assertFalse(pair[0].isOpen());

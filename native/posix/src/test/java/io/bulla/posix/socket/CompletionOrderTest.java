@@ -35,7 +35,7 @@ class CompletionOrderTest {
     void open() throws IOException {
         fixture = new SendFixture();
         outbox = RingOutbox.open(SendPath.URING_ZC);
-        send = outbox.send(fixture.sender, fixture.buffer(new byte[SIZE]));
+        send = outbox.moveAndSend(fixture.sender, fixture.buffer(new byte[SIZE]));
         call();
     }
 

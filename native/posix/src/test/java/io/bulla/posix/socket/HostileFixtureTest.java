@@ -99,7 +99,7 @@ class HostileFixtureTest {
             for (int i = 0; i < parts.length; i++) {
                 parts[i] = SealedBuffer.adopt(vec.region(i), () -> {});
             }
-            pair[0].send(SealedBuffer.concat(parts));
+            pair[0].moveAndSend(SealedBuffer.concat(parts));
             assertArrayEquals(bytes, SendFixture.receive(pair[1], bytes.length));
         }
     }
@@ -111,7 +111,7 @@ class HostileFixtureTest {
         assertEquals(0, pair[0].sendmsg(cursor(nothing)));
         assertEquals(2, pair[0].sendmmsg(cursor(nothing), cursor(nothing)));
         assertEquals(0, pair[0].sendmmsg());
-        pair[0].send(SealedBuffer.adopt(arena.allocate(0), () -> {}));
+        pair[0].moveAndSend(SealedBuffer.adopt(arena.allocate(0), () -> {}));
         assertFalse(pair[1].awaitReadable(10));
     }
 
@@ -226,7 +226,8 @@ class HostileFixtureTest {
         SealedBuffer buffer = SealedBuffer.adopt(madeUp(16, 3), () -> {});
         assertEquals(
                 Errno.EFAULT,
-                assertThrows(PosixException.class, () -> pair[0].send(buffer)).errno());
+                assertThrows(PosixException.class, () -> pair[0].moveAndSend(buffer))
+                        .errno());
         assertFalse(buffer.isOpen());
         assertFalse(pair[1].awaitReadable(10));
     }
@@ -248,7 +249,7 @@ class HostileFixtureTest {
         fails(
                 IllegalArgumentException.class,
                 "region is freed already: index=0 byteSize=8",
-                () -> pair[0].send(adopted));
+                () -> pair[0].moveAndSend(adopted));
         assertFalse(adopted.isOpen());
         for (Executable send : List.<Executable>of(
                 () -> pair[0].writev(imageless), () -> pair[0].sendmsg(imageless), () -> pair[0].sendmmsg(imageless))) {

@@ -240,7 +240,7 @@ class ManyPeersTest {
             try {
                 if (number % 5 == 4) {
                     socket.setBlocking(true);
-                    socket.send(ofItsOwn(message));
+                    socket.moveAndSend(ofItsOwn(message));
                 } else {
                     drive(number, cursor);
                 }

@@ -65,7 +65,7 @@ class OutboxTest {
         open(SendPath.URING_ZC);
         SealedBuffer buffer = fixture.buffer(bytes);
         SealedBuffer given = buffer.share();
-        SocketSend send = outbox.send(fixture.sender, given);
+        SocketSend send = outbox.moveAndSend(fixture.sender, given);
         buffer.close();
         // the sender's own handle is another one
         given.close();
@@ -97,10 +97,10 @@ class OutboxTest {
             pair[0].setBlocking(i % 3 != 0);
             pairs.add(pair);
             received.add(receiveBeside(pair[1], 2 * bytes.length + 5));
-            sends.add(outbox.send(pair[0], buffer.share()));
-            sends.add(outbox.send(pair[0], fixture.buffer(new byte[] {1, 2, 3, 4, 5})));
-            sends.add(outbox.send(pair[0], fixture.buffer(new byte[0])));
-            sends.add(outbox.send(pair[0], SealedBuffer.concat(buffer)));
+            sends.add(outbox.shareAndSend(pair[0], buffer));
+            sends.add(outbox.moveAndSend(pair[0], fixture.buffer(new byte[] {1, 2, 3, 4, 5})));
+            sends.add(outbox.moveAndSend(pair[0], fixture.buffer(new byte[0])));
+            sends.add(outbox.moveAndSend(pair[0], SealedBuffer.concat(buffer)));
         }
         buffer.close();
         assertTrue(outbox.finish(SOON));
@@ -132,8 +132,8 @@ class OutboxTest {
         for (int i = 0; i < 300; i++) {
             PosixSocket[] pair = PosixSocket.unixPair();
             pairs.add(pair);
-            outbox.send(pair[0], buffer.share());
-            outbox.send(pair[0], buffer.share());
+            outbox.shareAndSend(pair[0], buffer);
+            outbox.shareAndSend(pair[0], buffer);
         }
         buffer.close();
         assertEquals(600, outbox.unfinished());
@@ -195,7 +195,7 @@ class OutboxTest {
         fixture.peer.abort();
         assertTrue(outbox.finish(SOON));
         assertTrue(send.isDone());
-        SocketSend late = outbox.send(fixture.sender, fixture.buffer(random(3)));
+        SocketSend late = outbox.moveAndSend(fixture.sender, fixture.buffer(random(3)));
         assertTrue(outbox.finish(SOON));
         assertTrue(late.failure() instanceof PosixException.PeerClosed, late::toString);
     }
@@ -210,8 +210,8 @@ class OutboxTest {
         other[0].setBlocking(false);
         SealedBuffer buffer = fixture.buffer(random(64 * MIB));
         for (PosixSocket socket : new PosixSocket[] {fixture.sender, unix[0], other[0]}) {
-            sends.add(outbox.send(socket, buffer.share()));
-            sends.add(outbox.send(socket, buffer.share()));
+            sends.add(outbox.shareAndSend(socket, buffer));
+            sends.add(outbox.shareAndSend(socket, buffer));
         }
         buffer.close();
         assertFalse(outbox.finish(A_MOMENT));
@@ -223,7 +223,9 @@ class OutboxTest {
         assertEquals(0, fixture.handles.open());
         assertEquals(
                 "outbox already closed",
-                assertThrows(IllegalStateException.class, () -> outbox.send(fixture.peer, fixture.buffer(random(1))))
+                assertThrows(
+                                IllegalStateException.class,
+                                () -> outbox.moveAndSend(fixture.peer, fixture.buffer(random(1))))
                         .getMessage());
         unix[1].close();
         other[1].close();
@@ -235,9 +237,9 @@ class OutboxTest {
         open(path);
         PosixSocket[] unix = PosixSocket.unixPair();
         unix[1].close();
-        SocketSend first = outbox.send(unix[0], fixture.buffer(random(10)));
-        SocketSend second = outbox.send(unix[0], fixture.buffer(random(20)));
-        SocketSend third = outbox.send(fixture.sender, fixture.buffer(random(30)));
+        SocketSend first = outbox.moveAndSend(unix[0], fixture.buffer(random(10)));
+        SocketSend second = outbox.moveAndSend(unix[0], fixture.buffer(random(20)));
+        SocketSend third = outbox.moveAndSend(fixture.sender, fixture.buffer(random(30)));
         // the kernel gives zero-copy memory back once the peer has read
         assertTrue(outbox.finish(path == SendPath.URING_ZC ? A_MOMENT : SOON) || path == SendPath.URING_ZC);
         assertArrayEquals(random(30), receive(fixture.peer, 30));
@@ -255,17 +257,17 @@ class OutboxTest {
     void refusedSendsLoseTheirHandles(SendPath path) throws Exception {
         open(path);
         SealedBuffer heap = SealedBuffer.adopt(MemorySegment.ofArray(new byte[4]), () -> {});
-        assertThrows(IllegalArgumentException.class, () -> outbox.send(fixture.sender, heap));
+        assertThrows(IllegalArgumentException.class, () -> outbox.moveAndSend(fixture.sender, heap));
         assertFalse(heap.isOpen());
         SealedBuffer late = fixture.buffer(random(3));
         fixture.sender.close();
-        assertThrows(PosixException.class, () -> outbox.send(fixture.sender, late));
+        assertThrows(PosixException.class, () -> outbox.moveAndSend(fixture.sender, late));
         assertFalse(late.isOpen());
         SealedBuffer stranger = fixture.buffer(random(3));
         CompletableFuture<Void> other = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> {
             try {
-                outbox.send(fixture.peer, stranger);
+                outbox.moveAndSend(fixture.peer, stranger);
                 other.complete(null);
             } catch (Throwable failure) {
                 other.completeExceptionally(failure);
@@ -288,7 +290,7 @@ class OutboxTest {
             try {
                 filtered.complete(Capabilities.forbid(425));
                 try (Outbox plain = Outbox.open()) {
-                    SocketSend send = plain.send(fixture.sender, buffer);
+                    SocketSend send = plain.moveAndSend(fixture.sender, buffer);
                     assertTrue(plain.finish(SOON));
                     assertEquals(SendPath.SENDMSG, plain.path());
                     sent.complete(send);

@@ -114,7 +114,7 @@ class PosixSocketTest {
         }
         assertArrayEquals(bytes, received.join());
         received = CompletableFuture.supplyAsync(() -> receive(pair[1], regions));
-        pair[0].send(SealedBuffer.adopt(vec.toSegment(arena), () -> {}));
+        pair[0].moveAndSend(SealedBuffer.adopt(vec.toSegment(arena), () -> {}));
         assertArrayEquals(bytes, received.join());
     }
 
@@ -147,7 +147,7 @@ class PosixSocketTest {
             client.setBlocking(false);
             CompletableFuture<byte[]> received = CompletableFuture.supplyAsync(
                     () -> receive(peer, bytes.length), CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS));
-            client.send(BufferBuilder.create(source).put(bytes).seal());
+            client.moveAndSend(BufferBuilder.create(source).put(bytes).seal());
             assertArrayEquals(bytes, received.join());
         }
     }
@@ -159,7 +159,7 @@ class PosixSocketTest {
         try (PosixSocket server = PosixSocket.listen(path)) {
             client = PosixSocket.connect(path);
             try (PosixSocket peer = server.accept()) {
-                client.send(
+                client.moveAndSend(
                         BufferBuilder.create(source).put(new byte[] {1, 2, 3}).seal());
                 assertArrayEquals(new byte[] {1, 2, 3}, receive(peer, 3));
                 client.close();
@@ -172,7 +172,8 @@ class PosixSocketTest {
     void peerThatClosedIsAnExceptionAndNotASignal() throws Exception {
         pair[1].close();
         SealedBuffer buffer = BufferBuilder.create(source).put(random(MIB)).seal();
-        PosixException.PeerClosed closed = assertThrows(PosixException.PeerClosed.class, () -> pair[0].send(buffer));
+        PosixException.PeerClosed closed =
+                assertThrows(PosixException.PeerClosed.class, () -> pair[0].moveAndSend(buffer));
         assertEquals(Errno.EPIPE, closed.errno());
         assertTrue(closed.getMessage().startsWith("sendmsg: Broken pipe: errno=32 socket="), closed.getMessage());
         assertFalse(buffer.isOpen());
@@ -192,7 +193,7 @@ class PosixSocketTest {
         SealedBuffer send = buffer.share();
         CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
             try {
-                pair[0].send(send);
+                pair[0].moveAndSend(send);
             } catch (PosixException e) {
                 throw new IllegalStateException(e);
             }
@@ -235,7 +236,8 @@ class PosixSocketTest {
         CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
             started.countDown();
             try {
-                pair[0].send(BufferBuilder.create(source).put(random(2 * MIB)).seal());
+                pair[0].moveAndSend(
+                        BufferBuilder.create(source).put(random(2 * MIB)).seal());
             } catch (PosixException e) {
                 throw new IllegalStateException(e);
             }
@@ -272,7 +274,7 @@ class PosixSocketTest {
                 byte[] bytes = random(100_000);
                 CompletableFuture<byte[]> received =
                         CompletableFuture.supplyAsync(() -> receive(receiver, bytes.length));
-                sender.send(BufferBuilder.create(source).put(bytes).seal());
+                sender.moveAndSend(BufferBuilder.create(source).put(bytes).seal());
                 assertArrayEquals(bytes, received.join());
             }
             PosixException refused = assertThrows(PosixException.class, () -> PosixSocket.connect(where));
@@ -309,7 +311,7 @@ class PosixSocketTest {
         SealedBuffer heap = SealedBuffer.adopt(MemorySegment.ofArray(new byte[4]), () -> {});
         assertEquals(
                 "region lies on the heap: index=0 byteSize=4",
-                assertThrows(IllegalArgumentException.class, () -> pair[0].send(heap))
+                assertThrows(IllegalArgumentException.class, () -> pair[0].moveAndSend(heap))
                         .getMessage());
         assertFalse(heap.isOpen());
     }

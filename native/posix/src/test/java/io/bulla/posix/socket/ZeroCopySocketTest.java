@@ -56,7 +56,7 @@ class ZeroCopySocketTest {
     private SocketSend sentToAStuckPeer(byte[] bytes) throws PosixException {
         SealedBuffer buffer = fixture.buffer(bytes);
         SealedBuffer given = buffer.share();
-        SocketSend send = zeroCopy.send(given);
+        SocketSend send = zeroCopy.moveAndSend(given);
         buffer.close();
         // the sender's own handle is another one
         given.close();
@@ -89,7 +89,7 @@ class ZeroCopySocketTest {
         fixture.sender.setSendBuffer(64 << 10);
         CompletableFuture<byte[]> received = receiveBeside(fixture.peer, 3 * bytes.length);
         for (int i = 0; i < 3; i++) {
-            zeroCopy.send(fixture.buffer(bytes));
+            zeroCopy.moveAndSend(fixture.buffer(bytes));
         }
         byte[] all = received.get(30, TimeUnit.SECONDS);
         for (int i = 0; i < 3; i++) {
@@ -140,7 +140,7 @@ class ZeroCopySocketTest {
         fixture.peer.abort();
         assertTrue(zeroCopy.finish(SOON));
         assertTrue(send.isDone());
-        assertThrows(PosixException.PeerClosed.class, () -> zeroCopy.send(fixture.buffer(random(10))));
+        assertThrows(PosixException.PeerClosed.class, () -> zeroCopy.moveAndSend(fixture.buffer(random(10))));
     }
 
     private CompletableFuture<Void> blockedSend() throws InterruptedException {
@@ -148,7 +148,7 @@ class ZeroCopySocketTest {
         SealedBuffer buffer = fixture.buffer(random(64 * MIB));
         Thread.ofPlatform().start(() -> {
             try {
-                zeroCopy.send(buffer);
+                zeroCopy.moveAndSend(buffer);
                 sent.complete(null);
             } catch (Throwable failure) {
                 sent.completeExceptionally(failure);
@@ -177,7 +177,7 @@ class ZeroCopySocketTest {
         assertEquals(0, fixture.handles.open());
         assertEquals(
                 "send: Bad file descriptor: errno=9 remaining=3 path=null",
-                assertThrows(PosixException.class, () -> zeroCopy.send(fixture.buffer(random(3))))
+                assertThrows(PosixException.class, () -> zeroCopy.moveAndSend(fixture.buffer(random(3))))
                         .getMessage());
         assertEquals(0, fixture.handles.open());
     }
@@ -198,10 +198,10 @@ class ZeroCopySocketTest {
     @Test
     void whatCannotBeSentLosesItsHandle() throws PosixException {
         SealedBuffer heap = SealedBuffer.adopt(MemorySegment.ofArray(new byte[4]), () -> {});
-        assertThrows(IllegalArgumentException.class, () -> zeroCopy.send(heap));
+        assertThrows(IllegalArgumentException.class, () -> zeroCopy.moveAndSend(heap));
         assertFalse(heap.isOpen());
-        assertThrows(ReleasedBufferException.class, () -> zeroCopy.send(heap));
-        assertTrue(zeroCopy.send(fixture.buffer(new byte[0])).isDone());
+        assertThrows(ReleasedBufferException.class, () -> zeroCopy.moveAndSend(heap));
+        assertTrue(zeroCopy.moveAndSend(fixture.buffer(new byte[0])).isDone());
     }
 
     /// Capabilities are a thread's own, so that a thread without the one to lock memory meets the limit.
@@ -214,7 +214,7 @@ class ZeroCopySocketTest {
         Thread.ofPlatform().start(() -> {
             try {
                 sent.complete(Capabilities.dropIpcLock());
-                zeroCopy.send(buffer);
+                zeroCopy.moveAndSend(buffer);
             } catch (Throwable failure) {
                 sent.completeExceptionally(failure);
             }

@@ -20,6 +20,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        ImageCalls.all(folder).checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         ImageCalls.all(folder).checkPromises(Memory.ARENA);

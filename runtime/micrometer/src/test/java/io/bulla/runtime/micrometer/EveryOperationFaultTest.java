@@ -41,6 +41,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        MetricsCalls.all(node).checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         MetricsCalls.all(node).checkPromises();

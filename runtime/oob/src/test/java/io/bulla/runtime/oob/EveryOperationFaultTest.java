@@ -38,6 +38,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        OobValues.all(folder).checkHandles();
+    }
+
+    @Test
     void everyPackageIsRun() throws IOException {
         Set<String> packages = Files.readAllLines(Path.of("api.txt")).stream()
                 .map(TYPE::matcher)

@@ -30,6 +30,12 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        FabricBulkTest.need(BulkWorld.PROVIDER);
+        BulkCalls.all(Mode.PASS).checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         FabricBulkTest.need(BulkWorld.PROVIDER);

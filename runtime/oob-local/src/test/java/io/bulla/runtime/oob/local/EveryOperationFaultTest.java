@@ -23,6 +23,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        SlabMemoryCalls.all(folder).checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         SlabMemoryCalls.all(folder).checkPromises(Memory.ARENA);

@@ -16,6 +16,11 @@ class EveryOperationFaultTest {
     }
 
     @Test
+    void onlyWhatSaysMoveTakesAHandle() {
+        JobCalls.all().checkHandles();
+    }
+
+    @Test
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         JobCalls.all().checkPromises(Memory.ARENA);

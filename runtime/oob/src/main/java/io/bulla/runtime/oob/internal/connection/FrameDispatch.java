@@ -92,7 +92,7 @@ public final class FrameDispatch implements FrameFormat {
     }
 
     @Override
-    public void frame(ChannelHandlerContext channel, ByteBuffer header, SealedBuffer body) {
+    public void frameMoved(ChannelHandlerContext channel, ByteBuffer header, SealedBuffer body) {
         Frame read = arriving();
         if (connection.isOver()) {
             body.close();

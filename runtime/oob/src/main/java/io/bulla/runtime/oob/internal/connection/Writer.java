@@ -264,7 +264,7 @@ public final class Writer {
             Batch.header(bytes, bytes.position(), lane, send, (int) length);
             header.writerIndex(Frame.BYTES);
             ChannelFuture written =
-                    local != null && placed ? local.write(header, taken) : SealedWrite.write(channel, header, taken);
+                    local != null && placed ? local.write(header, taken) : SealedWrite.move(channel, header, taken);
             if (send.offset + length == send.bytes) {
                 tellWritten(written, send);
             }
