@@ -128,9 +128,9 @@ public record FaultCall(
         }
     }
 
-    /// The rule on who consumes a handle, at one operation: what it is given, and called on, is open after it, but
-    /// with the word `move` in its name it is closed: the handle that it is called on if it is a handle's own method,
-    /// else those that it is given.
+    /// The rule on who consumes a handle, at one operation: what it is given, and called on, is open after it.
+    /// With the word `move` in its name it is closed: the handle that it is called on if it is a handle's own
+    /// method, else those that it is given.
     ///
     /// A constructor has no name: what it is given stays open with the object, which may close it later.
     static final class HandleRule {

@@ -134,7 +134,7 @@ public final class LinkPingPong {
         }
 
         @Override
-        public void bufferMoved(SealedBuffer buffer) {
+        public void onBufferMoved(SealedBuffer buffer) {
             arrived = buffer;
         }
 

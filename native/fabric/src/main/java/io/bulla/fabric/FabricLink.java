@@ -53,7 +53,7 @@ public final class FabricLink implements AutoCloseable {
         /// A buffer has arrived, and is the listener's from now on.
         ///
         /// @param buffer closed by the listener
-        void bufferMoved(SealedBuffer buffer);
+        void onBufferMoved(SealedBuffer buffer);
 
         /// The link has failed; its peer can no longer write, except to what is in quarantine.
         ///

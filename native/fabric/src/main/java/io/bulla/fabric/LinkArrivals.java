@@ -169,7 +169,7 @@ final class LinkArrivals {
                 break;
             }
             arriving.remove(first.getKey());
-            thrown.after(() -> link.listener.bufferMoved(whole));
+            thrown.after(() -> link.listener.onBufferMoved(whole));
         }
         thrown.rethrow();
     }

@@ -340,7 +340,7 @@ class FabricLinkTest {
         }
 
         @Override
-        public void bufferMoved(SealedBuffer buffer) {
+        public void onBufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.toByteArray());
             }

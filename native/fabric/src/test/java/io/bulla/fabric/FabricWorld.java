@@ -195,7 +195,7 @@ final class FabricWorld {
         }
 
         @Override
-        public void bufferMoved(SealedBuffer buffer) {
+        public void onBufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received++;
                 byte[] content = buffer.toByteArray();

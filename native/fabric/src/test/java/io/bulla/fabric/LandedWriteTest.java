@@ -302,7 +302,7 @@ class LandedWriteTest {
         }
 
         @Override
-        public void bufferMoved(SealedBuffer buffer) {
+        public void onBufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.byteSize());
             }

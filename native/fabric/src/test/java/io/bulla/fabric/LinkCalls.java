@@ -87,7 +87,7 @@ final class LinkCalls {
                 });
             }
         }
-        all.on("FabricLink.Listener.bufferMoved(SealedBuffer)", scene -> {
+        all.on("FabricLink.Listener.onBufferMoved(SealedBuffer)", scene -> {
             Hears hears = new Hears(scene);
             return FaultCall.with(hears, same -> new Object[] {scene.buffer(64)});
         });

@@ -210,7 +210,7 @@ class TraceThatThrowsTest {
         }
 
         @Override
-        public void bufferMoved(SealedBuffer buffer) {
+        public void onBufferMoved(SealedBuffer buffer) {
             try (buffer) {
                 received.add(buffer.toByteArray());
             }

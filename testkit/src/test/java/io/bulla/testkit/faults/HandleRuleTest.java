@@ -27,7 +27,7 @@ class HandleRuleTest {
     private static final String SEVERAL = "(SealedBuffer[])";
 
     @ParameterizedTest
-    @ValueSource(strings = {"read", "moveIn", "bufferMoved"})
+    @ValueSource(strings = {"read", "moveIn", "onBufferMoved"})
     void operationThatDoesAsItsNameSaysIsClean(String name) {
         assertNull(check(name + ONE, HandleRuleTest::one));
     }

@@ -28,8 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /// A node, with bare sockets and gRPC beside it, in a process of its own. What it is told it does in that order; it
-/// ends
-/// with its input. Lines of its output begin with the monotonic time.
+/// ends with its input. Lines of its output begin with the monotonic time.
 ///
 /// | in | out |
 /// |---|---|

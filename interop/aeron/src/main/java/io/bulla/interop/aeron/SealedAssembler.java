@@ -144,7 +144,7 @@ public final class SealedAssembler implements FragmentHandler, AutoCloseable {
 
     private void deliver(@Nullable SealedBuffer message, Header header) {
         if (message != null) {
-            handler.messageMoved(message, header);
+            handler.onMessageMoved(message, header);
         }
     }
 

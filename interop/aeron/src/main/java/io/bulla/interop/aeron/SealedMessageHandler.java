@@ -13,5 +13,5 @@ public interface SealedMessageHandler {
     ///
     /// @param message the callee closes the handle, when it likes and on any thread, also if it throws
     /// @param header of the message's last fragment; valid during the call only
-    void messageMoved(SealedBuffer message, Header header);
+    void onMessageMoved(SealedBuffer message, Header header);
 }

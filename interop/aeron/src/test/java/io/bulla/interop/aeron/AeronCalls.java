@@ -132,7 +132,7 @@ final class AeronCalls {
     private static SealedMessageHandler handler(FaultScene scene) {
         return (message, header) -> {
             message.close();
-            scene.points().reach("SealedMessageHandler.messageMoved, done");
+            scene.points().reach("SealedMessageHandler.onMessageMoved, done");
         };
     }
 
@@ -149,7 +149,7 @@ final class AeronCalls {
                 MemorySource source = limited ? new Limited(scene.source()) : scene.source();
                 SealedAssembler assembler = new SealedAssembler(source, LIMIT, (message, header) -> {
                     try (message) {
-                        points.reach("SealedMessageHandler.messageMoved");
+                        points.reach("SealedMessageHandler.onMessageMoved");
                         got.add(bytesOf(message));
                     }
                 });
@@ -286,7 +286,7 @@ final class AeronCalls {
         private final List<byte[]> got = new ArrayList<>();
 
         @Override
-        public void messageMoved(SealedBuffer message, Header header) {
+        public void onMessageMoved(SealedBuffer message, Header header) {
             try (message) {
                 got.add(bytesOf(message));
             }

@@ -175,10 +175,10 @@ public final class CheckpointArchive {
     /// Reads a rank's file where it is: messages and states are parts of the mapped file, and only their checksums
     /// are computed. Takes no memory but what the kernel keeps of the file, which no budget counts.
     ///
-    /// The file must stay as it is for as long as one of the handles is open, and of what was sent from it. Should
-    /// another program cut it short, a read of what is gone is an [InternalError], which the JVM may throw some lines
-    /// later, and a send fails; the JVM's own loops over such memory (a checksum, `mismatch`) end the process. So map
-    /// only where no one else writes.
+    /// The file must stay as it is for as long as one of the handles is open, and of what was sent from it.
+    /// Should another program cut it short, a read of what is gone is an [InternalError], which the JVM may throw
+    /// some lines later, and a send fails; the JVM's own loops over such memory (a checksum, `mismatch`) end the
+    /// process. So map only where no one else writes.
     ///
     /// @param manifest of the checkpoint
     /// @param rank of the node

@@ -72,9 +72,9 @@ final class RankReader {
 
     /// A rank's file in memory that shows it: bodies are parts of that memory, and nothing is copied for long.
     ///
-    /// Each byte is read by a copy into a small array, which the JVM guards: if the file is cut short meanwhile, that
-    /// is an [InternalError] here, thrown late, and a damaged file for the caller. A checksum over the mapping itself
-    /// would end the process.
+    /// Each byte is read by a copy into a small array, which the JVM guards. If the file is cut short meanwhile,
+    /// that is an [InternalError] here, thrown late, and a damaged file for the caller. A checksum over the
+    /// mapping itself would end the process.
     static final class Mapped implements ReadableByteChannel, Bodies {
 
         private static final int CHUNK = 1 << 14;

@@ -17,7 +17,7 @@ public final class Taker {
         handle.close();
     }
 
-    public void bufferMoved(SealedBuffer handle) {
+    public void onBufferMoved(SealedBuffer handle) {
         handle.close();
     }
 

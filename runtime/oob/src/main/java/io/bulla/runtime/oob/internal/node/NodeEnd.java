@@ -68,7 +68,9 @@ public final class NodeEnd {
                         node.handlers().close();
                     } catch (Throwable noMemory) {
                         NodeLog.failed(
-                                "handlers were not ended", node.context().settings().rank(), noMemory);
+                                "handlers were not ended",
+                                node.context().settings().rank(),
+                                noMemory);
                     }
                     endThreads();
                 });
