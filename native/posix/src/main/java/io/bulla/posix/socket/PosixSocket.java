@@ -24,9 +24,9 @@ import java.nio.file.Path;
 /// A stream socket of this module's own, unix or TCP, for gathering sends of sealed memory without a copy in
 /// Java.
 ///
-/// Sends take one window of a cursor at a time ([#writev], [#sendmsg]) or a whole buffer ([#send]). The kernel
-/// reads the memory by address and the JDK cannot see it: the sender holds a handle until the call has
-/// returned. [#send] owns the handle that it is given.
+/// Sends take one window of a cursor at a time ([#writev], [#sendmsg]) or a whole buffer ([#moveAndSend]). The
+/// kernel reads the memory by address and the JDK cannot see it: the sender holds a handle until the call has
+/// returned. [#moveAndSend] owns the handle that it is given.
 ///
 /// Sockets are blocking unless told otherwise. One thread may send while another one receives; two threads that send
 /// at once must agree who is first. Closing wakes every thread that is blocked in a call. A call that blocks pins a

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,19 +41,22 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
 
     private final SharedSlabSource slabs;
     private final SlabLender lender;
-    private final String boot;
+    private final HostId here;
+    private final boolean acrossNamespaces;
     private final SecureRandom random = new SecureRandom();
     private final Map<Long, Lending> invited = new ConcurrentHashMap<>();
     private final Thread thread;
 
-    private SlabMemory(SharedSlabSource slabs, SlabLender lender, String boot) {
+    private SlabMemory(SharedSlabSource slabs, SlabLender lender, HostId here, boolean acrossNamespaces) {
         this.slabs = slabs;
         this.lender = lender;
-        this.boot = boot;
+        this.here = here;
+        this.acrossNamespaces = acrossNamespaces;
         this.thread = Thread.ofVirtual().name("bulla-lending").unstarted(this::greet);
     }
 
-    /// Begins to lend.
+    /// Begins to lend to processes of this host: of this boot of the machine, network namespace and user. A peer in
+    /// another network namespace, such as another pod's, gets bytes, though it may see the same folder.
     ///
     /// @param folder of this user, mode 0700; several processes may have the same
     /// @param slabs what is lent; it outlives this
@@ -62,13 +66,33 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
     ///     refuses
     /// @throws UnsupportedOperationException if native access is not enabled
     public static SlabMemory open(Path folder, SharedSlabSource slabs, SlabQuota quota) throws IOException {
-        String boot = Invitation.thisBoot();
+        return open(folder, slabs, quota, false);
+    }
+
+    /// As [#open], to all processes of this boot of the machine that see the folder, also those of other network and
+    /// user namespaces: containers that share a volume, and are meant to share memory.
+    ///
+    /// @param folder of this user, mode 0700; several processes may have the same
+    /// @param slabs what is lent; it outlives this
+    /// @param quota of each peer: over it, it gets bytes
+    /// @return to be closed after the nodes
+    /// @throws IOException if the folder is another user's or others may enter it, or the system
+    ///     refuses
+    /// @throws UnsupportedOperationException if native access is not enabled
+    public static SlabMemory openAcrossNamespaces(Path folder, SharedSlabSource slabs, SlabQuota quota)
+            throws IOException {
+        return open(folder, slabs, quota, true);
+    }
+
+    private static SlabMemory open(Path folder, SharedSlabSource slabs, SlabQuota quota, boolean acrossNamespaces)
+            throws IOException {
+        HostId here = HostId.here();
         SlabLender lender = SlabLender.open(folder.toAbsolutePath(), slabs, quota);
         boolean opened = false;
         try {
             // too long a path is found here
-            new Invitation(boot, 0, lender.path()).toBytes();
-            SlabMemory memory = new SlabMemory(slabs, lender, boot);
+            new Invitation(here, 0, lender.path()).toBytes();
+            SlabMemory memory = new SlabMemory(slabs, lender, here, acrossNamespaces);
             memory.thread.start();
             opened = true;
             return memory;
@@ -93,7 +117,7 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         random.nextBytes(nonce);
         byte[] invitation;
         try {
-            invitation = new Invitation(boot, token, lender.path()).toBytes();
+            invitation = new Invitation(here, token, lender.path()).toBytes();
         } catch (IOException tooLong) {
             // it was looked at when this was opened
             throw new UncheckedIOException(tooLong);
@@ -112,8 +136,9 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         CompletableFuture<Borrower> mapped = new CompletableFuture<>();
         try {
             Invitation of = Invitation.of(invitation);
-            if (!of.boot().equals(boot)) {
-                throw new IOException("peer of another host: peer=" + peer);
+            Optional<String> why = here.differs(of.host(), acrossNamespaces);
+            if (why.isPresent()) {
+                throw new IOException("peer of another host: peer=" + peer + " " + why.get());
             }
             // the lender answers, unless its process is stopped: that must hold up nothing else
             Thread.ofPlatform().daemon().name("bulla-borrowing-" + peer).start(() -> complete(mapped, of));

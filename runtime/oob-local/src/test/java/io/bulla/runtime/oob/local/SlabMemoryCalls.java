@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -36,13 +37,15 @@ final class SlabMemoryCalls {
     /// @param folder for the sockets
     static FaultCatalogue all(Path folder) {
         FaultCatalogue all = new FaultCatalogue("oob-local", SlabMemory.class);
-        all.around(
-                "SlabMemory.open(Path, SharedSlabSource, SlabQuota)",
-                open -> way(folder, world -> {
-                    SlabMemory opened = (SlabMemory) open.on(null, world.folder, world.slabs, SlabQuota.standard());
-                    opened.close(PATIENCE);
-                    return "opened";
-                }));
+        for (String open : List.of("open", "openAcrossNamespaces")) {
+            all.around(
+                    "SlabMemory." + open + "(Path, SharedSlabSource, SlabQuota)",
+                    call -> way(folder, world -> {
+                        SlabMemory opened = (SlabMemory) call.on(null, world.folder, world.slabs, SlabQuota.standard());
+                        opened.close(PATIENCE);
+                        return "opened";
+                    }));
+        }
         all.around(
                 "SlabMemory.figures()",
                 asked -> way(folder, world -> asked.on(world.memory).getClass().getSimpleName()));

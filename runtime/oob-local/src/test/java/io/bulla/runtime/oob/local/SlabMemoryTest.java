@@ -259,7 +259,7 @@ class SlabMemoryTest {
             good = lender.invitation();
         }
         byte[] otherBoot = good.clone();
-        otherBoot[12] ^= 1;
+        otherBoot[16] ^= 1;
         byte[] otherVersion = good.clone();
         otherVersion[0] = 9;
         for (byte[] wrong : List.of(otherBoot, otherVersion, new byte[0], Arrays.copyOf(good, 20))) {
@@ -268,6 +268,44 @@ class SlabMemoryTest {
                     () -> local.borrow(0, wrong).toCompletableFuture().join());
             assertTrue(why.getCause() instanceof IOException, () -> "" + why);
         }
+    }
+
+    /// They may see the same files.
+    @Test
+    void peerOfAnotherNamespaceIsAskedForByName() throws Exception {
+        start(1, SlabQuota.standard());
+        SlabMemory local = hosts.get(0).local;
+        HostId here = HostId.here();
+        try (SlabMemory across = SlabMemory.openAcrossNamespaces(folder, hosts.get(0).slabs, SlabQuota.standard());
+                LocalMemory.Lender lender = local.invite(0)) {
+            Invitation good = Invitation.of(lender.invitation());
+            assertEquals(here, good.host());
+            HostId network = new HostId(here.boot(), "net:[1]", here.user());
+            HostId user = new HostId(here.boot(), here.network(), 7);
+            HostId boot = new HostId("another", here.network(), here.user());
+            assertEquals(
+                    "peer of another host: peer=3 network-namespace=net:[1] here=" + here.network(),
+                    refused(local, good, network));
+            assertEquals("peer of another host: peer=3 user=7 here=" + here.user(), refused(local, good, user));
+            for (SlabMemory each : List.of(local, across)) {
+                assertEquals(
+                        "peer of another host: peer=3 boot=another here=" + here.boot(), refused(each, good, boot));
+            }
+            byte[] elsewhere = new Invitation(network, good.token(), good.path()).toBytes();
+            LocalMemory.Borrower borrower =
+                    across.borrow(3, elsewhere).toCompletableFuture().get(60, TimeUnit.SECONDS);
+            assertTrue(lender.isProof(borrower.proof()));
+            borrower.close();
+        }
+    }
+
+    private static String refused(SlabMemory local, Invitation of, HostId host) throws IOException {
+        byte[] invitation = new Invitation(host, of.token(), of.path()).toBytes();
+        return assertThrows(
+                        CompletionException.class,
+                        () -> local.borrow(3, invitation).toCompletableFuture().join())
+                .getCause()
+                .getMessage();
     }
 
     /// Only root can give a socket away.

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /// The end of what is kept and of who waits.
 @ExtendWith(NoOpenHandles.class)
-class HandlersTest {
+class HandlersEndTest {
 
     private static final int TAG = 5;
 
@@ -85,7 +85,7 @@ class HandlersTest {
             fail("close has thrown");
         }
         assertEquals(2 * TAG, arrived.size());
-        arrived.forEach(HandlersTest::assertClosed);
+        arrived.forEach(HandlersEndTest::assertClosed);
         assertSame(full, assertThrows(CompletionException.class, waits::join).getCause());
         assertEquals(0, handlers.unclaimed());
     }
