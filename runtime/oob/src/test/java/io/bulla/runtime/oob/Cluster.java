@@ -104,6 +104,8 @@ final class Cluster implements AutoCloseable {
     private OobNode build(int rank, int size, UnaryOperator<OobNodeBuilder> setup) throws IOException {
         OobNode node = setup.apply(OobNode.builder(rank, size)
                         .memory(source)
+                        // some tests suspend it, and resume it there
+                        .bind(SteadyPorts.next())
                         .security(Security.plaintext())
                         .directory(peer -> directory.addressOf(peer))
                         .routing(new Radix(3))
