@@ -138,10 +138,18 @@ final class Participant {
         if (part != of) {
             return;
         }
-        if (failure == null) {
-            answer(of, Notice.of(Word.PREPARED, of.attempt, of.epoch, ""));
-        } else {
+        if (failure != null) {
             fail(of, reason(failure));
+            return;
+        }
+        // behind what a former attempt writes here: it may begin the folder of this one's epoch, and the coordinator
+        // asks for the epoch once more when all are prepared
+        agent.store(() -> true, (written, unwritten) -> atRest(of));
+    }
+
+    private void atRest(Part of) {
+        if (part == of) {
+            answer(of, Notice.of(Word.PREPARED, of.attempt, of.epoch, ""));
         }
     }
 

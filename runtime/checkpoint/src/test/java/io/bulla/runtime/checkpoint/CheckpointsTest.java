@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -111,6 +112,47 @@ class CheckpointsTest {
                                         }))
                                 .getMessage());
             }
+        }
+    }
+
+    /// The file of a node that was slow in an attempt that has failed stays out of the next one.
+    @Test
+    void nodeThatStillWritesForAFormerAttemptIsWaitedFor() throws Exception {
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch goes = new CountDownLatch(1);
+        AtomicBoolean first = new AtomicBoolean(true);
+        CheckpointStore store = new Filter(FolderStore.of(folder)) {
+            @Override
+            public RankFile create(long epoch, int rank) throws IOException {
+                if (rank == 1 && writes.getCount() > 0) {
+                    writes.countDown();
+                    await(goes);
+                } else if (rank == 0 && first.getAndSet(false)) {
+                    await(writes);
+                    throw new IOException("on purpose");
+                }
+                return super.create(epoch, rank);
+            }
+        };
+        try (Job job = new Job(2).start(store)) {
+            String message =
+                    failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            assertTrue(message.endsWith("on purpose"), message);
+            CheckpointTicket next = job.checkpoints.get(0).take(LONG);
+            // not waited for longer: it may be as slow
+            for (int i = 0; i < 100 && next.state() != State.WRITING; i++) {
+                Thread.sleep(10);
+            }
+            goes.countDown();
+            assertEquals(2, Job.done(next.done()).epoch());
+        }
+    }
+
+    private static void await(CountDownLatch latch) throws IOException {
+        try {
+            latch.await();
+        } catch (InterruptedException ended) {
+            throw new IOException(ended);
         }
     }
 
