@@ -142,7 +142,7 @@ public final class FaultRun {
         return this;
     }
 
-    /// Runs an operation in several ways, once each, while nothing fails; what it takes of the heap is not looked at.
+    /// Runs an operation in several ways, once each, while nothing fails. How much heap it takes is not looked at.
     ///
     /// @throws IllegalStateException if it fails
     void untouched(String name, List<Operation> ways) {

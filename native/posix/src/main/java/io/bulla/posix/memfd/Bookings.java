@@ -49,7 +49,7 @@ final class Bookings {
         give(booked);
     }
 
-    /// For an error message: nothing if nobody is known to hold anything.
+    /// For an error message: empty if no holder is known.
     String heldBy() {
         String holders = trace == null ? "" : trace.summary();
         return holders.isEmpty() ? "" : " held by [" + holders + "]";
