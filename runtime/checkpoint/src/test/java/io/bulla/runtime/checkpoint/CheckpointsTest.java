@@ -135,8 +135,7 @@ class CheckpointsTest {
             }
         };
         try (Job job = new Job(2).start(store)) {
-            String message =
-                    failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.endsWith("on purpose"), message);
             CheckpointTicket next = job.checkpoints.get(0).take(LONG);
             // not waited for longer: it may be as slow
