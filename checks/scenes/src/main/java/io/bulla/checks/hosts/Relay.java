@@ -173,7 +173,12 @@ public final class Relay {
             due += delayNanos;
         }
         if (to != null) {
-            hold(next, to, due);
+            if (to == from) {
+                // a bridge has sent it everywhere: back there, it would teach that its sender is behind this relay
+                free.push(next);
+            } else {
+                hold(next, to, due);
+            }
             return;
         }
         for (int other = 0; other < taps.size(); other++) {
