@@ -5,7 +5,7 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.internal.Live;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /// What a source has booked for its files, and how many there are: what it tells of itself when it is asked from
@@ -16,8 +16,9 @@ final class Bookings {
     private final MemoryBudget budget;
     private final MappingProtection guard;
     private final @Nullable LeaseTrace trace;
-    private final LongAdder files = new LongAdder();
-    private final LongAdder bytes = new LongAdder();
+    // not adders, which take from the heap: a figure is counted in a full one, too
+    private final AtomicLong files = new AtomicLong();
+    private final AtomicLong bytes = new AtomicLong();
 
     Bookings(MemoryBudget budget, MappingProtection guard, @Nullable LeaseTrace trace) {
         this.budget = budget;
@@ -29,23 +30,23 @@ final class Bookings {
     boolean tryTake(long wanted) {
         boolean taken = budget.tryTake(wanted);
         if (taken) {
-            bytes.add(wanted);
+            bytes.addAndGet(wanted);
         }
         return taken;
     }
 
     void give(long unused) {
-        bytes.add(-unused);
+        bytes.addAndGet(-unused);
         budget.give(unused);
     }
 
     void opened() {
-        files.increment();
+        files.incrementAndGet();
     }
 
     /// @param booked for the file
     void freed(long booked) {
-        files.decrement();
+        files.decrementAndGet();
         give(booked);
     }
 
@@ -56,7 +57,7 @@ final class Bookings {
     }
 
     private List<String> line() {
-        return List.of("guard=" + guard + " files=" + files.sum() + " booked=" + bytes.sum() + " used=" + budget.used()
+        return List.of("guard=" + guard + " files=" + files.get() + " booked=" + bytes.get() + " used=" + budget.used()
                 + " limit=" + budget.limit() + " held by [" + (trace == null ? "not traced" : trace.summary()) + "]");
     }
 }
