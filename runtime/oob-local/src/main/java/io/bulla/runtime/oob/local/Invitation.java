@@ -60,15 +60,26 @@ record Invitation(HostId host, long token, Path path) {
             return new Invitation(
                     new HostId(boot, network, user),
                     token,
-                    Path.of(StandardCharsets.UTF_8.decode(in).toString()));
+                    Path.of(visible(StandardCharsets.UTF_8.decode(in).toString())));
         } catch (BufferUnderflowException | InvalidPathException wrong) {
             throw new IOException("not an invitation: bytes=" + bytes.length, wrong);
         }
     }
 
-    private static String name(ByteBuffer in) {
+    private static String name(ByteBuffer in) throws IOException {
         byte[] name = new byte[in.get() & 0xff];
         in.get(name);
-        return new String(name, StandardCharsets.UTF_8);
+        return visible(new String(name, StandardCharsets.UTF_8));
+    }
+
+    /// A message quotes it, on a line of a terminal.
+    private static String visible(String text) throws IOException {
+        int[] hidden = text.codePoints()
+                .filter(point -> Character.isISOControl(point) || Character.getType(point) == Character.FORMAT)
+                .toArray();
+        if (hidden.length > 0) {
+            throw new IOException(String.format("not an invitation: control character: u+%04x", hidden[0]));
+        }
+        return text;
     }
 }

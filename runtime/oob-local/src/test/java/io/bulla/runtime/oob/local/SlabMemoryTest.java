@@ -299,6 +299,25 @@ class SlabMemoryTest {
         }
     }
 
+    /// What a message quotes must not steer a terminal, nor begin a line of its own.
+    @Test
+    void invitationWithControlCharactersIsNone() throws Exception {
+        HostId here = HostId.here();
+        for (String hidden : List.of("\n", "\u001b[2J", "\u202e")) {
+            List<Invitation> wrong = List.of(
+                    new Invitation(new HostId(hidden, here.network(), here.user()), 1, Path.of("at")),
+                    new Invitation(new HostId(here.boot(), hidden, here.user()), 1, Path.of("at")),
+                    new Invitation(here, 1, Path.of("at" + hidden)));
+            for (Invitation each : wrong) {
+                byte[] bytes = each.toBytes();
+                assertEquals(
+                        String.format("not an invitation: control character: u+%04x", (int) hidden.charAt(0)),
+                        assertThrows(IOException.class, () -> Invitation.of(bytes))
+                                .getMessage());
+            }
+        }
+    }
+
     private static String refused(SlabMemory local, Invitation of, HostId host) throws IOException {
         byte[] invitation = new Invitation(host, of.token(), of.path()).toBytes();
         return assertThrows(
