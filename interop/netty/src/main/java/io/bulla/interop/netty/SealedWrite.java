@@ -29,8 +29,8 @@ import java.util.List;
 /// encrypted if that has `setWrapDataSize(0)`, else where the handler fills records with the end of one message
 /// and the begin of the next.
 ///
-/// Heap, with default headers, until a transport asks for views: 160 bytes for promise, message and the write's
-/// handle.
+/// Heap, with default headers, until a transport asks for views: at most 200 bytes for promise, message and the
+/// write's handle.
 ///
 /// Not for WebSocket pipelines: their encoder frames each `WebSocketFrame` and lets bytes pass as they are, which a
 /// peer cannot read. A write into one is refused; `BinaryWebSocketFrame` takes the bytes there.
