@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.checks.hosts;
 
+import static io.bulla.checks.hosts.AgentOutput.say;
+
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemoryBudget;
@@ -248,16 +250,5 @@ public final class DistanceAgent {
         Objects.requireNonNull(node).close(DRAIN);
         memory.close(PATIENCE);
         say("ended", tally.open(), budget.used());
-    }
-
-    private static void say(Object... words) {
-        StringBuilder line = new StringBuilder().append(System.nanoTime());
-        for (Object word : words) {
-            line.append(' ').append(word);
-        }
-        synchronized (System.out) {
-            System.out.println(line);
-            System.out.flush();
-        }
     }
 }
