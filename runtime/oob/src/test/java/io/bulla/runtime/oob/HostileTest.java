@@ -139,6 +139,8 @@ class HostileTest {
         honest.join();
         int lines = awaitLines(each * attacks.size());
         Cluster.await("source", () -> landing.used() == before.source);
+        // heartbeats go on, and a read has a buffer for as long as it takes
+        Cluster.await("channels", () -> channels.metric().usedDirectMemory() == 0);
         Figures after = figures();
         System.out.printf(
                 "hostile: port=%s seed=%d connections=%d seconds=%.1f slowest-ms=%d lines=%d most-source=%d"
@@ -156,7 +158,6 @@ class HostileTest {
         assertTrue(landing.peak() < MOST_BYTES, () -> "most-source=" + landing.peak());
         assertTrue(after.heap - before.heap < 4 * MOST_BYTES, "heap");
         assertTrue(after.direct - before.direct < MOST_BYTES, "direct");
-        assertEquals(before.channels, after.channels);
         assertTrue(after.descriptors - before.descriptors < 4, "descriptors");
     }
 
