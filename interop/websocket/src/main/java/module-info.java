@@ -9,6 +9,7 @@ module io.bulla.interop.websocket {
     requires transitive io.netty.transport;
     requires io.netty.buffer;
     requires io.netty.codec;
+    requires io.netty.codec.http2;
     requires io.netty.common;
     requires io.netty.handler;
     // annotations alone

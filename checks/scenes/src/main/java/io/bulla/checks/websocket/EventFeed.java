@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http2.Http2StreamChannel;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -43,6 +44,7 @@ final class EventFeed {
             Fanout.builder().slow(SlowPolicy.DISCONNECT).queueMessages(8).build();
     private final AtomicInteger joined = new AtomicInteger();
     private final AtomicInteger cameBack = new AtomicInteger();
+    private final AtomicInteger overHttp2 = new AtomicInteger();
     private final AtomicInteger wrongIds = new AtomicInteger();
 
     /// @param messages more than twice those that are missed
@@ -64,6 +66,11 @@ final class EventFeed {
         return cameBack;
     }
 
+    /// Readers that joined or came back on a stream of HTTP/2.
+    int overHttp2() {
+        return overHttp2.get();
+    }
+
     /// Readers that did not say what they have got last, or not what they had got.
     int wrongIds() {
         return wrongIds.get();
@@ -76,6 +83,9 @@ final class EventFeed {
         if (request.uri().startsWith("/events/attack")) {
             EventStream.open(channel, request, headers).subscribe(attacked::subscribe);
             return;
+        }
+        if (channel instanceof Http2StreamChannel) {
+            overHttp2.incrementAndGet();
         }
         String got = EventStream.lastEventId(request);
         if (got == null) {

@@ -8,6 +8,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -20,6 +21,11 @@ import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtensionHandler;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.net.InetSocketAddress;
@@ -27,14 +33,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/// A server as a user has it, on the loopback address.
+/// A server as a user has it, on the loopback address: HTTP/1.1, and behind TLS HTTP/2 for clients that want it.
 final class FeedServer implements AutoCloseable {
 
     /// The longest message of a client, once it is decompressed.
     static final int LONGEST = 1 << 16;
 
+    private static final int LONGEST_REQUEST = 8192;
     private static final int PING_SECONDS = 5;
 
+    private final BiConsumer<Channel, String> joins;
+    private final BiConsumer<Channel, HttpRequest> events;
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     private final Channel listening;
 
@@ -43,30 +52,52 @@ final class FeedServer implements AutoCloseable {
     /// @param events answers each request for a path below `/events`
     FeedServer(@Nullable SslContext tls, BiConsumer<Channel, String> joins, BiConsumer<Channel, HttpRequest> events)
             throws InterruptedException {
+        this.joins = joins;
+        this.events = events;
         listening = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        if (tls != null) {
-                            channel.pipeline().addLast(tls.newHandler(channel.alloc()));
+                        if (tls == null) {
+                            http1(channel.pipeline());
+                        } else {
+                            channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Versions());
                         }
-                        channel.pipeline()
-                                .addLast(
-                                        new IdleStateHandler(0, PING_SECONDS, 0),
-                                        new HttpServerCodec(),
-                                        new HttpObjectAggregator(8192),
-                                        new Events(events),
-                                        new WebSocketServerExtensionHandler(SharedDeflate.upTo(LONGEST)),
-                                        new WebSocketServerProtocolHandler("/", null, true, LONGEST, false, true),
-                                        new PreparedMessageHandler(),
-                                        new Joins(joins));
                     }
                 })
                 .bind(new InetSocketAddress("127.0.0.1", 0))
                 .sync()
                 .channel();
+    }
+
+    private void http1(ChannelPipeline pipeline) {
+        pipeline.addLast(
+                new IdleStateHandler(0, PING_SECONDS, 0),
+                new HttpServerCodec(),
+                new HttpObjectAggregator(LONGEST_REQUEST),
+                new Events(events),
+                new WebSocketServerExtensionHandler(SharedDeflate.upTo(LONGEST)),
+                new WebSocketServerProtocolHandler("/", null, true, LONGEST, false, true),
+                new PreparedMessageHandler(),
+                new Joins(joins));
+    }
+
+    /// For events alone: no client asks for a WebSocket over it if the server does not say that it can.
+    private void http2(ChannelPipeline pipeline) {
+        pipeline.addLast(
+                Http2FrameCodecBuilder.forServer().build(), new Http2MultiplexHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel stream) {
+                        stream.pipeline()
+                                .addLast(
+                                        new IdleStateHandler(0, PING_SECONDS, 0),
+                                        new Http2StreamFrameToHttpObjectCodec(true),
+                                        new HttpObjectAggregator(LONGEST_REQUEST),
+                                        new Events(events));
+                    }
+                }));
     }
 
     int port() {
@@ -80,6 +111,29 @@ final class FeedServer implements AutoCloseable {
             loops.shutdownGracefully(0, 20, TimeUnit.SECONDS).sync();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /// What a client asks for in its TLS handshake.
+    private final class Versions extends ApplicationProtocolNegotiationHandler {
+
+        Versions() {
+            super(ApplicationProtocolNames.HTTP_1_1);
+        }
+
+        @Override
+        protected void configurePipeline(ChannelHandlerContext context, String version) {
+            if (version.equals(ApplicationProtocolNames.HTTP_2)) {
+                http2(context.pipeline());
+            } else {
+                http1(context.pipeline());
+            }
+        }
+
+        @Override
+        protected void handshakeFailure(ChannelHandlerContext context, Throwable cause) {
+            // an attacker's
+            context.close();
         }
     }
 

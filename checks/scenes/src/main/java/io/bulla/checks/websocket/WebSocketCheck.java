@@ -10,6 +10,11 @@ import io.bulla.interop.websocket.PreparedMessageHandler;
 import io.bulla.interop.websocket.PreparedMessages;
 import io.bulla.refcount.LeaseTally;
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.BufferedReader;
@@ -106,7 +111,14 @@ public final class WebSocketCheck {
         }
         KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         factory.init(store, password);
-        return SslContextBuilder.forServer(factory).build();
+        return SslContextBuilder.forServer(factory)
+                .applicationProtocolConfig(new ApplicationProtocolConfig(
+                        Protocol.ALPN,
+                        SelectorFailureBehavior.NO_ADVERTISE,
+                        SelectedListenerFailureBehavior.ACCEPT,
+                        ApplicationProtocolNames.HTTP_2,
+                        ApplicationProtocolNames.HTTP_1_1))
+                .build();
     }
 
     private boolean run() throws Exception {
@@ -160,6 +172,7 @@ public final class WebSocketCheck {
                 failed += each.waitFor() == 0 ? 0 : 1;
             }
         }
+        System.out.println("websocket: event-streams-over-http2=" + events.overHttp2());
         return verdict(lines, own() + expectedReaders, attacks) && events.wrongIds() == 0;
     }
 

@@ -8,7 +8,6 @@ import io.bulla.fanout.Subscription;
 import io.bulla.interop.netty.SealedByteBuf;
 import io.bulla.refcount.internal.Failures;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFuture;
@@ -18,12 +17,10 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpRequestDecoder;
-import io.netty.handler.codec.http.HttpResponseEncoder;
-import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
@@ -58,13 +55,18 @@ import org.jspecify.annotations.Nullable;
 /// - *A slow client* costs a handle for each event that waits, and no copy; a fan-out bounds that.
 /// - *Idle*: behind an `IdleStateHandler` it writes an empty comment on a channel that has written nothing.
 ///
-/// Sources: WHATWG HTML, "Server-sent events" (9.2); RFC 9112, 7.1 (chunks). HTTP/1.1 alone: over HTTP/2 an event has
-/// other bytes for each stream.
+/// *Over HTTP/2* the channel is one stream, as Netty's `Http2MultiplexHandler` makes them, and the codec
+/// `Http2StreamFrameToHttpObjectCodec`. Each event is one DATA frame, whose nine bytes of header are the stream's
+/// own; its bytes are the same for all clients, of both versions. Its end ends the stream, not the connection.
+///
+/// ```
+/// stream | IdleStateHandler | this | Http2StreamFrameToHttpObjectCodec | yours
+/// ```
+///
+/// Sources: WHATWG HTML, "Server-sent events" (9.2); RFC 9112, 7.1 (chunks); RFC 9113, 6.1 (DATA).
 public final class EventStream extends ChannelDuplexHandler {
 
     private static final AttributeKey<EventStream> OF = AttributeKey.valueOf(EventStream.class, "of");
-    private static final ByteBuf ALIVE = bytes("3\r\n:\n\n\r\n");
-    private static final ByteBuf LAST = bytes("0\r\n\r\n");
     // those that say how the bytes lie
     private static final List<CharSequence> OWN = List.of(
             HttpHeaderNames.CONTENT_TYPE,
@@ -98,6 +100,8 @@ public final class EventStream extends ChannelDuplexHandler {
         }
     };
 
+    private final EventWire wire;
+
     // set before this is given away
     private @Nullable ChannelHandlerContext context;
 
@@ -105,20 +109,15 @@ public final class EventStream extends ChannelDuplexHandler {
     private final Outlets outlets = new Outlets();
     private boolean isOver;
 
-    private EventStream() {
-        // what it needs it gets when it is added
-    }
-
-    private static ByteBuf bytes(String text) {
-        return Unpooled.unreleasableBuffer(Unpooled.directBuffer()
-                .writeBytes(text.getBytes(StandardCharsets.US_ASCII))
-                .asReadOnly());
+    private EventStream(EventWire wire) {
+        this.wire = wire;
     }
 
     /// Answers a request with a stream of events. On the channel's event loop.
     ///
     /// @param channel with Netty's HTTP codec in its pipeline
-    /// @param request a GET of HTTP/1.1, which nothing has been answered to; it stays the caller's
+    /// @param request a GET of HTTP/1.1, or of HTTP/2, which its codec calls HTTP/1.1; nothing has been answered to
+    ///     it, and it stays the caller's
     /// @return the stream
     /// @throws IllegalArgumentException if the request is another one
     /// @throws IllegalStateException if the channel has no HTTP codec, has a stream already, or this is another
@@ -131,7 +130,8 @@ public final class EventStream extends ChannelDuplexHandler {
     /// channel's event loop.
     ///
     /// @param channel with Netty's HTTP codec in its pipeline
-    /// @param request a GET of HTTP/1.1, which nothing has been answered to; it stays the caller's
+    /// @param request a GET of HTTP/1.1, or of HTTP/2, which its codec calls HTTP/1.1; nothing has been answered to
+    ///     it, and it stays the caller's
     /// @param more headers beside those that say how the bytes lie
     /// @return the stream
     /// @throws IllegalArgumentException if the request is another one, or a header is one of those that are written
@@ -146,13 +146,19 @@ public final class EventStream extends ChannelDuplexHandler {
         if (channel.hasAttr(OF) && channel.attr(OF).get() != null) {
             throw new IllegalStateException("channel has an event stream already: channel=" + channel);
         }
-        String codec = codec(channel);
-        ByteBuf head = Unpooled.wrappedBuffer(head(more));
-        EventStream stream = new EventStream();
-        channel.pipeline().addBefore(codec, null, stream);
-        // events without a head would be another answer
-        stream.context().writeAndFlush(head).addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
-        return stream;
+        HttpHeaders all = all(more);
+        for (Map.Entry<String, ChannelHandler> each : channel.pipeline()) {
+            EventWire wire = EventWire.of(each.getValue());
+            if (wire != null) {
+                Object head = wire.head(all);
+                EventStream stream = new EventStream(wire);
+                channel.pipeline().addBefore(each.getKey(), null, stream);
+                // events without a head would be another answer
+                stream.context().writeAndFlush(head).addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+                return stream;
+            }
+        }
+        throw new IllegalStateException("no HTTP codec in the pipeline: channel=" + channel);
     }
 
     private static void check(HttpRequest request) {
@@ -162,38 +168,19 @@ public final class EventStream extends ChannelDuplexHandler {
         }
     }
 
-    /// The name of the handler that is nearest to the socket among those of HTTP.
-    private static String codec(Channel channel) {
-        for (Map.Entry<String, ChannelHandler> each : channel.pipeline()) {
-            ChannelHandler handler = each.getValue();
-            if (handler instanceof HttpServerCodec
-                    || handler instanceof HttpRequestDecoder
-                    || handler instanceof HttpResponseEncoder) {
-                return each.getKey();
-            }
-        }
-        throw new IllegalStateException("no HTTP codec in the pipeline: channel=" + channel);
-    }
-
-    private static byte[] head(HttpHeaders given) {
+    private static HttpHeaders all(HttpHeaders given) {
         // those may be unchecked
         HttpHeaders more = new DefaultHttpHeaders().add(given);
-        StringBuilder head = new StringBuilder("HTTP/1.1 200 OK\r\n"
-                + "content-type: text/event-stream\r\n"
-                + "transfer-encoding: chunked\r\n"
-                + "connection: close\r\n");
-        if (!more.contains(HttpHeaderNames.CACHE_CONTROL)) {
-            head.append("cache-control: no-store\r\n");
-        }
         for (CharSequence own : OWN) {
             if (more.contains(own)) {
                 throw new IllegalArgumentException("header is written anyhow: name=" + own);
             }
         }
-        for (Map.Entry<String, String> each : more) {
-            head.append(each.getKey()).append(": ").append(each.getValue()).append("\r\n");
+        HttpHeaders all = new DefaultHttpHeaders().set(HttpHeaderNames.CONTENT_TYPE, "text/event-stream");
+        if (!more.contains(HttpHeaderNames.CACHE_CONTROL)) {
+            all.set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE);
         }
-        return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        return all.add(more);
     }
 
     /// What a client that connects again says that it has got last.
@@ -209,7 +196,8 @@ public final class EventStream extends ChannelDuplexHandler {
     /// Queues and flushes an event for this client. Any thread.
     ///
     /// @param event of [ServerSentEvents], open; it stays the caller's
-    /// @return completes when the transport has accepted all bytes, or with the failure
+    /// @return completes when the transport has accepted all bytes, or with the failure; over HTTP/2 with an
+    ///     `IllegalArgumentException` if it is no event
     /// @throws io.bulla.buffer.ReleasedBufferException if the event is closed
     public ChannelFuture write(SealedBuffer event) {
         ChannelHandlerContext to = context();
@@ -253,17 +241,23 @@ public final class EventStream extends ChannelDuplexHandler {
     }
 
     private void writeOrFail(ChannelHandlerContext to, ByteBuf bytes, ChannelPromise promise) {
-        if (!isOver) {
-            to.writeAndFlush(bytes, promise);
+        Object event;
+        try {
+            if (isOver) {
+                throw new IllegalStateException("event stream is over: channel=" + to.channel());
+            }
+            event = wire.event(bytes);
+        } catch (Throwable failure) {
+            Throwable why = failure;
+            try {
+                bytes.release();
+            } catch (Throwable release) {
+                why = Failures.join(why, release);
+            }
+            promise.setFailure(why);
             return;
         }
-        Throwable why = new IllegalStateException("event stream is over: channel=" + to.channel());
-        try {
-            bytes.release();
-        } catch (Throwable release) {
-            why = Failures.join(why, release);
-        }
-        promise.setFailure(why);
+        to.writeAndFlush(event, promise);
     }
 
     /// Subscribes the channel to a fan-out, or to topics, whose messages are events. The subscription leaves by
@@ -325,7 +319,7 @@ public final class EventStream extends ChannelDuplexHandler {
             to.executor().schedule(() -> to.close(), Outlet.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
             end();
         } finally {
-            to.writeAndFlush(LAST.duplicate()).addListener(ChannelFutureListener.CLOSE);
+            to.writeAndFlush(wire.last()).addListener(ChannelFutureListener.CLOSE);
         }
     }
 
@@ -339,7 +333,7 @@ public final class EventStream extends ChannelDuplexHandler {
 
     @Override
     public void channelRead(ChannelHandlerContext to, Object message) {
-        boolean says = !(message instanceof ByteBuf bytes) || bytes.isReadable();
+        boolean says = wire.says(message);
         ReferenceCountUtil.release(message);
         if (says) {
             to.close();
@@ -373,7 +367,7 @@ public final class EventStream extends ChannelDuplexHandler {
         boolean isIdle = event instanceof IdleStateEvent idle && idle.state() == IdleState.WRITER_IDLE;
         // or they would pile up for a client that reads nothing
         if (isIdle && !isOver && to.channel().isWritable()) {
-            to.writeAndFlush(ALIVE.duplicate());
+            to.writeAndFlush(wire.alive());
         }
         to.fireUserEventTriggered(event);
     }

@@ -136,8 +136,8 @@ class EventStreamTest {
         opens.headers.set("Access-Control-Allow-Origin", "*");
         EmbeddedChannel channel = opened(opens);
         assertEquals(
-                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n"
-                        + "connection: close\r\ncache-control: no-store\r\nAccess-Control-Allow-Origin: *\r\n\r\n",
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-store\r\n"
+                        + "Access-Control-Allow-Origin: *\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n",
                 out(channel));
         assertTrue(channel.isOpen());
         channel.finishAndReleaseAll();

@@ -13,6 +13,7 @@ import io.bulla.testkit.FaultPoints;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufHolder;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -23,8 +24,10 @@ import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionData;
+import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.util.ReferenceCountUtil;
 import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -254,7 +257,12 @@ final class WebSocketCalls {
 
     static byte[] outbound(EmbeddedChannel channel) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
-        for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
+        for (Object message = channel.readOutbound(); message != null; message = channel.readOutbound()) {
+            if (message instanceof Http2HeadersFrame head) {
+                all.writeBytes(head.headers().status().toString().getBytes(StandardCharsets.US_ASCII));
+                continue;
+            }
+            ByteBuf piece = message instanceof ByteBufHolder holder ? holder.content() : (ByteBuf) message;
             byte[] bytes = new byte[piece.readableBytes()];
             piece.readBytes(bytes);
             all.writeBytes(bytes);
