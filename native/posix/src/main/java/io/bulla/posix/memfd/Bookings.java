@@ -16,7 +16,7 @@ final class Bookings {
     private final MemoryBudget budget;
     private final MappingProtection guard;
     private final @Nullable LeaseTrace trace;
-    // volatile: two counters, read as snapshots. Not adders, which take from the heap: this is counted in a full one, too
+    // volatile: two counters, read as snapshots; not adders, which take from the heap, and that may be full
     private final AtomicLong files = new AtomicLong();
     private final AtomicLong bytes = new AtomicLong();
 
