@@ -169,9 +169,13 @@ public final class Goals implements Callable<Integer> {
         return groups;
     }
 
+    static Scoreboard scoreboard(Path root) {
+        return new Scoreboard(root, GROUPS, Curves.all());
+    }
+
     @Override
     public Integer call() throws Exception {
-        Scoreboard scoreboard = new Scoreboard(Path.of(System.getProperty("bulla.root", ".")), GROUPS, Curves.all());
+        Scoreboard scoreboard = scoreboard(Path.of(System.getProperty("bulla.root", ".")));
         if (redraw) {
             scoreboard.write();
             return 0;

@@ -90,10 +90,11 @@ public final class Scoreboard {
         return root.resolve("docs/pictures");
     }
 
-    /// Pictures that nothing draws.
+    /// Drawings that nothing draws any more. What a browser photographed is no drawing.
     private List<Path> unknown(Map<Path, String> published) throws IOException {
         try (Stream<Path> all = Files.list(pictures())) {
-            return all.filter(each -> !published.containsKey(each)).toList();
+            return all.filter(each -> each.toString().endsWith(".svg") && !published.containsKey(each))
+                    .toList();
         }
     }
 
