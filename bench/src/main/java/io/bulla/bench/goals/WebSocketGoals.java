@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/// One WebSocket message to 1,000 clients: what it costs the server for each of them.
+/// One WebSocket message, or one event, to 1,000 clients: what it costs the server for each of them.
 public final class WebSocketGoals {
 
     private static final SharedRun HANDLERS = SharedRun.program(
@@ -22,6 +22,7 @@ public final class WebSocketGoals {
     private static final String DEFLATE = "deflate bytes=2048";
     private static final String DEFLATE_16K = "deflate bytes=16384";
     private static final String TLS = "tls bytes=2048";
+    private static final String EVENTS = "events bytes=2048";
     private static final int MOST_HEAP = 200;
 
     private WebSocketGoals() {}
@@ -40,6 +41,12 @@ public final class WebSocketGoals {
             goals.add(Goal.atMost(1, name, heap, Case.limit(MOST_HEAP, "bytes")));
             goals.add(Goal.compare(name + "-frame", heap, number(HANDLERS, "handlers", cell, "frame-heap", "bytes")));
         }
+        goals.add(Goal.compare("websocket-events", handlers(EVENTS, "event"), handlers(EVENTS, "chunk")));
+        goals.add(Goal.atMost(
+                1,
+                "websocket-events-heap",
+                number(HANDLERS, "handlers", EVENTS, "event-heap", "bytes"),
+                Case.limit(MOST_HEAP, "bytes")));
         goals.add(Goal.timesFaster(3, "websocket-resident-deflate", resident("prepared"), resident("frame")));
         goals.add(Goal.atMost(
                 0.5, "websocket-sockets-deflate-2k", sockets(DEFLATE, "prepared"), sockets(DEFLATE, "frame")));
@@ -54,6 +61,7 @@ public final class WebSocketGoals {
                 1, "websocket-sockets-deflate-2k-gorilla", sockets(DEFLATE, "prepared"), gorilla("deflate")));
         goals.add(Goal.atMost(1, "websocket-sockets-plain-gorilla", sockets(PLAIN, "prepared"), gorilla("plain")));
         goals.add(Goal.atMost(1.02, "websocket-sockets-tls", sockets(TLS, "prepared"), sockets(TLS, "raw")));
+        goals.add(Goal.compare("websocket-sockets-events", sockets(EVENTS, "event"), sockets(EVENTS, "chunk")));
         return goals;
     }
 

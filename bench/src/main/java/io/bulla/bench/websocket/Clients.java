@@ -22,7 +22,8 @@ import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/// The other process: clients that ask for a WebSocket and drop all that comes. It ends with its standard input.
+/// The other process: clients that ask for a WebSocket, or for events, and drop all that comes. It ends with its
+/// standard input.
 final class Clients {
 
     private Clients() {}
@@ -46,7 +47,7 @@ final class Clients {
                 .start();
     }
 
-    /// @param args `plain`, `deflate` or `tls`, clients of each server, the servers' ports
+    /// @param args the cell's kind, clients of each server, the servers' ports
     public static void main(String[] args) throws Exception {
         SslContext tls = args[0].equals("tls")
                 ? SslContextBuilder.forClient()
@@ -68,7 +69,7 @@ final class Clients {
                                 if (tls != null) {
                                     channel.pipeline().addLast(tls.newHandler(channel.alloc()));
                                 }
-                                channel.pipeline().addLast(new Dropping());
+                                channel.pipeline().addLast(new Dropping(args[0]));
                             }
                         })
                         .connect(InetAddress.getLoopbackAddress(), Integer.parseInt(args[server]))
@@ -88,9 +89,15 @@ final class Clients {
 
     private static final class Dropping extends ChannelInboundHandlerAdapter {
 
+        private final String kind;
+
+        Dropping(String kind) {
+            this.kind = kind;
+        }
+
         @Override
         public void channelActive(ChannelHandlerContext context) {
-            context.writeAndFlush(Unpooled.wrappedBuffer(Way.request()));
+            context.writeAndFlush(Unpooled.wrappedBuffer(Cell.request(kind)));
         }
 
         @Override

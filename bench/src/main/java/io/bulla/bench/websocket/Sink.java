@@ -2,6 +2,8 @@
 package io.bulla.bench.websocket;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayList;
@@ -10,16 +12,19 @@ import java.util.List;
 /// A client without a network, after its handshake: what is written to it is let go at once.
 final class Sink extends EmbeddedChannel {
 
+    private boolean isReady;
+
     private Sink() {}
 
-    static List<Sink> all(int clients, Way way, boolean compressed) {
+    static List<Sink> all(int clients, Way way, Cell cell) {
         List<Sink> all = new ArrayList<>(clients);
         for (int i = 0; i < clients; i++) {
             Sink each = new Sink();
-            way.serve(each.pipeline(), compressed);
-            each.writeInbound(Unpooled.wrappedBuffer(Way.request()));
+            way.serve(each.pipeline(), cell.isCompressed());
+            each.pipeline().addLast(each.new Opened());
+            each.writeInbound(Unpooled.wrappedBuffer(Cell.request(cell.kind())));
             each.runPendingTasks();
-            if (each.pipeline().get("wsencoder") == null) {
+            if (!each.isReady) {
                 throw new IllegalStateException(
                         "no handshake: handlers=" + each.pipeline().names());
             }
@@ -31,5 +36,13 @@ final class Sink extends EmbeddedChannel {
     @Override
     protected void handleOutboundMessage(Object message) {
         ReferenceCountUtil.release(message);
+    }
+
+    private final class Opened extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            isReady |= Way.isReady(event);
+        }
     }
 }

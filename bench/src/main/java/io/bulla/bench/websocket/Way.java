@@ -2,22 +2,36 @@
 package io.bulla.bench.websocket;
 
 import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.websocket.EventStream;
 import io.bulla.interop.websocket.PreparedMessage;
 import io.bulla.interop.websocket.PreparedMessageHandler;
 import io.bulla.interop.websocket.PreparedMessages;
+import io.bulla.interop.websocket.ServerSentEvents;
 import io.bulla.interop.websocket.SharedDeflate;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpObjectAggregator;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtensionHandler;
 import io.netty.handler.codec.http.websocketx.extensions.compression.WebSocketServerCompressionHandler;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Random;
 
 /// A way to send one text to many channels.
@@ -74,8 +88,46 @@ enum Way {
                 }
             };
         }
+    },
+    /// A server-sent event.
+    EVENT {
+        @Override
+        Message message(ArenaSource memory, String text) {
+            SealedBuffer event = new ServerSentEvents(memory).event(null, null, text);
+            return new Message() {
+                @Override
+                public ChannelFuture write(Channel to) {
+                    return to.pipeline().get(EventStream.class).write(event);
+                }
+
+                @Override
+                public void close() {
+                    event.close();
+                }
+            };
+        }
+    },
+    /// A chunk of Netty's for each channel, whose content is a retained duplicate of an event.
+    CHUNK {
+        @Override
+        Message message(ArenaSource memory, String text) {
+            byte[] bytes = ("data:" + text + "\n\n").getBytes(StandardCharsets.UTF_8);
+            return new Shared(
+                    PooledByteBufAllocator.DEFAULT.directBuffer(bytes.length).writeBytes(bytes)) {
+                @Override
+                Object of(ByteBuf duplicate) {
+                    return new DefaultHttpContent(duplicate);
+                }
+            };
+        }
     };
 
+    /// Those of WebSocket.
+    static final List<Way> MESSAGES = List.of(PREPARED, FRAME, RAW);
+    /// Those of answers that do not end.
+    static final List<Way> EVENTS = List.of(EVENT, CHUNK);
+
+    private static final Object OPEN = new Object();
     private static final int LONGEST = 1 << 20;
 
     /// One message on its way to all.
@@ -113,6 +165,10 @@ enum Way {
     /// What a server has in the pipeline of a client.
     void serve(ChannelPipeline pipeline, boolean compressed) {
         pipeline.addLast(new HttpServerCodec(), new HttpObjectAggregator(1 << 16));
+        if (EVENTS.contains(this)) {
+            pipeline.addLast(new Answering(this));
+            return;
+        }
         if (compressed) {
             pipeline.addLast(
                     this == PREPARED
@@ -125,12 +181,9 @@ enum Way {
         }
     }
 
-    /// What a browser asks for.
-    static byte[] request() {
-        return ("GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                        + "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
+    /// Whether a handler behind those may write: shaken hands, or the head of an answer.
+    static boolean isReady(Object event) {
+        return event == OPEN || event instanceof WebSocketServerProtocolHandler.HandshakeComplete;
     }
 
     /// Quotes as JSON, which deflate makes some three times shorter.
@@ -148,5 +201,29 @@ enum Way {
                     .append("},");
         }
         return text.substring(0, bytes);
+    }
+
+    /// Answers a request with a stream of events.
+    private static final class Answering extends SimpleChannelInboundHandler<FullHttpRequest> {
+
+        private final Way way;
+
+        Answering(Way way) {
+            this.way = way;
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+            if (way == EVENT) {
+                EventStream.open(context.channel(), request);
+            } else {
+                HttpResponse head = new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+                head.headers()
+                        .set(HttpHeaderNames.CONTENT_TYPE, "text/event-stream")
+                        .set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+                context.channel().writeAndFlush(head);
+            }
+            context.fireUserEventTriggered(OPEN);
+        }
     }
 }

@@ -42,7 +42,7 @@ public final class WebSocketCost {
         try (ArenaSource memory = ArenaSource.create()) {
             Map<Way, Windows.Broadcast> ways = new EnumMap<>(Way.class);
             for (Way way : cell.ways()) {
-                List<Sink> sinks = Sink.all(CLIENTS, way, cell.isCompressed());
+                List<Sink> sinks = Sink.all(CLIENTS, way, cell);
                 ways.put(way, () -> broadcast(way, memory, text, sinks));
             }
             Windows.print(

@@ -18,9 +18,10 @@ public final class WebSocketResident {
     /// @param args the way, `plain` or `deflate`, bytes of a message
     public static void main(String[] args) throws IOException {
         Way way = Way.valueOf(args[0].toUpperCase(Locale.ROOT));
-        String text = Way.text(Integer.parseInt(args[2]));
+        Cell cell = new Cell(args[1], Integer.parseInt(args[2]));
+        String text = Way.text(cell.bytes());
         try (ArenaSource memory = ArenaSource.create()) {
-            List<Sink> clients = Sink.all(WebSocketCost.CLIENTS, way, args[1].equals("deflate"));
+            List<Sink> clients = Sink.all(WebSocketCost.CLIENTS, way, cell);
             for (int i = 0; i < MESSAGES; i++) {
                 WebSocketCost.broadcast(way, memory, text, clients);
             }
