@@ -14,6 +14,7 @@ import io.netty.handler.ssl.util.SelfSignedCertificate;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -29,17 +30,19 @@ public final class WebSocketSockets {
     public static void main(String[] args) throws Exception {
         Windows.Length length = Windows.Length.valueOf(args[0].toUpperCase(Locale.ROOT));
         for (Cell cell : Cell.of(Arrays.asList(args).subList(1, args.length))) {
-            measure(cell, length);
+            medians(cell, cell.ways(), length)
+                    .forEach((name, median) -> System.out.printf(Locale.ROOT, "%s=%.1f%n", name, median));
         }
         System.exit(0);
     }
 
-    private static void measure(Cell cell, Windows.Length length) throws Exception {
+    /// Each way has 1,000 clients of its own.
+    static Map<String, Double> medians(Cell cell, List<Way> measured, Windows.Length length) throws Exception {
         String text = Way.text(cell.bytes());
         SslContext tls = cell.kind().equals("tls") ? tls() : null;
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         Map<Way, SocketServer> servers = new EnumMap<>(Way.class);
-        for (Way way : cell.ways()) {
+        for (Way way : measured) {
             servers.put(way, new SocketServer(way, cell, WebSocketCost.CLIENTS, loop, tls));
         }
         Process clients = Clients.start(
@@ -51,7 +54,7 @@ public final class WebSocketSockets {
                 server.awaitClients();
                 ways.put(each.getKey(), () -> server.broadcast(memory, text));
             }
-            Windows.print(
+            Map<String, Double> medians = Windows.medians(
                     cell,
                     ways,
                     WebSocketCost.CLIENTS,
@@ -61,6 +64,7 @@ public final class WebSocketSockets {
             for (SocketServer each : servers.values()) {
                 each.close();
             }
+            return medians;
         } finally {
             clients.destroy();
             clients.waitFor();

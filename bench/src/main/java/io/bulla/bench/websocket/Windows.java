@@ -36,6 +36,14 @@ final class Windows {
     static void print(
             Cell cell, Map<Way, Broadcast> ways, int clients, Length length, LongSupplier cpu, LongSupplier heap)
             throws Exception {
+        medians(cell, ways, clients, length, cpu, heap)
+                .forEach((name, median) -> System.out.printf(Locale.ROOT, "%s=%.1f%n", name, median));
+    }
+
+    /// Medians for each client: `deflate bytes=2048 prepared-cpu ns`.
+    static Map<String, Double> medians(
+            Cell cell, Map<Way, Broadcast> ways, int clients, Length length, LongSupplier cpu, LongSupplier heap)
+            throws Exception {
         for (int i = 0; i < 2; i++) {
             for (Broadcast each : ways.values()) {
                 run(each, length.warmupNanos / 2);
@@ -54,7 +62,9 @@ final class Windows {
                 windows.computeIfAbsent(name + "-heap bytes", _ -> new double[length.windows])[i] = heapEach;
             }
         }
-        windows.forEach((name, values) -> System.out.printf(Locale.ROOT, "%s=%.1f%n", name, Medians.of(values)));
+        Map<String, Double> medians = new TreeMap<>();
+        windows.forEach((name, values) -> medians.put(name, Medians.of(values)));
+        return medians;
     }
 
     private static long run(Broadcast each, long nanos) throws Exception {
