@@ -4,9 +4,7 @@ package io.bulla.bench.websocket;
 import java.util.List;
 import java.util.Locale;
 
-/// What a prepared message costs a server for each of 1,000 clients that are all it has, as [GorillaSockets] measures
-/// it.
-/// A server with two thousand others beside them takes longer for each: its caches hold less.
+/// What a prepared message costs a server for each of 1,000 clients that are all it has, as [GorillaSockets] does it.
 public final class PreparedSockets {
 
     private PreparedSockets() {}
