@@ -21,6 +21,7 @@ final class Http2Events implements EventWire {
     private static final ByteBuf ALIVE = EventWire.constant(":\n\n");
     // of the length of a chunk: an int's
     private static final int MOST_DIGITS = 8;
+    private static final short CR_LF = '\r' << 8 | '\n';
 
     private Http2Events() {}
 
@@ -44,8 +45,11 @@ final class Http2Events implements EventWire {
             length = 16 * length + digit;
             at++;
         }
-        // CR LF on both sides
-        if (at == start || length < 0 || bytes.writerIndex() - at != length + 4L) {
+        if (at == start
+                || length < 0
+                || bytes.writerIndex() - at != length + 4L
+                || bytes.getShort(at) != CR_LF
+                || bytes.getShort(at + 2 + length) != CR_LF) {
             throw new IllegalArgumentException("not an event of ServerSentEvents: bytes="
                     + ByteBufUtil.hexDump(bytes, start, Math.min(bytes.readableBytes(), 16)));
         }

@@ -11,13 +11,21 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /// Of the answers to a client that pings and does not read, keeps the last: the others it may leave out (RFC 6455,
-/// 5.5.3). Nearer to the socket than what answers, which is Netty's protocol handler if there is one.
+/// 5.5.3). Nearer to the socket than what answers, which is Netty's protocol handler if there is one, so it sees the
+/// close frames of both.
 final class LatestPong extends ChannelDuplexHandler {
 
     private record Kept(Object pong, ChannelPromise promise) {}
 
+    private final Runnable onClose;
+
     // the event loop's
     private @Nullable Kept kept;
+
+    /// @param onClose runs before a close frame goes out
+    LatestPong(Runnable onClose) {
+        this.onClose = onClose;
+    }
 
     @Override
     public void write(ChannelHandlerContext to, Object message, ChannelPromise promise) {
@@ -33,7 +41,13 @@ final class LatestPong extends ChannelDuplexHandler {
         }
         if (message instanceof CloseWebSocketFrame) {
             // nothing may follow it
-            drop();
+            try {
+                drop();
+                onClose.run();
+            } finally {
+                to.write(message, promise);
+            }
+            return;
         }
         to.write(message, promise);
     }

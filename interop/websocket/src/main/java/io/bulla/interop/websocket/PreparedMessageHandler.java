@@ -18,6 +18,7 @@ import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
@@ -38,6 +39,9 @@ import org.jspecify.annotations.Nullable;
 /// socket | ssl | http codec, then frames | SharedDeflate's | WebSocketServerProtocolHandler | this | yours
 /// ```
 ///
+/// - *What passes by*: the bytes of a message are frames already, so they leave behind the frame encoder. Handlers of
+///   yours between it and this get frames of Netty's, and no message; one that holds frames back there loses their
+///   order. Nothing follows a close frame, whichever handler has sent that.
 /// - *Order*: messages and frames of one thread keep it. A message of several frames goes out a frame at a time, as
 ///   the channel is writable: pings and pongs pass between, other messages wait behind it.
 /// - *What a slow client costs*: a handle for each message that waits, here or in Netty's buffer, and no copy. How
@@ -91,6 +95,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     // while this is in a pipeline
     private @Nullable LatestPong pongs;
     private boolean pumping;
+    private @Nullable ChannelHandlerContext encoder;
     // a close that waits for what is before it
     private @Nullable Runnable finish;
     private @Nullable Throwable over;
@@ -126,7 +131,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         boolean onLoop = to.executor().inEventLoop();
         if (onLoop && over == null && waiting.isEmpty() && form.isOneFrame()) {
             // what most are: no handle but that of the bytes
-            return to.writeAndFlush(SealedByteBuf.share(form.frames()), promise);
+            return encoder(to).writeAndFlush(SealedByteBuf.share(form.frames()), promise);
         }
         Wire wire = form.share();
         if (onLoop) {
@@ -272,12 +277,27 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return to;
     }
 
+    /// Where bytes go out that are frames already: handlers of the codec would each look at their type. Where there is
+    /// no encoder, or another thread runs it, that is this handler's own place. On the loop.
+    private ChannelHandlerContext encoder(ChannelHandlerContext to) {
+        ChannelHandlerContext known = encoder;
+        if (known != null && !known.isRemoved()) {
+            return known;
+        }
+        ChannelHandlerContext found = to.pipeline().context(WebSocketFrameEncoder.class);
+        if (found == null || found.executor() != to.executor()) {
+            return to;
+        }
+        encoder = found;
+        return found;
+    }
+
     private void begin(ChannelHandlerContext to, Wire wire, ChannelPromise promise) {
         Waiting.Prepared message = new Waiting.Prepared(wire, promise);
         if (over != null) {
             message.fail(over);
         } else if (waiting.isEmpty() && wire.isOneFrame()) {
-            message.writeNext(to);
+            message.writeNext(to, encoder(to));
             to.flush();
         } else {
             waiting.add(message);
@@ -294,7 +314,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         try {
             while (!waiting.isEmpty() && to.channel().isWritable()) {
                 Waiting head = waiting.getFirst();
-                if (head.writeNext(to)) {
+                if (head.writeNext(to, encoder(to))) {
                     waiting.remove(head);
                 }
                 // or a full buffer never empties
@@ -311,11 +331,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext to, Object message, ChannelPromise promise) {
-        if (waiting.isEmpty() || !(message instanceof WebSocketFrame) || isBetween(message)) {
-            to.write(message, promise);
-        } else if (message instanceof CloseWebSocketFrame) {
-            // nothing may follow it
-            end(new ClosedChannelException());
+        if (waiting.isEmpty() || !(message instanceof WebSocketFrame) || passes(message)) {
             to.write(message, promise);
         } else {
             waiting.add(new Waiting.Behind(message, promise));
@@ -335,9 +351,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         }
     }
 
-    /// Whether a frame may stand between those of a message (RFC 6455, 5.4).
-    private static boolean isBetween(Object frame) {
-        return frame instanceof PingWebSocketFrame || frame instanceof PongWebSocketFrame;
+    /// Whether a frame may stand between those of a message (RFC 6455, 5.4). A close ends the message.
+    private static boolean passes(Object frame) {
+        return frame instanceof PingWebSocketFrame
+                || frame instanceof PongWebSocketFrame
+                || frame instanceof CloseWebSocketFrame;
     }
 
     @Override
@@ -368,7 +386,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext to) {
         if (pongs == null) {
-            LatestPong fresh = new LatestPong();
+            LatestPong fresh = new LatestPong(() -> end(new ClosedChannelException()));
             ChannelHandlerContext answers = to.pipeline().context(WebSocketServerProtocolHandler.class);
             to.pipeline().addBefore((answers == null ? to : answers).name(), null, fresh);
             pongs = fresh;

@@ -13,8 +13,10 @@ sealed interface Waiting {
 
     /// Writes as much of it as goes at once.
     ///
+    /// @param to for a frame of Netty's
+    /// @param encoder for bytes that are framed
     /// @return whether that was all
-    boolean writeNext(ChannelHandlerContext to);
+    boolean writeNext(ChannelHandlerContext to, ChannelHandlerContext encoder);
 
     void fail(Throwable why);
 
@@ -22,7 +24,7 @@ sealed interface Waiting {
     record Behind(Object frame, ChannelPromise promise) implements Waiting {
 
         @Override
-        public boolean writeNext(ChannelHandlerContext to) {
+        public boolean writeNext(ChannelHandlerContext to, ChannelHandlerContext encoder) {
             to.write(frame, promise);
             return true;
         }
@@ -50,11 +52,11 @@ sealed interface Waiting {
         }
 
         @Override
-        public boolean writeNext(ChannelHandlerContext to) {
+        public boolean writeNext(ChannelHandlerContext to, ChannelHandlerContext encoder) {
             boolean last = next == wire.ends().length - 1;
             try {
                 if (wire.isOneFrame()) {
-                    to.write(SealedByteBuf.move(wire.frames()), promise);
+                    encoder.write(SealedByteBuf.move(wire.frames()), promise);
                     return true;
                 }
                 long from = next == 0 ? 0 : wire.ends()[next - 1];
@@ -62,10 +64,10 @@ sealed interface Waiting {
                 next++;
                 if (last) {
                     try (wire) {
-                        to.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
+                        encoder.write(SealedByteBuf.move(frame), promise.addListener(this::closeHole));
                     }
                 } else {
-                    to.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
+                    encoder.write(SealedByteBuf.move(frame)).addListener(this::closeHole);
                 }
                 return last;
             } catch (Throwable failure) {

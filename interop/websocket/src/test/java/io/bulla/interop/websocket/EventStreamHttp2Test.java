@@ -144,8 +144,16 @@ class EventStreamHttp2Test {
     void bytesThatAreNoEventFailAndTheStreamGoesOn() {
         EmbeddedChannel channel = opened();
         channel.readOutbound();
-        for (String wrong :
-                List.of("hello", "", "5", "5\r\nhell\r\n", "5\r\nhello!\r\n", "\r\nhello\r\n", "ffffffff\r\nh\r\n")) {
+        for (String wrong : List.of(
+                "hello",
+                "",
+                "5",
+                "5\r\nhell\r\n",
+                "5\r\nhello!\r\n",
+                "\r\nhello\r\n",
+                "ffffffff\r\nh\r\n",
+                "5\n\nhello\r\n",
+                "5\r\nhello\r\r")) {
             try (BufferBuilder builder = BufferBuilder.ofCapacity(memory, 64);
                     SealedBuffer sealed =
                             builder.put(wrong.getBytes(StandardCharsets.UTF_8)).seal()) {
@@ -271,6 +279,52 @@ class EventStreamHttp2Test {
                     Events.parsed(eager.all().get(60, TimeUnit.SECONDS)).stream()
                             .filter(event -> event.data().equals(text))
                             .count());
+        }
+    }
+
+    /// Netty ends a connection that resets more than its share; until then each stream leaves by itself.
+    @Test
+    void clientThatAsksAndResetsAllTheTimeCostsTheOthersNothing() throws Exception {
+        CountDownLatch joined = new CountDownLatch(1);
+        try (Http2Server server = Http2Server.plain();
+                Fanout feed = Fanout.builder().slow(SlowPolicy.WAIT).build();
+                Http2Server.Client honest = server.connect()) {
+            server.onRequest((channel, request) -> {
+                EventStream.open(channel, request).subscribe(feed::subscribe);
+                if (request.uri().equals("/honest")) {
+                    joined.countDown();
+                }
+            });
+            Http2Server.Reader reader = honest.get("/honest", true);
+            assertTrue(joined.await(60, TimeUnit.SECONDS));
+            List<String> wanted = new ArrayList<>();
+            for (int connection = 0; connection < 5; connection++) {
+                try (Http2Server.Client hostile = server.connect()) {
+                    for (int i = 0; i < 500 && hostile.askAndReset("/hostile"); i++) {
+                        wanted.add(connection + "/" + i);
+                        publish(feed, wanted.getLast());
+                    }
+                }
+            }
+            // those that never reset, and never read
+            try (Http2Server.Client hostile = server.connect()) {
+                for (int i = 0; i < 100; i++) {
+                    hostile.get("/hostile", false);
+                }
+                wanted.add("to many");
+                publish(feed, wanted.getLast());
+            }
+            wanted.add("last");
+            publish(feed, wanted.getLast());
+            while (feed.figures().subscribers() > 1) {
+                Thread.sleep(5);
+            }
+            feed.complete();
+            assertEquals(
+                    wanted,
+                    Events.parsed(reader.all().get(60, TimeUnit.SECONDS)).stream()
+                            .map(Events.Event::data)
+                            .toList());
         }
     }
 

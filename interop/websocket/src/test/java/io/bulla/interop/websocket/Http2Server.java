@@ -240,6 +240,21 @@ final class Http2Server implements AutoCloseable {
             return reader;
         }
 
+        /// Asks for a path, and takes it back at once.
+        ///
+        /// @return false if the server has ended the connection
+        boolean askAndReset(String path) throws InterruptedException {
+            try {
+                get(path, false);
+                return streams.removeLast().close().await().isSuccess() && channel.isActive();
+            } catch (Exception ended) {
+                if (ended instanceof InterruptedException interrupted) {
+                    throw interrupted;
+                }
+                return false;
+            }
+        }
+
         @Override
         public void close() {
             // or what was not read is never released
