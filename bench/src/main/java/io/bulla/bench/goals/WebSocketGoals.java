@@ -60,7 +60,9 @@ public final class WebSocketGoals {
                 Case.limit(MOST_HEAP, "bytes")));
         for (String kind : List.of("deflate", "plain")) {
             String name = "websocket-sockets-" + (kind.equals("deflate") ? "deflate-2k" : kind) + "-gorilla";
-            goals.add(Goal.atMost(1, name, alone(kind), gorilla(kind)));
+            Case gorilla = gorilla(kind);
+            goals.add(Goal.atMost(1, name, alone(kind, "io_uring"), gorilla));
+            goals.add(Goal.compare(name + "-nio", alone(kind, "nio"), gorilla));
         }
         goals.add(Goal.atMost(1.02, "websocket-sockets-tls", sockets(TLS, "prepared"), sockets(TLS, "raw")));
         goals.add(Goal.compare("websocket-sockets-events", sockets(EVENTS, "event"), sockets(EVENTS, "chunk")));
@@ -81,13 +83,16 @@ public final class WebSocketGoals {
     }
 
     /// Ours in a process of its own, as Go's is.
-    private static Case alone(String kind) {
-        return new Case(
-                "websocket[alone," + kind + ",bytes=2048]",
-                "ns",
-                length -> Double.parseDouble(
-                        Case.lines(PreparedSockets.class, length.name().toLowerCase(Locale.ROOT), kind, "2048")
-                                .getLast()));
+    private static Case alone(String kind, String transport) {
+        return new Case("websocket[alone," + transport + "," + kind + ",bytes=2048]", "ns", length -> {
+            String said = Case.lines(
+                            PreparedSockets.class, length.name().toLowerCase(Locale.ROOT), transport, kind, "2048")
+                    .getLast();
+            if (said.startsWith(PreparedSockets.NONE)) {
+                throw new Case.Skipped("no " + transport + " here: " + said.substring(PreparedSockets.NONE.length()));
+            }
+            return Double.parseDouble(said);
+        });
     }
 
     /// Go's, where it is installed.

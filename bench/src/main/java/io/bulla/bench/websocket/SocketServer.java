@@ -9,7 +9,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetAddress;
@@ -33,14 +32,16 @@ final class SocketServer {
     // the loop's
     private final List<Channel> clients = new ArrayList<>();
 
+    /// @param loop of the transport
     /// @param tls of the server, or `null`
-    SocketServer(Way way, Cell cell, int count, EventLoopGroup loop, SslContext tls) throws Exception {
+    SocketServer(Way way, Cell cell, int count, Transport transport, EventLoopGroup loop, SslContext tls)
+            throws Exception {
         this.way = way;
         this.loop = loop;
         handshakes = new CountDownLatch(count);
         server = new ServerBootstrap()
                 .group(loop)
-                .channel(NioServerSocketChannel.class)
+                .channel(transport.server())
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {

@@ -6,7 +6,6 @@ import io.bulla.bench.programs.ProcessorTime;
 import io.bulla.buffer.ArenaSource;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -30,20 +29,21 @@ public final class WebSocketSockets {
     public static void main(String[] args) throws Exception {
         Windows.Length length = Windows.Length.valueOf(args[0].toUpperCase(Locale.ROOT));
         for (Cell cell : Cell.of(Arrays.asList(args).subList(1, args.length))) {
-            medians(cell, cell.ways(), length)
+            medians(cell, cell.ways(), Transport.NIO, length)
                     .forEach((name, median) -> System.out.printf(Locale.ROOT, "%s=%.1f%n", name, median));
         }
         System.exit(0);
     }
 
     /// Each way has 1,000 clients of its own.
-    static Map<String, Double> medians(Cell cell, List<Way> measured, Windows.Length length) throws Exception {
+    static Map<String, Double> medians(Cell cell, List<Way> measured, Transport transport, Windows.Length length)
+            throws Exception {
         String text = Way.text(cell.bytes());
         SslContext tls = cell.kind().equals("tls") ? tls() : null;
-        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, transport.handlers());
         Map<Way, SocketServer> servers = new EnumMap<>(Way.class);
         for (Way way : measured) {
-            servers.put(way, new SocketServer(way, cell, WebSocketCost.CLIENTS, loop, tls));
+            servers.put(way, new SocketServer(way, cell, WebSocketCost.CLIENTS, transport, loop, tls));
         }
         Process clients = Clients.start(
                 cell, servers.values().stream().map(SocketServer::port).toList());
