@@ -12,8 +12,6 @@ import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpRequest;
@@ -44,19 +42,25 @@ final class FeedServer implements AutoCloseable {
 
     private final BiConsumer<Channel, String> joins;
     private final BiConsumer<Channel, HttpRequest> events;
-    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
+    private final EventLoopGroup loops;
     private final Channel listening;
 
+    /// @param transport that can be had here
     /// @param tls of the server, or `null`
     /// @param joins told of each channel that has shaken hands, and the path that it asked for
     /// @param events answers each request for a path below `/events`
-    FeedServer(@Nullable SslContext tls, BiConsumer<Channel, String> joins, BiConsumer<Channel, HttpRequest> events)
+    FeedServer(
+            Transport transport,
+            @Nullable SslContext tls,
+            BiConsumer<Channel, String> joins,
+            BiConsumer<Channel, HttpRequest> events)
             throws InterruptedException {
+        loops = new MultiThreadIoEventLoopGroup(2, transport.handlers());
         this.joins = joins;
         this.events = events;
         listening = new ServerBootstrap()
                 .group(loops)
-                .channel(NioServerSocketChannel.class)
+                .channel(transport.server())
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {

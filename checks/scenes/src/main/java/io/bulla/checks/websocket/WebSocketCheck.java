@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
 /// One message, and one event, for many clients that none of us wrote, every byte compared, beside attackers.
 ///
 /// ```
-/// [--messages N] [--filler N] [--fragment BYTES] [--keys FILE PASSWORD] [--client CONNECTIONS COMMAND]...
-/// [--reader CONNECTIONS COMMAND]...
+/// [--transport nio|epoll|io_uring] [--messages N] [--filler N] [--fragment BYTES] [--keys FILE PASSWORD]
+/// [--client CONNECTIONS COMMAND]... [--reader CONNECTIONS COMMAND]...
 /// ```
 ///
 /// A command gets the address, the number of messages and the filler as arguments, makes so many connections, and
@@ -62,6 +62,7 @@ public final class WebSocketCheck {
             Fanout.builder().slow(SlowPolicy.DISCONNECT).queueMessages(8).build();
     private final AtomicInteger joined = new AtomicInteger();
 
+    private Transport transport = Transport.NIO;
     private int messages = 2000;
     private int filler = 2500;
     private long fragment = 1 << 20;
@@ -80,6 +81,11 @@ public final class WebSocketCheck {
     public static void main(String[] args) throws Exception {
         WebSocketCheck check = new WebSocketCheck();
         check.read(List.of(args).iterator());
+        Throwable missing = check.transport.missing();
+        if (missing != null) {
+            System.out.println("websocket: skipped: transport=" + check.transport + ": " + missing);
+            System.exit(0);
+        }
         System.exit(check.run() ? 0 : 1);
     }
 
@@ -87,6 +93,7 @@ public final class WebSocketCheck {
         while (args.hasNext()) {
             String option = args.next();
             switch (option) {
+                case "--transport" -> transport = Transport.named(args.next());
                 case "--messages" -> messages = Integer.parseInt(args.next());
                 case "--filler" -> filler = Integer.parseInt(args.next());
                 case "--fragment" -> fragment = Long.parseLong(args.next());
@@ -126,7 +133,7 @@ public final class WebSocketCheck {
         List<String> lines = new ArrayList<>();
         int attacks;
         EventFeed events = new EventFeed(memory, texts, messages, PATIENCE);
-        try (FeedServer server = new FeedServer(tls, this::join, events::answer)) {
+        try (FeedServer server = new FeedServer(transport, tls, this::join, events::answer)) {
             String place = (tls == null ? "" : "s") + "://127.0.0.1:" + server.port();
             URI uri = URI.create("ws" + place + "/feed");
             TrustAll trustAll = new TrustAll();
