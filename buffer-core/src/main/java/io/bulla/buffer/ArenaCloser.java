@@ -264,7 +264,8 @@ final class ArenaCloser {
         if (ended) {
             stillHeld.look(open.get(), System.nanoTime());
         }
-        if (retrying != null) {
+        // those that were tried in vain just now are back in the stack
+        if (retrying != null || !inUse.isEmpty()) {
             return RETRY_NANOS;
         }
         return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : idleNanos;

@@ -15,7 +15,7 @@ final class JvmDiagnostics {
 
     /// Memory of the machine or of the container, in bytes.
     static long memory() {
-        return memory(MachineMemory.bytes(), isManaged());
+        return memory(MachineMemory.bytes(), isManagedIn(ModuleLayer.boot()));
     }
 
     /// @param known by the files, 0 if it is not
@@ -29,15 +29,19 @@ final class JvmDiagnostics {
     ///
     /// @return whether it was offered
     static boolean trim() {
-        return isManaged() && Management.trim();
+        return trim(isManagedIn(ModuleLayer.boot()));
     }
 
-    private static boolean isManaged() {
-        return ModuleLayer.boot().findModule("jdk.management").isPresent();
+    static boolean trim(boolean managed) {
+        return managed && Management.trim();
+    }
+
+    static boolean isManagedIn(ModuleLayer modules) {
+        return modules.findModule("jdk.management").isPresent();
     }
 
     /// A class of its own: the verifier looks up what is caught here, before a line of it runs.
-    private static final class Management {
+    static final class Management {
 
         static long memory() {
             return ManagementFactory.getOperatingSystemMXBean()
@@ -47,8 +51,11 @@ final class JvmDiagnostics {
         }
 
         static boolean trim() {
+            return trim(ManagementFactory.getPlatformMBeanServer());
+        }
+
+        static boolean trim(MBeanServer beans) {
             try {
-                MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
                 beans.invoke(
                         new ObjectName("com.sun.management:type=DiagnosticCommand"),
                         "systemTrimNativeHeap",

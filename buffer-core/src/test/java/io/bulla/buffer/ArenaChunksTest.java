@@ -129,13 +129,48 @@ class ArenaChunksTest {
         // its thread gets no processor
         ArenaSource source =
                 ArenaSource.builder().budget(budget).starter(thread -> {}).build();
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 17; i++) {
             source.allocate(1 << 20).release();
         }
-        assertTrue(budget.used() <= 17 << 20, budget::toString);
+        assertEquals(17 << 20, budget.used(), "16 may wait");
+        for (int i = 0; i < 3; i++) {
+            source.allocate(1 << 20).release();
+            assertEquals(17 << 20, budget.used());
+        }
         source.allocate(1).release();
+        assertEquals((16 << 20) + BLOCK, budget.used());
         source.close(Duration.ZERO);
         assertEquals(0, budget.used());
+    }
+
+    @Test
+    void refusedOneClosesAsMuchAsItNeeds() throws InterruptedException {
+        MemoryBudget small = new MemoryBudget(4 << 20);
+        // its thread gets no processor
+        ArenaSource source =
+                ArenaSource.builder().budget(small).starter(thread -> {}).build();
+        for (int i = 0; i < 4; i++) {
+            source.allocate(1 << 20).release();
+        }
+        assertEquals(4 << 20, small.used());
+        Region large = source.allocate(3 << 20);
+        assertEquals(4 << 20, small.used());
+        assertEquals(2, source.openChunks());
+        large.release();
+        source.close(Duration.ZERO);
+        assertEquals(0, small.used());
+    }
+
+    @Test
+    void closedSourceRefusesByNameWhateverTheSize() {
+        ArenaSource source = source(ArenaSource.CHUNK);
+        source.close();
+        for (long bytes : new long[] {1, BLOCK}) {
+            assertEquals(
+                    "memory source already closed: requested=" + bytes + " openChunks=0",
+                    assertThrows(IllegalStateException.class, () -> source.allocate(bytes))
+                            .getMessage());
+        }
     }
 
     @Test

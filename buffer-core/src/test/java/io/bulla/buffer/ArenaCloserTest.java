@@ -2,13 +2,18 @@
 package io.bulla.buffer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.internal.Daemon;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,8 +22,37 @@ import org.junit.jupiter.api.Test;
 /// The thread that closes arenas survives any Throwable, and belongs to no caller's group or class loader.
 class ArenaCloserTest {
 
+    private static final long DAY = Duration.ofDays(1).toNanos();
+
     private final AtomicLong givenBack = new AtomicLong();
     private final AtomicInteger calls = new AtomicInteger();
+    private final AtomicReference<Thread> thread = new AtomicReference<>();
+
+    /// Its thread would look by itself a day later only.
+    private ArenaCloser resting() {
+        return new ArenaCloser(
+                givenBack::addAndGet,
+                0,
+                fresh -> {
+                    thread.set(fresh);
+                    fresh.start();
+                },
+                DAY);
+    }
+
+    private void awaitRest() {
+        Await.until(() -> thread.get().getState() == Thread.State.TIMED_WAITING);
+    }
+
+    private void awaitEnd() throws InterruptedException {
+        assertTrue(thread.get().join(Duration.ofSeconds(60)));
+    }
+
+    private static AloneRegion checked(ArenaCloser closer, long bytes) {
+        closer.opening();
+        Chunk chunk = new Chunk(closer);
+        return new AloneRegion(chunk, closer, chunk.allocate(bytes), true);
+    }
 
     private static void closeOne(ArenaCloser closer) {
         closer.opening();
@@ -47,28 +81,170 @@ class ArenaCloserTest {
         assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
     }
 
-    /// It would look by itself much later only.
     @Test
     void threadThatRestsIsWokenByTheLastLeaver() throws InterruptedException {
-        AtomicReference<Thread> thread = new AtomicReference<>();
-        ArenaCloser closer = new ArenaCloser(
-                givenBack::addAndGet,
-                0,
-                fresh -> {
-                    thread.set(fresh);
-                    fresh.start();
-                },
-                Duration.ofDays(1).toNanos());
+        ArenaCloser closer = resting();
         for (int i = 1; i <= 3; i++) {
             closer.opening();
             Chunk chunk = new Chunk(closer);
             chunk.allocate(1 << 16);
-            Await.until(() -> thread.get().getState() == Thread.State.TIMED_WAITING);
+            awaitRest();
             chunk.leave();
             Await.until(() -> closer.open() == 0);
         }
         closer.end();
         assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
+    }
+
+    @Test
+    void threadThatRestsIsWokenByAPoisonedRegion() throws InterruptedException {
+        ArenaCloser closer = resting();
+        AloneRegion region = checked(closer, 1 << 16);
+        awaitRest();
+        region.release();
+        Await.until(() -> closer.open() == 0);
+        assertEquals(1 << 16, givenBack.get());
+        closer.end();
+        awaitEnd();
+    }
+
+    @Test
+    void threadThatRestsIsWokenByWhoWantsATrim() throws InterruptedException {
+        ArenaCloser closer = resting();
+        closer.trim();
+        Await.until(() -> closer.trims() == 1);
+        awaitRest();
+        closer.trim();
+        Await.until(() -> closer.trims() == 2);
+        closer.end();
+        awaitEnd();
+    }
+
+    @Test
+    void threadThatRestsIsWokenByTheEnd() throws InterruptedException {
+        ArenaCloser closer = resting();
+        closeOne(closer);
+        Await.until(() -> closer.open() == 0);
+        awaitRest();
+        closer.end();
+        awaitEnd();
+    }
+
+    /// The thread is not the one that closes it.
+    @Test
+    void threadOfAnEndedSourceEndsWithTheLastChunk() throws InterruptedException {
+        ArenaCloser closer = resting();
+        closer.opening();
+        closer.end();
+        Await.pause(50);
+        awaitRest();
+        assertEquals(1, closer.open());
+        closer.gone();
+        awaitEnd();
+    }
+
+    @Test
+    void threadThatComesLateClosesAllThatWait() throws InterruptedException {
+        ArenaCloser closer = new ArenaCloser(givenBack::addAndGet, 0, thread::set, DAY);
+        for (int i = 0; i < 3; i++) {
+            closeOne(closer);
+        }
+        assertEquals(3, closer.open());
+        thread.get().start();
+        Await.until(() -> closer.open() == 0);
+        assertEquals(3 << 16, givenBack.get());
+        closer.end();
+        awaitEnd();
+    }
+
+    @Test
+    void muchThatWasClosedIsTrimmedHalfASecondLater() throws InterruptedException {
+        ArenaCloser closer = resting();
+        closer.opening();
+        Chunk chunk = new Chunk(closer);
+        chunk.allocate(8 << 20);
+        long begun = System.nanoTime();
+        chunk.leave();
+        Await.until(() -> closer.open() == 0);
+        awaitRest();
+        long trims = closer.trims();
+        assertTrue(trims == 0 || System.nanoTime() - begun >= ArenaCloser.IDLE_NANOS, "at once");
+        Await.until(() -> closer.trims() == 1);
+        closer.end();
+        awaitEnd();
+    }
+
+    @Test
+    void chunkInASystemCallIsTriedAgainBeforeTheThreadRests() throws Exception {
+        ArenaCloser closer = resting();
+        closer.opening();
+        Chunk chunk = new Chunk(closer);
+        ByteBuffer bytes = chunk.allocate(1 << 20).asByteBuffer();
+        Pipe pipe = Pipe.open();
+        // one call: a pipe has no room for all
+        Thread call = Thread.ofPlatform().start(() -> {
+            try (Pipe.SinkChannel sink = pipe.sink()) {
+                while (bytes.hasRemaining()) {
+                    sink.write(bytes);
+                }
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        ByteBuffer received = ByteBuffer.allocate(1 << 20);
+        pipe.source().read(received.limit(1));
+        chunk.leave();
+        Await.pause(50);
+        awaitRest();
+        assertEquals(1, closer.open());
+        received.limit(1 << 20);
+        while (received.hasRemaining() && pipe.source().read(received) >= 0) {}
+        call.join();
+        pipe.source().close();
+        Await.until(() -> closer.open() == 0);
+        assertEquals(1 << 20, givenBack.get());
+        closer.end();
+        awaitEnd();
+    }
+
+    /// Poisoned bytes are the thread's: one that was refused memory waits until it has taken them.
+    @Test
+    void poisonedBytesAreWaitedForWithAThreadThatIsStartedAgain() throws InterruptedException {
+        ArenaCloser closer = new ArenaCloser(
+                givenBack::addAndGet,
+                1 << 20,
+                fresh -> {
+                    // those before get no processor
+                    if (calls.incrementAndGet() == 3) {
+                        fresh.start();
+                    }
+                },
+                DAY);
+        checked(closer, 1 << 16).release();
+        assertFalse(closer.awaitClosed(System.nanoTime() - 1), "no time is left");
+        assertEquals(2, calls.get());
+        AtomicBoolean came = new AtomicBoolean();
+        Thread refused =
+                Thread.ofPlatform().daemon().start(() -> came.set(closer.awaitClosed(System.nanoTime() + DAY)));
+        assertTrue(refused.join(Duration.ofSeconds(60)));
+        assertTrue(came.get());
+        assertEquals(3, calls.get());
+        assertFalse(closer.awaitClosed(System.nanoTime() + DAY), "nothing waits any more");
+        assertEquals(1, closer.open(), "it is in quarantine");
+        closer.end();
+        Await.until(() -> closer.open() == 0);
+        assertEquals(1 << 16, givenBack.get());
+    }
+
+    @Test
+    void waitForTheEndStartsTheThreadAgain() throws InterruptedException {
+        ArenaCloser closer = new ArenaCloser(givenBack::addAndGet, 0, fresh -> calls.incrementAndGet());
+        closeOne(closer);
+        assertEquals(1, calls.get());
+        assertTrue(closer.awaitNone(0));
+        assertEquals(2, calls.get());
+        assertTrue(closer.awaitNone(0));
+        assertEquals(2, calls.get(), "nothing is left to do");
     }
 
     /// A thread that was refused memory would wait for bytes that came back long ago.

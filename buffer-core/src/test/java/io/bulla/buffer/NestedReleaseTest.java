@@ -150,6 +150,18 @@ class NestedReleaseTest {
     }
 
     @Test
+    void threadThatHasEndedOneEndsTheNextHoweverDeepItIs() {
+        adopted(() -> {}).close();
+        SealedBuffer outer = adopted(() -> {});
+        for (int i = 1; i < 200; i++) {
+            outer = adopted(outer::close);
+        }
+        outer.close();
+        assertEquals(201, released.get());
+        assertEquals(adoptedBefore, MemoryBudget.adopted());
+    }
+
+    @Test
     void releaseThatThrowsWhileAdoptFailsIsKeptWithTheFailure() {
         Error second = new AssertionError("of a test");
         NullPointerException thrown = assertThrows(

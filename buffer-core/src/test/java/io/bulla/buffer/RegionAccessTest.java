@@ -35,6 +35,18 @@ class RegionAccessTest {
         }
     }
 
+    @Test
+    void accessIsOfferedOnceAndToItsTypeAlone() {
+        assertEquals(
+                "access offered twice: type=io.bulla.buffer.BufferBuilder",
+                assertThrows(IllegalStateException.class, () -> BuilderAccess.offer(ACCESS))
+                        .getMessage());
+        assertEquals(
+                "no access to this type: type=java.lang.String",
+                assertThrows(IllegalArgumentException.class, () -> BuilderAccess.of(String.class))
+                        .getMessage());
+    }
+
     /// A source of regions of 64 bytes, none of which grows.
     private record Small(MemorySource of) implements MemorySource {
         @Override

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/// What an event of the flight recorder stands before.
+/// What a buffer gives back at its end, and how much of it stays taken until then.
 class StorageTest {
 
     @Test
@@ -24,5 +24,22 @@ class StorageTest {
         buffer.close();
         assertEquals(1, released.get());
         assertEquals(before, MemoryBudget.adopted());
+    }
+
+    /// A source of regions of 64 bytes, none of which grows.
+    private record Small(MemorySource of) implements MemorySource {
+        @Override
+        public Region allocate(long byteSize) {
+            return of.allocate(64);
+        }
+    }
+
+    @Test
+    void bufferOfSeveralRegionsPinsAllOfThem() {
+        try (ArenaSource source = ArenaSource.create();
+                SealedBuffer buffer = Bytes.sealed(new Small(source), 150)) {
+            assertEquals(150, buffer.byteSize());
+            assertEquals(3 * 64, buffer.pinnedBytes());
+        }
     }
 }

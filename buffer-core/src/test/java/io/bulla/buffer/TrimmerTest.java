@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.management.ManagementFactory;
+import javax.management.MBeanServerFactory;
 import org.junit.jupiter.api.Test;
 
 /// When free memory goes back to the system, and how much of it a machine has.
@@ -31,6 +32,14 @@ class TrimmerTest {
     @Test
     void jvmOfTheseTestsOffersATrim() {
         assertTrue(JvmDiagnostics.trim());
+        assertTrue(JvmDiagnostics.isManagedIn(ModuleLayer.boot()));
+    }
+
+    @Test
+    void jvmThatOffersNoTrimIsLeftAlone() {
+        assertFalse(JvmDiagnostics.isManagedIn(ModuleLayer.empty()));
+        assertFalse(JvmDiagnostics.trim(false));
+        assertFalse(JvmDiagnostics.Management.trim(MBeanServerFactory.newMBeanServer()), "no such command");
     }
 
     @Test

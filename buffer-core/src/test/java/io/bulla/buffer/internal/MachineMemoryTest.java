@@ -48,6 +48,8 @@ class MachineMemoryTest {
         assertEquals(0, bytes());
         write("proc/meminfo", "MemFree: 10 kB\n");
         assertEquals(0, bytes());
+        write("proc/meminfo", "MemTotal:\n");
+        assertEquals(0, bytes());
         write("proc/meminfo", "MemTotal: much\n");
         assertEquals(0, bytes());
         write("proc/meminfo", "MemTotal: 9223372036854775807 kB\n");
@@ -58,10 +60,15 @@ class MachineMemoryTest {
     void machineWithoutGroupsIsAllThereIs() throws IOException {
         write("proc/meminfo", "MemTotal:        2048 kB\n");
         assertEquals(2 * MIB, bytes());
+        write("proc/meminfo", "MemTotal:        2048\n");
+        assertEquals(2 * MIB, bytes(), "the unit goes without saying");
         machine("", "");
         assertEquals(2 * MIB, bytes());
         machine("0::/a\n4:memory:/a\nodd\n", "odd\n1 2 3 4 5 6 - cgroup2\n");
         assertEquals(2 * MIB, bytes());
+        machine("0::/a\n", "1 2 - cgroup2 / rw\n");
+        write("memory.max", "4096\n");
+        assertEquals(2 * MIB, bytes(), "no mount: too few fields");
     }
 
     @Test
@@ -105,6 +112,8 @@ class MachineMemoryTest {
         machine("4:memory:/docker/x\n", part);
         write("sys/fs/cgroup/memory/memory.limit_in_bytes", "1048576\n");
         assertEquals(MIB, bytes());
+        write("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "4096\n");
+        assertEquals(MIB, bytes(), "a group within this one, of the same name");
         machine("4:memory:/docker/x/inner\n", part);
         assertEquals(MIB, bytes());
         write("sys/fs/cgroup/memory/inner/memory.limit_in_bytes", "4096\n");
