@@ -4,17 +4,12 @@ package io.bulla.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -27,41 +22,16 @@ class NodeCheckpointTest {
 
     private static final int NODES = Integer.getInteger("bulla.nodes", 2);
     private static final int KILLS = Integer.getInteger("bulla.kills", 1);
-    private static final int SECONDS = 120;
     private static final Pattern EXCHANGE = Pattern.compile("sent=(\\d+) received=(\\d+) lost=(\\d+) doubled=(\\d+)");
 
     @TempDir
     private Path folder;
 
-    private final List<Node> nodes = new ArrayList<>();
+    private final List<NodeProcess> nodes = new ArrayList<>();
 
     @AfterEach
     void killAll() throws InterruptedException {
-        for (Node node : nodes) {
-            node.process.destroyForcibly();
-        }
-        for (Node node : nodes) {
-            node.process.waitFor();
-        }
-        nodes.clear();
-    }
-
-    /// A process, and the lines that it has said and were not looked at.
-    private record Node(Process process, BlockingQueue<String> lines) {
-
-        /// The next line in which this is.
-        String line(String part) throws InterruptedException {
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-            List<String> before = new ArrayList<>();
-            while (true) {
-                String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
-                assertTrue(line != null, () -> "no line with " + part + ": " + before);
-                if (line.contains(part)) {
-                    return line;
-                }
-                before.add(line);
-            }
-        }
+        NodeProcess.kill(nodes);
     }
 
     private static long figure(String line, int which) {
@@ -82,7 +52,7 @@ class NodeCheckpointTest {
             Thread.sleep(new Random().nextInt(300));
             killAll();
             startAll("--restore=" + dir, "--checkpoint=" + dir, "--every=300ms");
-            for (Node node : nodes) {
+            for (NodeProcess node : nodes) {
                 String restored = node.line(" restored=");
                 long before = figure(restored, 2);
                 undelivered += Long.parseLong(restored.replaceAll(".* undelivered=(\\d+) .*", "$1"));
@@ -111,33 +81,8 @@ class NodeCheckpointTest {
                     "--exchange=10ms",
                     "--peer-timeout=2m"));
             all.addAll(List.of(words));
-            nodes.add(start(all));
+            nodes.add(NodeProcess.start(all));
         }
-    }
-
-    private static Node start(List<String> words) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-XX:-UsePerfData",
-                "-Xmx96m",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Bulla.class.getName()));
-        command.addAll(words);
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-        Thread.ofVirtual().start(() -> {
-            try (BufferedReader out = process.inputReader()) {
-                out.lines().forEach(lines::add);
-            } catch (IOException | UncheckedIOException killed) {
-                lines.add("killed: " + killed.getMessage());
-            }
-        });
-        return new Node(process, lines);
     }
 
     private String[] node(int rank, String... words) throws IOException {
@@ -158,6 +103,13 @@ class NodeCheckpointTest {
                 "Invalid value for option '--every': not a time such as 1s or 500ms: given=often",
                 node(1, "--checkpoint=" + folder, "--every=often"));
         Ran.refused("--every is with --checkpoint DIR", node(1, "--every=1s"));
+        Ran.refused("--checkpoint-on-exit is with --checkpoint DIR", node(1, "--checkpoint-on-exit"));
+        Ran.refused(
+                "the launcher ends all ranks at once: not with --pmix: --checkpoint-on-exit",
+                "node",
+                "--pmix",
+                "--checkpoint=" + folder,
+                "--checkpoint-on-exit");
         Ran.refused("--epoch is with --restore DIR", node(1, "--epoch=1"));
         Ran.refused("--epoch must be at least 0: given=-1", node(1, "--restore=" + folder, "--epoch=-1"));
         Ran.refused("not a folder: " + file, node(1, "--checkpoint=" + file));

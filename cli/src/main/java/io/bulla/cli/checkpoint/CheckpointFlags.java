@@ -30,6 +30,13 @@ public final class CheckpointFlags {
     Duration every;
 
     @Option(
+            names = "--checkpoint-on-exit",
+            description =
+                    "With --checkpoint: take one of the whole job when the node is told to end, by SIGTERM, and leave"
+                            + " behind it. It has half of --grace; without one the status is 1.")
+    boolean onExit;
+
+    @Option(
             names = "--restore",
             paramLabel = "DIR",
             description = "Go on from the newest whole checkpoint in this folder. All nodes of the job do; where they"
@@ -50,6 +57,11 @@ public final class CheckpointFlags {
                     + " comes twice. The counts and numbers are this node's state in checkpoints.")
     Duration exchange;
 
+    /// Whether the node shall leave with a checkpoint.
+    public boolean areOnExit() {
+        return onExit;
+    }
+
     /// Whether the job's rank 0 may be such a node: there is something to do without a broadcast from `bulla xcast`.
     public boolean areGiven() {
         return folder != null || from != null || exchange != null;
@@ -59,6 +71,9 @@ public final class CheckpointFlags {
     public void check(CommandSpec command) {
         if (every != null && folder == null) {
             throw Usage.error(command, "--every is with --checkpoint DIR");
+        }
+        if (onExit && folder == null) {
+            throw Usage.error(command, "--checkpoint-on-exit is with --checkpoint DIR");
         }
         if (epoch != null && from == null) {
             throw Usage.error(command, "--epoch is with --restore DIR");

@@ -43,6 +43,11 @@ final class Exchange {
     /// @param doubled those that had come before
     record Figures(long sent, long received, long lost, long doubled) {
 
+        /// Whether nothing of the other's is missing.
+        boolean holds(Figures other) {
+            return sent >= other.sent && received >= other.received;
+        }
+
         @Override
         public String toString() {
             return "sent=" + sent + " received=" + received + " lost=" + lost + " doubled=" + doubled;

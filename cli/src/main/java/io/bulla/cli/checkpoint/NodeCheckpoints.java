@@ -6,6 +6,7 @@ import io.bulla.runtime.checkpoint.CheckpointArchive;
 import io.bulla.runtime.checkpoint.CheckpointManifest;
 import io.bulla.runtime.checkpoint.CheckpointOptions;
 import io.bulla.runtime.checkpoint.CheckpointSummary;
+import io.bulla.runtime.checkpoint.CheckpointTicket;
 import io.bulla.runtime.checkpoint.Checkpoints;
 import io.bulla.runtime.checkpoint.FolderStore;
 import io.bulla.runtime.checkpoint.RestoreLimits;
@@ -13,18 +14,22 @@ import io.bulla.runtime.checkpoint.Restored;
 import io.bulla.runtime.checkpoint.Undelivered;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
+import io.bulla.runtime.oob.PeerStats;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /// One node's part in checkpoints: it goes on from one, and takes others, as it was told.
 ///
 /// ```
-/// open: reads its file --into(builder)--> the node starts --begin(node)--> checkpoints, until the close
+/// open: reads its file --into(builder)--> the node starts --begin(node)--> checkpoints --leave--> the last one
 /// ```
 public final class NodeCheckpoints implements AutoCloseable {
 
@@ -35,21 +40,28 @@ public final class NodeCheckpoints implements AutoCloseable {
     private final CheckpointFlags flags;
     private final Consumer<String> out;
     private final Exchange exchange;
+    private final MemorySource source;
     private final List<Thread> threads = new ArrayList<>();
     // until the node has it
     private Restored restored;
     private Checkpoints checkpoints;
+    private OobNode node;
+    private final Map<Integer, String> lost = new ConcurrentHashMap<>();
+    // volatile: rank 0's clock writes it, who leaves reads it when the clock has ended
+    private volatile CheckpointTicket running;
 
-    private NodeCheckpoints(CheckpointFlags flags, Exchange exchange, Restored restored, Consumer<String> out) {
+    private NodeCheckpoints(
+            CheckpointFlags flags, Exchange exchange, MemorySource source, Restored restored, Consumer<String> out) {
         this.flags = flags;
         this.exchange = exchange;
+        this.source = source;
         this.restored = restored;
         this.out = out;
     }
 
     /// Of a node that takes part in none.
     public static NodeCheckpoints none() {
-        return new NodeCheckpoints(new CheckpointFlags(), null, null, line -> {});
+        return new NodeCheckpoints(new CheckpointFlags(), null, null, null, line -> {});
     }
 
     /// Reads what this node goes on from, if it does.
@@ -69,7 +81,7 @@ public final class NodeCheckpoints implements AutoCloseable {
             if (restored != null) {
                 load(restored, exchange);
             }
-            NodeCheckpoints all = new NodeCheckpoints(flags, exchange, restored, out);
+            NodeCheckpoints all = new NodeCheckpoints(flags, exchange, source, restored, out);
             opened = true;
             return all;
         } finally {
@@ -116,6 +128,7 @@ public final class NodeCheckpoints implements AutoCloseable {
 
     /// The node runs, and handles from now on what it goes on with.
     public void begin(OobNode node) {
+        this.node = node;
         if (exchange != null) {
             exchange.begin(node);
         }
@@ -172,13 +185,72 @@ public final class NodeCheckpoints implements AutoCloseable {
     private void take() throws InterruptedException {
         long start = System.nanoTime();
         try {
-            CheckpointSummary taken =
-                    checkpoints.take(DEADLINE).done().toCompletableFuture().get();
-            out.accept("checkpoint=" + taken.epoch() + " nodes=" + taken.nodes() + " messages=" + taken.messages()
-                    + " bytes=" + taken.bytes() + " millis=" + (System.nanoTime() - start) / 1_000_000);
+            CheckpointTicket ticket = checkpoints.take(DEADLINE);
+            running = ticket;
+            out.accept(words(ticket.done().toCompletableFuture().get(), start));
         } catch (ExecutionException failed) {
             out.accept(failed.getCause().getMessage());
         }
+    }
+
+    private static String words(CheckpointSummary taken, long start) {
+        return "checkpoint=" + taken.epoch() + " nodes=" + taken.nodes() + " messages=" + taken.messages() + " bytes="
+                + taken.bytes() + " millis=" + (System.nanoTime() - start) / 1_000_000;
+    }
+
+    /// A verdict on a peer. Any thread.
+    public void lost(int peer, IOException cause) {
+        lost.put(peer, cause.getMessage());
+    }
+
+    /// Takes the last checkpoint, if the node shall leave with one; it sends nothing new from here on.
+    ///
+    /// @param most how long that may take
+    /// @throws IOException if there is none; the message says why
+    public void leave(Duration most) throws IOException, InterruptedException {
+        if (!flags.onExit) {
+            return;
+        }
+        long start = System.nanoTime();
+        threads.forEach(Thread::interrupt);
+        for (Thread thread : threads) {
+            thread.join(most);
+        }
+        Duration left = most.minusNanos(System.nanoTime() - start);
+        FolderStore store = FolderStore.of(flags.folder);
+        LastCheckpoint last = new LastCheckpoint(checkpoints, store, view(store));
+        out.accept("left with " + words(last.take(running, left), start));
+    }
+
+    private LastCheckpoint.View view(FolderStore store) {
+        Exchange.Figures told = exchange == null ? null : exchange.figures();
+        return new LastCheckpoint.View() {
+            @Override
+            public Optional<String> gone(List<Integer> peers) {
+                return peers.stream()
+                        .filter(peer -> lost.containsKey(peer) && !isConnected(peer))
+                        .map(lost::get)
+                        .findFirst();
+            }
+
+            @Override
+            public boolean holds(CheckpointManifest checkpoint, boolean isNew) throws IOException {
+                if (told == null) {
+                    return isNew;
+                }
+                try (Restored saved = Checkpoints.map(store, checkpoint.epoch(), node.rank(), RestoreLimits.DEFAULT)) {
+                    Exchange then = new Exchange(node.rank(), node.size(), source);
+                    saved.load(EXCHANGE, then::load);
+                    return then.figures().holds(told);
+                }
+            }
+        };
+    }
+
+    private boolean isConnected(int peer) {
+        return node.stats().stream()
+                .anyMatch(each -> each.peer() == peer
+                        && (each.state() == PeerStats.State.CONNECTED || each.state() == PeerStats.State.PAUSED));
     }
 
     /// Before the node is closed; again is harmless.

@@ -41,7 +41,8 @@ import picocli.CommandLine.Spec;
             "Runs one node, which verifies what `bulla xcast --peers` broadcasts, and hands it on to its children.",
             "It runs until it is told to end: by Ctrl-C, or by SIGTERM, after which it sends what is queued, says goodbye"
                     + " and ends with status 0.",
-            "With --checkpoint it takes part in checkpoints of the job, from which its nodes go on with --restore.",
+            "With --checkpoint it takes part in checkpoints of the job, from which its nodes go on with --restore;"
+                    + " with --checkpoint-on-exit it leaves with one.",
             "With --pmix it is a rank of a launcher's job, which says all the rest: mpirun -n 4 ./bulla node --pmix."
         })
 public final class NodeCommand implements Callable<Integer> {
@@ -96,7 +97,9 @@ public final class NodeCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "1s",
             converter = Usage.Time.class,
-            description = "How long what is queued may take when the node is told to end; the rest is given up.")
+            description =
+                    "How long it may take to leave when the node is told to end: to send what is queued, and before"
+                            + " that, with --checkpoint-on-exit, half of it for the checkpoint. The rest is given up.")
     Duration grace;
 
     @Option(
@@ -155,7 +158,10 @@ public final class NodeCommand implements Callable<Integer> {
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)
                     .directory(known != null ? known.directory() : peer -> peers.addressOf(peer))
-                    .onPeerLost((peer, cause) -> say(cause.getMessage()));
+                    .onPeerLost((peer, cause) -> {
+                        checkpoints.lost(peer, cause);
+                        say(cause.getMessage());
+                    });
             Recipient recipient =
                     Recipient.start(checkpoints.into(builder), meters, die ? NodeCommand::dies : null, this::saw);
             run(recipient, checkpoints, meters, protection);
@@ -171,6 +177,9 @@ public final class NodeCommand implements Callable<Integer> {
         if (givenRank != null || givenPeers != null || nodes != null || bind != null) {
             throw Usage.error(
                     spec, "the launcher says where nodes are: not with --pmix: --rank, --peers, --nodes, --bind");
+        }
+        if (checkpoint.areOnExit()) {
+            throw Usage.error(spec, "the launcher ends all ranks at once: not with --pmix: --checkpoint-on-exit");
         }
         if (ready != null) {
             throw Usage.error(spec, "the launcher knows when a rank is there: not with --pmix: --ready");
@@ -199,6 +208,8 @@ public final class NodeCommand implements Callable<Integer> {
         StatsLines lines = tree.stats == null ? null : new StatsLines(tree.stats, node, meters, out());
         // one whose input ends it goes on reading
         boolean fromInput = givenPeers.equals(STANDARD_INPUT);
+        // when it was told to end; whatever comes before leaves all of the time
+        long told = 0;
         try (Termination termination = fromInput ? null : Termination.watch()) {
             say(LISTENING + node.address().getAddress().getHostAddress() + ":"
                     + node.address().getPort() + " security=" + protection.name());
@@ -210,13 +221,21 @@ public final class NodeCommand implements Callable<Integer> {
                 termination.await();
                 endAtOnceFromNowOn(hook);
             }
+            told = System.nanoTime();
+            tellNotReady();
+            checkpoints.leave(grace.dividedBy(2));
         } finally {
             if (lines != null) {
                 lines.close();
             }
-            leave(node, checkpoints);
+            leave(node, checkpoints, told == 0 ? grace : left(told));
             recipient.close();
         }
+    }
+
+    private Duration left(long told) {
+        Duration left = grace.minusNanos(System.nanoTime() - told);
+        return left.isNegative() ? Duration.ZERO : left;
     }
 
     /// What the hook does is done by this thread now. It would wait for that, and a second signal with it.
@@ -229,14 +248,18 @@ public final class NodeCommand implements Callable<Integer> {
     }
 
     /// Again is harmless.
-    private void leave(OobNode node, NodeCheckpoints checkpoints) {
+    private void leave(OobNode node, NodeCheckpoints checkpoints, Duration drain) {
+        tellNotReady();
+        checkpoints.close();
+        node.close(drain);
+    }
+
+    private void tellNotReady() {
         try {
             notReady();
         } catch (IOException failure) {
             say("--ready stays: " + failure);
         }
-        checkpoints.close();
-        node.close(grace);
     }
 
     private void sayReady() throws IOException {
@@ -264,7 +287,7 @@ public final class NodeCommand implements Callable<Integer> {
     }
 
     private void end(OobNode node, NodeCheckpoints checkpoints, Meters meters) {
-        leave(node, checkpoints);
+        leave(node, checkpoints, grace);
         if (meters.local() != null) {
             // its socket would stay, and be removed by the next process only
             meters.local().memory().close();
