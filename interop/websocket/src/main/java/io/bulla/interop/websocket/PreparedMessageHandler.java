@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// - *What passes by*: the bytes of a message are frames already, so they leave behind the frame encoder. Handlers of
 ///   yours between it and this get frames of Netty's, and no message; one that holds frames back there loses their
-///   order. Nothing follows a close frame, whichever handler has sent that.
+///   order. Nothing follows a close frame of this handler, of Netty's protocol handler, or of one
+///   behind them.
 /// - *Order*: messages and frames of one thread keep it. A message of several frames goes out a frame at a time, as
 ///   the channel is writable: pings and pongs pass between, other messages wait behind it.
 /// - *What a slow client costs*: a handle for each message that waits, here or in Netty's buffer, and no copy. How
