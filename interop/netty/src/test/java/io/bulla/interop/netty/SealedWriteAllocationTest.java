@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// What a write costs of the heap once it is compiled: handle, promise and buffer, whatever the number of regions.
-class WriteAllocationTest {
+class SealedWriteAllocationTest {
 
     private final ArenaSource memory = ArenaSource.create();
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /// What a client costs of the heap once it is compiled: handle, promise and buffer, whatever the size of a message.
-class WriteAllocationTest {
+class PreparedMessageAllocationTest {
 
     private final ArenaSource memory = ArenaSource.create();
 
