@@ -277,8 +277,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return to;
     }
 
-    /// Where bytes go out that are frames already: handlers of the codec would each look at their type. Where there is
-    /// no encoder, or another thread runs it, that is this handler's own place. On the loop.
+    /// Where bytes go out that are frames already: handlers of the codec would each look at their type. Where there
+    /// is no encoder, or another thread runs it, that is this handler's own place. On the loop.
     private ChannelHandlerContext encoder(ChannelHandlerContext to) {
         ChannelHandlerContext known = encoder;
         if (known != null && !known.isRemoved()) {

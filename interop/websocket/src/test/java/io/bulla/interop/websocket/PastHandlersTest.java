@@ -32,7 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/// Messages pass by the handlers between the frame encoder and theirs, and keep their order among frames all the same.
+/// Messages pass by the handlers between the frame encoder and theirs, and keep their order among frames all the
+/// same.
 class PastHandlersTest {
 
     private final LeaseTally handles = new LeaseTally();
