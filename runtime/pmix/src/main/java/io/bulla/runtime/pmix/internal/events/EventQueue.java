@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.events;
 
+import io.bulla.runtime.pmix.PmixEvent;
+import io.bulla.runtime.pmix.PmixStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -11,12 +13,13 @@ import java.util.function.Consumer;
 
 /// Hands events to listeners, one at a time and in order, on a virtual thread that lives while there are some. The
 /// thread that reads never waits for a listener: what is over the bound is dropped and counted.
-final class EventQueue {
+public final class EventQueue {
 
     /// A listener and its codes.
-    record Listener(Set<PmixStatus> codes, Consumer<PmixEvent> listener) {}
+    public record Listener(Set<PmixStatus> codes, Consumer<PmixEvent> listener) {}
 
     private final int most;
+    private final String log;
     private final ReentrantLock lock = new ReentrantLock();
     // under the lock
     private final ArrayDeque<PmixEvent> waiting = new ArrayDeque<>();
@@ -24,11 +27,14 @@ final class EventQueue {
     private boolean running;
     private long dropped;
 
-    EventQueue(int most) {
+    /// @param most that wait at once
+    /// @param log name of the logger that is told of a listener that fails
+    public EventQueue(int most, String log) {
         this.most = most;
+        this.log = log;
     }
 
-    void add(Listener listener) {
+    public void add(Listener listener) {
         lock.lock();
         try {
             listeners.add(listener);
@@ -38,7 +44,7 @@ final class EventQueue {
     }
 
     /// @return codes that no other listener is for; none if it was removed before
-    Set<PmixStatus> remove(Listener listener) {
+    public Set<PmixStatus> remove(Listener listener) {
         lock.lock();
         try {
             if (!listeners.remove(listener)) {
@@ -52,7 +58,7 @@ final class EventQueue {
         }
     }
 
-    void put(PmixEvent event) {
+    public void put(PmixEvent event) {
         boolean start;
         lock.lock();
         try {
@@ -94,7 +100,7 @@ final class EventQueue {
     }
 
     /// An event that could not be read.
-    void drop() {
+    public void drop() {
         lock.lock();
         try {
             dropped++;
@@ -103,7 +109,7 @@ final class EventQueue {
         }
     }
 
-    long dropped() {
+    public long dropped() {
         lock.lock();
         try {
             return dropped;
@@ -133,7 +139,7 @@ final class EventQueue {
         }
     }
 
-    private static void tell(Listener one, PmixEvent event) {
+    private void tell(Listener one, PmixEvent event) {
         if (one.codes().contains(event.status())) {
             try {
                 one.listener().accept(event);
@@ -143,9 +149,9 @@ final class EventQueue {
         }
     }
 
-    private static void log(PmixEvent event, Throwable failure) {
+    private void log(PmixEvent event, Throwable failure) {
         try {
-            System.getLogger(PmixClient.class.getName())
+            System.getLogger(log)
                     .log(
                             System.Logger.Level.WARNING,
                             "a listener for PMIx events failed: status=" + event.status(),

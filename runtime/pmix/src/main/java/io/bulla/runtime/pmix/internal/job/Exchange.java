@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.job;
 
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.PmixException;
+import io.bulla.runtime.pmix.PmixScope;
+import io.bulla.runtime.pmix.PmixStatus;
+import io.bulla.runtime.pmix.PmixValue;
+import io.bulla.runtime.pmix.internal.core.Waits;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.message.Outgoing;
+import io.bulla.runtime.pmix.internal.session.Call;
+import io.bulla.runtime.pmix.internal.wire.Command;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,7 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /// Values that this process has put, and values that it knows of the job and the others.
-final class Exchange implements AutoCloseable {
+public final class Exchange implements AutoCloseable {
 
     private static final String JOB_SIZE = "pmix.job.size";
     private static final String LOCAL_PEERS = "pmix.lpeers";
@@ -34,16 +43,15 @@ final class Exchange implements AutoCloseable {
     private final Map<String, Outgoing.Put> puts = new LinkedHashMap<>();
     private final Set<String> uncommitted = new LinkedHashSet<>();
 
-    Exchange(Server server) {
+    public Exchange(Server server) {
         this.server = server;
-        this.self = server.environment().proc();
-        this.job = new Proc(self.namespace(), Proc.WILDCARD);
-        this.data = new JobData(
-                self, server.environment().format(), server.options().limits());
+        this.self = server.settings().self();
+        this.job = server.settings().job();
+        this.data = new JobData(self, server.reading());
     }
 
     /// Asks what the server knows of the job.
-    void init() throws PmixException, InterruptedException {
+    public void init() throws PmixException, InterruptedException {
         try (Answer answer = server.ask(Command.INIT, () -> server.outgoing().plain(Command.INIT))) {
             PmixStatus refusal = answer.refusal();
             if (refusal != null) {
@@ -54,32 +62,35 @@ final class Exchange implements AutoCloseable {
     }
 
     /// Processes of the job, as the server says.
-    int jobSize() throws PmixException {
+    public int jobSize() throws PmixException {
         PmixValue processes = known(job, JOB_SIZE);
         long count = processes == null || !(processes.value().data() instanceof Integer) ? -1 : processes.asLong();
         if (count < 1 || self.rank() >= count) {
-            throw new PmixException(
-                    PmixStatus.NOT_FOUND,
-                    "the PMIx server does not say how large the job is: " + JOB_SIZE + "=" + processes + " process="
-                            + self);
+            throw server.settings()
+                    .failures()
+                    .of(
+                            PmixStatus.NOT_FOUND,
+                            "the PMIx server does not say how large the job is: " + JOB_SIZE + "=" + processes
+                                    + " process=" + self);
         }
         // a job is walked through, so no number that a server makes up may cost the memory for it
-        long most = server.options().limits().maxCount();
+        long most = server.settings().options().limits().maxCount();
         if (count > most) {
-            throw new PmixException(
-                    PmixStatus.OUT_OF_RESOURCE, "job over the limit: " + JOB_SIZE + "=" + count + " limit=" + most);
+            throw server.settings()
+                    .failures()
+                    .of(PmixStatus.OUT_OF_RESOURCE, "job over the limit: " + JOB_SIZE + "=" + count + " limit=" + most);
         }
         return (int) count;
     }
 
     /// The host of a process, if the server said it.
-    Optional<String> hostOf(Proc proc) {
+    public Optional<String> hostOf(Proc proc) {
         PmixValue host = known(proc, HOST);
         return host == null || !(host.value().data() instanceof String name) ? Optional.empty() : Optional.of(name);
     }
 
     /// The ranks on this process's host, in order; this one alone if the server did not say.
-    List<Integer> localRanks(int size) {
+    public List<Integer> localRanks(int size) {
         PmixValue peers = known(job, LOCAL_PEERS);
         // each once, however often the server says it: they are counted
         Set<Integer> ranks = new TreeSet<>();
@@ -95,7 +106,7 @@ final class Exchange implements AutoCloseable {
         return ranks.contains(self.rank()) ? List.copyOf(ranks) : List.of(self.rank());
     }
 
-    void put(PmixScope scope, Kval pair) {
+    public void put(PmixScope scope, Kval pair) {
         server.outgoing().check(pair);
         locked(() -> {
             uncommitted.add(pair.key());
@@ -103,7 +114,7 @@ final class Exchange implements AutoCloseable {
         });
     }
 
-    void commit() throws PmixException, InterruptedException {
+    public void commit() throws PmixException, InterruptedException {
         Map<String, Outgoing.Put> handed = new LinkedHashMap<>();
         locked(() -> uncommitted.forEach(key -> handed.put(key, puts.get(key))));
         if (handed.isEmpty()) {
@@ -118,22 +129,23 @@ final class Exchange implements AutoCloseable {
         }));
     }
 
-    Optional<PmixValue> get(Proc proc, String key, Duration wait) throws PmixException, InterruptedException {
+    public Optional<PmixValue> get(Proc proc, String key, Duration wait) throws PmixException, InterruptedException {
         PmixValue here = known(proc, key);
         if (here != null) {
             return Optional.of(here);
         }
-        int seconds = Server.seconds(wait);
+        int seconds = Waits.seconds(wait);
         Call call = server.begin(Command.GET, () -> server.outgoing().get(proc, key, seconds));
         return got(call, proc, key, server.plus(wait));
     }
 
-    Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key) throws PmixException, InterruptedException {
+    public Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key) throws PmixException, InterruptedException {
         Map<Proc, PmixValue> values = new LinkedHashMap<>();
         List<Proc> rest = List.copyOf(new LinkedHashSet<>(procs));
-        long deadline = System.nanoTime() + Session.nanos(server.options().deadline());
+        long deadline =
+                System.nanoTime() + Waits.nanos(server.settings().options().deadline());
         // so that others can ask too
-        int most = Math.max(1, server.options().pending() / 2);
+        int most = Math.max(1, server.settings().options().pending() / 2);
         for (int from = 0; from < rest.size(); from += most) {
             getSome(rest.subList(from, Math.min(rest.size(), from + most)), key, deadline, values);
         }
@@ -190,7 +202,7 @@ final class Exchange implements AutoCloseable {
         }
     }
 
-    Map<String, PmixValue> all(Proc proc) {
+    public Map<String, PmixValue> all(Proc proc) {
         lock.lock();
         try {
             return data.all(proc);
@@ -199,7 +211,7 @@ final class Exchange implements AutoCloseable {
         }
     }
 
-    void forget(Proc proc) {
+    public void forget(Proc proc) {
         locked(() -> data.forget(proc));
     }
 

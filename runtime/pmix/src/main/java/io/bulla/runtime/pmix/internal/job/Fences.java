@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.job;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.PmixException;
+import io.bulla.runtime.pmix.PmixStatus;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.session.Call;
+import io.bulla.runtime.pmix.internal.wire.Command;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -13,7 +18,7 @@ import java.util.function.Supplier;
 
 /// The fences that this process has begun and the server has not answered. A second one of the same members beside
 /// them would be counted for the first one.
-final class Fences {
+public final class Fences {
 
     private static final Comparator<Proc> MEMBERS =
             Comparator.comparing(Proc::namespace).thenComparing(Proc::rank, Integer::compareUnsigned);
@@ -26,13 +31,14 @@ final class Fences {
     // under the lock
     private final Set<Set<Proc>> open = new HashSet<>();
 
-    Fences(Server server) {
+    public Fences(Server server) {
         this.server = server;
-        this.self = server.environment().proc();
-        this.job = new Proc(self.namespace(), Proc.WILDCARD);
+        this.self = server.settings().self();
+        this.job = server.settings().job();
     }
 
-    void fence(Set<Proc> members, boolean collect, Duration deadline) throws PmixException, InterruptedException {
+    public void fence(Set<Proc> members, boolean collect, Duration deadline)
+            throws PmixException, InterruptedException {
         Set<Proc> whole = Set.copyOf(members);
         if (!whole.contains(self) && !whole.contains(job)) {
             throw new IllegalArgumentException("not a member of its own fence: process=" + self + " members=" + whole);
@@ -44,8 +50,10 @@ final class Fences {
         try (Answer answer = server.answer(call, deadline)) {
             PmixStatus status = answer.status();
             if (status.equals(PmixStatus.PARTIAL_SUCCESS)) {
-                throw new PmixPartialException("a fence ended without all of its members: status=" + status
-                        + " process=" + self + " members=" + (whole.contains(job) ? "all" : whole.size()));
+                throw server.settings()
+                        .failures()
+                        .partial("a fence ended without all of its members: status=" + status + " process=" + self
+                                + " members=" + (whole.contains(job) ? "all" : whole.size()));
             }
             server.check(answer, status);
         }
@@ -60,10 +68,12 @@ final class Fences {
             lock.unlock();
         }
         if (!first) {
-            throw new PmixException(
-                    PmixStatus.BAD_PARAMETER,
-                    "a fence of the same members is not answered yet: process=" + self + " members="
-                            + (whole.contains(job) ? "all" : whole.size()));
+            throw server.settings()
+                    .failures()
+                    .of(
+                            PmixStatus.BAD_PARAMETER,
+                            "a fence of the same members is not answered yet: process=" + self + " members="
+                                    + (whole.contains(job) ? "all" : whole.size()));
         }
         boolean begun = false;
         try {

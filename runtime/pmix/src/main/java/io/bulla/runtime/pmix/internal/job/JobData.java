@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.job;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.Limits;
 import io.bulla.pack.Unpacker;
-import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.DataArray;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Info;
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.PmixValue;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.message.PackedData;
+import io.bulla.runtime.pmix.internal.message.Reading;
+import io.bulla.runtime.pmix.internal.wire.Detached;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -28,34 +31,32 @@ import org.jspecify.annotations.Nullable;
 ///                  a KVAL pmix.pblob: BYTE_OBJECT of PROC_RANK | KVAL* of that rank
 /// answer to GET    STATUS | BYTE_OBJECT*, each of PROC | KVAL*
 /// ```
-final class JobData implements AutoCloseable {
+public final class JobData implements AutoCloseable {
 
     private static final String OF_ONE_RANK = "pmix.pblob";
     private static final String OF_ONE_NODE = "pmix.node.arr";
     private static final String HOST = "pmix.hname";
 
-    private final WireFormat format;
-    private final Limits limits;
+    private final Reading reading;
     private final Proc self;
     private final Proc job;
     private final Map<Proc, Deque<PackedData>> known = new HashMap<>();
     private boolean closed;
 
-    JobData(Proc self, WireFormat format, Limits limits) {
+    public JobData(Proc self, Reading reading) {
         this.self = self;
         this.job = new Proc(self.namespace(), Proc.WILDCARD);
-        this.format = format;
-        this.limits = limits;
+        this.reading = reading;
     }
 
-    Proc job() {
+    public Proc job() {
         return job;
     }
 
     /// Takes in the answer to INIT, whole or not at all.
     ///
     /// @throws RuntimeException if it cannot be read
-    void takeInit(Answer answer) {
+    public void takeInit(Answer answer) {
         Unpacker items = answer.items();
         String namespace = items.unpackString();
         if (!self.namespace().equals(namespace)) {
@@ -65,7 +66,7 @@ final class JobData implements AutoCloseable {
         Map<Proc, PackedData> fresh = new LinkedHashMap<>();
         boolean whole = false;
         try {
-            fresh.put(job, PackedData.restOf(answer.body(), items, limits, format));
+            fresh.put(job, PackedData.restOf(answer.body(), items, reading));
             while (items.remaining() > 0) {
                 Kval pair = items.unpack(Kval.class);
                 if (OF_ONE_RANK.equals(pair.key()) && pair.value().data() instanceof IoVec bytes) {
@@ -80,16 +81,16 @@ final class JobData implements AutoCloseable {
 
     private void takeRank(Map<Proc, PackedData> fresh, SealedBuffer message, long start, long length) {
         try (SealedBuffer slice = message.slice(start, length)) {
-            Unpacker inside = Unpacker.of(slice, format, limits);
+            Unpacker inside = reading.of(slice);
             Proc proc = new Proc(self.namespace(), inside.unpackInt(DataType.PROC_RANK));
-            replace(fresh, proc, PackedData.restOf(slice, inside, limits, format));
+            replace(fresh, proc, PackedData.restOf(slice, inside, reading));
         }
     }
 
     /// Takes in the answer to GET behind its status, whole or not at all.
     ///
     /// @throws RuntimeException if it cannot be read
-    void takeGet(Answer answer) {
+    public void takeGet(Answer answer) {
         Map<Proc, PackedData> fresh = new LinkedHashMap<>();
         boolean whole = false;
         try {
@@ -97,9 +98,9 @@ final class JobData implements AutoCloseable {
             while (items.remaining() > 0) {
                 long length = items.unpackByteObject().byteSize();
                 try (SealedBuffer slice = answer.body().slice(items.position() - length, length)) {
-                    Unpacker inside = Unpacker.of(slice, format, limits);
+                    Unpacker inside = reading.of(slice);
                     Proc proc = inside.unpack(Proc.class);
-                    replace(fresh, proc, PackedData.restOf(slice, inside, limits, format));
+                    replace(fresh, proc, PackedData.restOf(slice, inside, reading));
                 }
             }
             whole = true;
@@ -142,8 +143,7 @@ final class JobData implements AutoCloseable {
     /// The newest value of a key of a process, or of the job.
     ///
     /// @return `null` if it is not known
-    @Nullable
-    PmixValue find(Proc proc, String key) {
+    public @Nullable PmixValue find(Proc proc, String key) {
         for (PackedData data : known.getOrDefault(proc, new ArrayDeque<>())) {
             PmixValue value = data.find(key);
             if (value != null) {
@@ -176,20 +176,20 @@ final class JobData implements AutoCloseable {
     private @Nullable PmixValue in(DataArray node, String key) {
         for (Object one : node.values()) {
             if (one instanceof Info info && info.key().equals(key)) {
-                return new PmixValue(Detached.value(info.value(), limits));
+                return new PmixValue(Detached.value(info.value(), reading.limits()));
             }
         }
         return null;
     }
 
     /// All that is said of a process, or of the job, but what is said of single ranks.
-    Map<String, PmixValue> all(Proc proc) {
+    public Map<String, PmixValue> all(Proc proc) {
         Map<String, PmixValue> all = new LinkedHashMap<>();
         List<PackedData> oldestFirst = new ArrayList<>(known.getOrDefault(proc, new ArrayDeque<>())).reversed();
         for (PackedData data : oldestFirst) {
             data.forEach(pair -> {
                 if (!OF_ONE_RANK.equals(pair.key())) {
-                    all.put(pair.key(), new PmixValue(Detached.value(pair.value(), limits)));
+                    all.put(pair.key(), new PmixValue(Detached.value(pair.value(), reading.limits())));
                 }
             });
         }

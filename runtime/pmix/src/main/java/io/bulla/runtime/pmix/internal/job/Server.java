@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.job;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.pmix.PmixException;
+import io.bulla.runtime.pmix.PmixStatus;
+import io.bulla.runtime.pmix.internal.core.Settings;
+import io.bulla.runtime.pmix.internal.core.Waits;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.message.Outgoing;
+import io.bulla.runtime.pmix.internal.message.Reading;
+import io.bulla.runtime.pmix.internal.session.Call;
+import io.bulla.runtime.pmix.internal.session.Session;
+import io.bulla.runtime.pmix.internal.wire.Command;
+import io.bulla.runtime.pmix.internal.wire.UserIds;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /// The server, as one asks it: a request, and its answer or its "no" in time.
 ///
+/// @param settings of the client that asks
 /// @param session the connection
 /// @param outgoing how requests are packed
 /// @param ids who asks
-record Server(PmixEnvironment environment, PmixOptions options, Session session, Outgoing outgoing, UserIds ids) {
+public record Server(Settings settings, Session session, Outgoing outgoing, UserIds ids) {
 
     /// Asks, and waits no longer than usual.
     ///
     /// @param request packs it
     /// @return to be closed
     Answer ask(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
-        return ask(command, request, options.deadline());
+        return ask(command, request, settings.options().deadline());
     }
 
-    Answer ask(Command command, Supplier<SealedBuffer> request, Duration deadline)
+    public Answer ask(Command command, Supplier<SealedBuffer> request, Duration deadline)
             throws PmixException, InterruptedException {
         return answer(begin(command, request), deadline);
     }
@@ -50,11 +61,11 @@ record Server(PmixEnvironment environment, PmixOptions options, Session session,
     ///
     /// @return to be closed
     Answer answer(Call call, Duration deadline) throws PmixException, InterruptedException {
-        return new Answer(call.command(), session.await(call, deadline), environment.format(), options.limits());
+        return new Answer(call.command(), session.await(call, deadline), reading(), settings.failures());
     }
 
     /// Asks for something that is done or not.
-    void order(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
+    public void order(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
         try (Answer answer = ask(command, request)) {
             check(answer, answer.status());
         }
@@ -63,26 +74,21 @@ record Server(PmixEnvironment environment, PmixOptions options, Session session,
     /// @throws PmixException if the status is not success
     void check(Answer answer, PmixStatus status) throws PmixException {
         if (!status.isSuccess()) {
-            throw new PmixException(
-                    status,
-                    "the PMIx server says no: call=" + answer.command().text() + " status=" + status + " process="
-                            + environment.proc());
+            throw settings.failures()
+                    .of(
+                            status,
+                            "the PMIx server says no: call=" + answer.command().text() + " status=" + status
+                                    + " process=" + settings.self());
         }
     }
 
-    /// A wait as the server takes it: whole seconds, rounded up.
-    static int seconds(Duration wait) {
-        if (wait.isNegative()) {
-            throw new IllegalArgumentException("wait is negative: given=" + wait);
-        }
-        long nanos = Session.nanos(wait);
-        long seconds = TimeUnit.NANOSECONDS.toSeconds(nanos) + (nanos % 1_000_000_000 == 0 ? 0 : 1);
-        return (int) Math.min(seconds, Integer.MAX_VALUE);
+    /// How its messages are read.
+    Reading reading() {
+        return new Reading(settings.environment().format(), settings.options().limits());
     }
 
     /// How long to wait for a server that may wait itself.
     Duration plus(Duration wait) {
-        long sum = Session.nanos(wait) + Session.nanos(options.deadline());
-        return Duration.ofNanos(sum < 0 ? Long.MAX_VALUE : sum);
+        return Waits.sum(wait, settings.options().deadline());
     }
 }

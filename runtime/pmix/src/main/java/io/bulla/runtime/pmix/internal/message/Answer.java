@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.message;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Limits;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.Unpacker;
-import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.DataType;
+import io.bulla.runtime.pmix.PmixException;
+import io.bulla.runtime.pmix.PmixStatus;
+import io.bulla.runtime.pmix.internal.core.Failures;
+import io.bulla.runtime.pmix.internal.wire.Command;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// A message of the server, being read. What cannot be read ends this answer, not the connection: its length was said
 /// before it.
-final class Answer implements AutoCloseable {
+public final class Answer implements AutoCloseable {
 
     private final Command command;
     private final SealedBuffer body;
     private final Unpacker items;
+    private final Failures failures;
 
     /// @param body taken over
-    Answer(Command command, SealedBuffer body, WireFormat format, Limits limits) {
+    public Answer(Command command, SealedBuffer body, Reading reading, Failures failures) {
         this.command = command;
         this.body = body;
-        this.items = Unpacker.of(body, format, limits);
+        this.items = reading.of(body);
+        this.failures = failures;
     }
 
-    Command command() {
+    public Command command() {
         return command;
     }
 
-    SealedBuffer body() {
+    public SealedBuffer body() {
         return body;
     }
 
-    Unpacker items() {
+    public Unpacker items() {
         return items;
     }
 
-    PmixStatus status() throws PmixException {
+    public PmixStatus status() throws PmixException {
         return read(() -> new PmixStatus(items.unpackInt(DataType.STATUS)));
     }
 
     /// The status that a server says in place of what was asked for.
     ///
     /// @return `null` if it says what was asked for, or something else
-    @Nullable
-    PmixStatus refusal() {
+    public @Nullable PmixStatus refusal() {
         try {
             Unpacker alone = items.fork();
             PmixStatus status = new PmixStatus(alone.unpackInt(DataType.STATUS));
@@ -58,16 +61,16 @@ final class Answer implements AutoCloseable {
     /// Reads, and names what was being read if that fails.
     ///
     /// @throws PmixException if the bytes are not what they should be
-    <T> T read(Supplier<T> step) throws PmixException {
+    public <T> T read(Supplier<T> step) throws PmixException {
         try {
             return step.get();
         } catch (UnpackException | IllegalArgumentException | ArithmeticException | IndexOutOfBoundsException wrong) {
-            throw unreadable(command, body, wrong);
+            throw unreadable(wrong);
         }
     }
 
-    static PmixException unreadable(Command command, SealedBuffer body, RuntimeException why) {
-        return new PmixException(
+    private PmixException unreadable(RuntimeException why) {
+        return failures.of(
                 PmixStatus.UNPACK_FAILURE,
                 "cannot read what the PMIx server sent: message=" + command.text() + " bytes=" + body.byteSize()
                         + " why=[" + why.getMessage() + "]",

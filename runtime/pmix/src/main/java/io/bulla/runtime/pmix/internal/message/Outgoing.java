@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.message;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
@@ -12,6 +12,12 @@ import io.bulla.pack.value.Info;
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
+import io.bulla.runtime.pmix.PmixPersistence;
+import io.bulla.runtime.pmix.PmixRange;
+import io.bulla.runtime.pmix.PmixScope;
+import io.bulla.runtime.pmix.PmixStatus;
+import io.bulla.runtime.pmix.PmixValue;
+import io.bulla.runtime.pmix.internal.wire.Command;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -33,33 +39,33 @@ import java.util.function.Consumer;
 /// ```
 ///
 /// Source: PMIx 4.2, `src/client`, and captured bytes.
-record Outgoing(MemorySource memory, WireFormat format) {
+public record Outgoing(MemorySource memory, WireFormat format) {
 
     private static final List<PmixScope> SECTIONS = List.of(PmixScope.LOCAL, PmixScope.REMOTE);
 
     /// The values that a process put.
-    record Put(PmixScope scope, Kval pair) {}
+    public record Put(PmixScope scope, Kval pair) {}
 
-    SealedBuffer plain(Command command) {
+    public SealedBuffer plain(Command command) {
         return packed(command, items -> {});
     }
 
-    SealedBuffer abort(int status, String text) {
+    public SealedBuffer abort(int status, String text) {
         return packed(Command.ABORT, items -> {
             items.pack(DataType.STATUS, status).packString(text);
             size(items, 0);
         });
     }
 
-    SealedBuffer commit(Collection<Put> puts) {
+    public SealedBuffer commit(Collection<Put> puts) {
         return packed(Command.COMMIT, items -> {
             for (PmixScope section : SECTIONS) {
                 List<Kval> pairs = puts.stream()
-                        .filter(put -> put.scope().covers(section))
+                        .filter(put -> Codes.covers(put.scope(), section))
                         .map(Put::pair)
                         .toList();
                 if (!pairs.isEmpty()) {
-                    items.pack(DataType.SCOPE, section.code());
+                    items.pack(DataType.SCOPE, Codes.of(section));
                     try (SealedBuffer inside = packed(pairs)) {
                         items.packBuffer(inside);
                     }
@@ -68,7 +74,7 @@ record Outgoing(MemorySource memory, WireFormat format) {
         });
     }
 
-    SealedBuffer fence(Collection<Proc> members, boolean collect) {
+    public SealedBuffer fence(Collection<Proc> members, boolean collect) {
         return packed(Command.FENCE, items -> {
             size(items, members.size());
             items.pack(DataType.PROC, members.toArray());
@@ -77,7 +83,7 @@ record Outgoing(MemorySource memory, WireFormat format) {
     }
 
     /// @param waitSeconds how long the server waits for the key; 0: it does not
-    SealedBuffer get(Proc proc, String key, int waitSeconds) {
+    public SealedBuffer get(Proc proc, String key, int waitSeconds) {
         return packed(Command.GET, items -> {
             items.packString(proc.namespace()).pack(DataType.PROC_RANK, proc.rank());
             infos(
@@ -90,11 +96,11 @@ record Outgoing(MemorySource memory, WireFormat format) {
         });
     }
 
-    SealedBuffer publish(int user, Map<String, PmixValue> values, PmixRange range, PmixPersistence persistence) {
+    public SealedBuffer publish(int user, Map<String, PmixValue> values, PmixRange range, PmixPersistence persistence) {
         return packed(Command.PUBLISH, items -> {
             List<Info> infos = new ArrayList<>();
-            infos.add(info("pmix.range", DataType.DATA_RANGE, range.code()));
-            infos.add(info("pmix.persist", DataType.PERSIST, persistence.code()));
+            infos.add(info("pmix.range", DataType.DATA_RANGE, Codes.of(range)));
+            infos.add(info("pmix.persist", DataType.PERSIST, Codes.of(persistence)));
             values.forEach((key, value) -> infos.add(new Info(key, 0, value.value())));
             items.pack(DataType.UINT32, user);
             infos(items, infos);
@@ -102,10 +108,10 @@ record Outgoing(MemorySource memory, WireFormat format) {
     }
 
     /// @param waitSeconds how long the server waits for all keys; 0: it does not
-    SealedBuffer lookup(int user, Collection<String> keys, PmixRange range, int waitSeconds) {
+    public SealedBuffer lookup(int user, Collection<String> keys, PmixRange range, int waitSeconds) {
         return packed(Command.LOOKUP, items -> {
             List<Info> infos = new ArrayList<>();
-            infos.add(info("pmix.range", DataType.DATA_RANGE, range.code()));
+            infos.add(info("pmix.range", DataType.DATA_RANGE, Codes.of(range)));
             if (waitSeconds > 0) {
                 infos.add(info("pmix.wait", DataType.INT, keys.size()));
                 infos.add(info("pmix.timeout", DataType.INT, waitSeconds));
@@ -115,14 +121,14 @@ record Outgoing(MemorySource memory, WireFormat format) {
         });
     }
 
-    SealedBuffer unpublish(int user, Collection<String> keys, PmixRange range) {
+    public SealedBuffer unpublish(int user, Collection<String> keys, PmixRange range) {
         return packed(Command.UNPUBLISH, items -> {
             keys(items, user, keys);
-            infos(items, List.of(info("pmix.range", DataType.DATA_RANGE, range.code())));
+            infos(items, List.of(info("pmix.range", DataType.DATA_RANGE, Codes.of(range))));
         });
     }
 
-    SealedBuffer register(Collection<PmixStatus> codes) {
+    public SealedBuffer register(Collection<PmixStatus> codes) {
         return packed(Command.REGISTER_EVENTS, items -> {
             size(items, codes.size());
             items.pack(DataType.STATUS, codes.stream().map(PmixStatus::code).toArray());
@@ -130,13 +136,13 @@ record Outgoing(MemorySource memory, WireFormat format) {
         });
     }
 
-    SealedBuffer deregister(Collection<PmixStatus> codes) {
+    public SealedBuffer deregister(Collection<PmixStatus> codes) {
         return packed(
                 Command.DEREGISTER_EVENTS, items -> codes.forEach(code -> items.pack(DataType.STATUS, code.code())));
     }
 
     /// Refuses what cannot be packed, before anybody relies on it.
-    void check(Kval pair) {
+    public void check(Kval pair) {
         packed(List.of(pair)).close();
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.message;
 
 import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Limits;
 import io.bulla.pack.Unpacker;
-import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Kval;
+import io.bulla.runtime.pmix.PmixValue;
+import io.bulla.runtime.pmix.internal.wire.Detached;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 /// asked for: as objects they would take many times their bytes.
 ///
 /// @param bytes a slice of the message that they came in
-record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implements AutoCloseable {
+public record PackedData(SealedBuffer bytes, Reading reading) implements AutoCloseable {
 
     /// What is left of a message, which stays the caller's; it is read through once.
     ///
     /// @throws io.bulla.pack.UnpackException if there is anything but keys and values
-    static PackedData restOf(SealedBuffer message, Unpacker at, Limits limits, WireFormat format) {
-        PackedData data = new PackedData(message.slice(at.position(), at.remaining()), format, limits);
+    public static PackedData restOf(SealedBuffer message, Unpacker at, Reading reading) {
+        PackedData data = new PackedData(message.slice(at.position(), at.remaining()), reading);
         try {
             // a value that cannot be kept would fail who asks for it
-            Detached kept = new Detached(limits);
+            Detached kept = new Detached(reading.limits());
             data.forEach(pair -> kept.value(pair.value()));
             return data;
         } catch (Throwable failure) {
@@ -34,8 +34,8 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
     }
 
     /// Reads through all that have a key, in their order: a pair without one cannot be asked for.
-    void forEach(Consumer<Kval> each) {
-        Unpacker items = Unpacker.of(bytes, format, limits);
+    public void forEach(Consumer<Kval> each) {
+        Unpacker items = reading.of(bytes);
         while (items.remaining() > 0) {
             Kval pair = items.unpack(Kval.class);
             if (pair.key() != null) {
@@ -44,7 +44,7 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
         }
     }
 
-    Set<String> keys() {
+    public Set<String> keys() {
         Set<String> keys = new HashSet<>();
         forEach(pair -> keys.add(pair.key()));
         return keys;
@@ -53,8 +53,7 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
     /// The last value of a key.
     ///
     /// @return `null` if the key is not here
-    @Nullable
-    PmixValue find(String key) {
+    public @Nullable PmixValue find(String key) {
         @Nullable Kval[] found = new @Nullable Kval[1];
         forEach(pair -> {
             if (key.equals(pair.key())) {
@@ -62,7 +61,7 @@ record PackedData(SealedBuffer bytes, WireFormat format, Limits limits) implemen
             }
         });
         Kval last = found[0];
-        return last == null ? null : new PmixValue(Detached.value(last.value(), limits));
+        return last == null ? null : new PmixValue(Detached.value(last.value(), reading.limits()));
     }
 
     @Override

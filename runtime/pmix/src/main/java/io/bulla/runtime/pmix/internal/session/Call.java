@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.pmix.internal.wire.Command;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /// A question to the server, until it is answered or given up. The first completion decides: an answer that comes
 /// second is closed by the thread that brings it.
-final class Call extends CompletableFuture<SealedBuffer> {
+public final class Call extends CompletableFuture<SealedBuffer> {
 
     private final Command command;
     private final @Nullable Runnable whenAnswered;
@@ -16,12 +17,12 @@ final class Call extends CompletableFuture<SealedBuffer> {
 
     /// @param whenAnswered run when the server has answered, also if no thread waits any more; or `null`, and then
     ///     an answer that is too late is an answer to nothing
-    Call(Command command, @Nullable Runnable whenAnswered) {
+    public Call(Command command, @Nullable Runnable whenAnswered) {
         this.command = command;
         this.whenAnswered = whenAnswered;
     }
 
-    Command command() {
+    public Command command() {
         return command;
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.wire;
 
 /// The command of a request to the server, or of an event from it: its first item.
 ///
 /// Source of the numbers: PMIx 4.2, `pmix_globals.h`, `pmix_cmd_t`.
-enum Command {
+public enum Command {
     INIT(0),
     ABORT(1),
     COMMIT(2),
@@ -24,12 +24,12 @@ enum Command {
         this.code = (byte) code;
     }
 
-    byte code() {
+    public byte code() {
         return code;
     }
 
     /// For messages.
-    String text() {
+    public String text() {
         return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.wire;
 
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.Compressed;
@@ -23,25 +23,25 @@ import org.jspecify.annotations.Nullable;
 ///
 /// What is compressed in all values together that one of these is asked for inflates to no more than four of the
 /// longest strings: a few bytes on the wire can be thousands of times as many.
-final class Detached {
+public final class Detached {
 
     private static final int MOST_STRINGS = 4;
 
     private final Limits limits;
     private long left;
 
-    Detached(Limits limits) {
+    public Detached(Limits limits) {
         this.limits = limits;
         this.left = (long) MOST_STRINGS * limits.maxStringBytes();
     }
 
     /// @throws io.bulla.pack.UnpackException if what is compressed is malformed, or inflates to too much
-    static Value value(Value value, Limits limits) {
+    public static Value value(Value value, Limits limits) {
         return new Detached(limits).value(value);
     }
 
     /// @throws io.bulla.pack.UnpackException if what is compressed is malformed, or inflates to too much
-    Value value(Value value) {
+    public Value value(Value value) {
         return switch (value.type()) {
             case COMPRESSED_STRING -> {
                 String text = Compressed.text(compressed(value), now());
@@ -76,11 +76,11 @@ final class Detached {
                 limits.maxElements());
     }
 
-    static IoVec vec(byte[] own) {
+    public static IoVec vec(byte[] own) {
         return IoVec.of(MemorySegment.ofArray(own));
     }
 
-    static byte[] bytes(IoVec vec) {
+    public static byte[] bytes(IoVec vec) {
         byte[] bytes = new byte[Math.toIntExact(vec.byteSize())];
         vec.copyTo(0, MemorySegment.ofArray(bytes), bytes.length);
         return bytes;

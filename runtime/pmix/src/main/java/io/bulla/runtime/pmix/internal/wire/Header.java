@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.wire;
 
 import java.nio.ByteBuffer;
 
@@ -15,20 +15,20 @@ import java.nio.ByteBuffer;
 /// @param index of this client in the server's table
 /// @param tag of the call, and of its answer; without a sign
 /// @param length of the body in bytes
-record Header(int index, int tag, long length) {
+public record Header(int index, int tag, long length) {
 
-    static final int BYTES = 16;
+    public static final int BYTES = 16;
 
     /// Messages that answer no call.
-    static final int EVENT = 0;
+    public static final int EVENT = 0;
     /// The first tag of a call; those below are the server's own.
-    static final int FIRST_TAG = 101;
+    public static final int FIRST_TAG = 101;
 
-    static Header read(ByteBuffer bytes) {
+    public static Header read(ByteBuffer bytes) {
         return new Header(bytes.getInt(0), bytes.getInt(4), bytes.getInt(8) & 0xffff_ffffL);
     }
 
-    ByteBuffer bytes() {
+    public ByteBuffer bytes() {
         return ByteBuffer.allocate(BYTES)
                 .putInt(index)
                 .putInt(tag)

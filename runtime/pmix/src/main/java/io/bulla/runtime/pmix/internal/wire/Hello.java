@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.wire;
 
+import io.bulla.pack.value.Proc;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -18,22 +19,25 @@ import java.nio.charset.StandardCharsets;
 ///
 /// What is not said to be in this machine's order is big-endian. Source: PMIx 4.2, `ptl_base_fns.c`,
 /// `construct_message`, and captured bytes.
-final class Hello {
+public final class Hello {
 
     /// The user that a client claims to be; over TCP nothing proves it.
-    static final String SECURITY = "native";
+    public static final String SECURITY = "native";
     /// The store without shared memory.
-    static final String STORE = "hash";
+    public static final String STORE = "hash";
     /// The version that a client names; servers take any of 4 and later.
-    static final String VERSION = "4.2.2";
+    public static final String VERSION = "4.2.2";
 
     private Hello() {}
 
-    static ByteBuffer of(PmixEnvironment environment, UserIds ids) {
+    /// @param proc who says it
+    /// @param wireModule name of the bytes that follow
+    /// @param described whether items carry their types
+    public static ByteBuffer of(Proc proc, String wireModule, boolean described, UserIds ids) {
         byte[] security = text(SECURITY);
-        byte[] namespace = text(environment.proc().namespace());
+        byte[] namespace = text(proc.namespace());
         byte[] version = text(VERSION);
-        byte[] module = text(environment.module());
+        byte[] module = text(wireModule);
         byte[] store = text(STORE);
         int length =
                 security.length + 4 + 8 + 1 + namespace.length + 4 + version.length + module.length + 1 + store.length;
@@ -43,9 +47,9 @@ final class Hello {
         hello.order(ByteOrder.BIG_ENDIAN).putInt(8);
         hello.order(ByteOrder.nativeOrder()).putInt(ids.user()).putInt(ids.group());
         hello.put((byte) 0).put(namespace);
-        hello.order(ByteOrder.BIG_ENDIAN).putInt(environment.proc().rank());
+        hello.order(ByteOrder.BIG_ENDIAN).putInt(proc.rank());
         hello.put(version).put(module);
-        hello.put((byte) (environment.format().described() ? 2 : 1)).put(store);
+        hello.put((byte) (described ? 2 : 1)).put(store);
         return hello.flip();
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.runtime.pmix;
+package io.bulla.runtime.pmix.internal.wire;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,10 +9,10 @@ import java.nio.file.Path;
 ///
 /// @param user its number
 /// @param group its number
-record UserIds(int user, int group) {
+public record UserIds(int user, int group) {
 
-    /// @throws PmixException if the system has none
-    static UserIds ofProcess() throws PmixException {
+    /// @throws IOException if the system has none
+    public static UserIds ofProcess() throws IOException {
         Path process = Path.of("/proc/self");
         try {
             if (Files.exists(process)) {
@@ -25,8 +25,7 @@ record UserIds(int user, int group) {
                 Files.delete(own);
             }
         } catch (IOException | UnsupportedOperationException | IllegalArgumentException none) {
-            throw new PmixException(
-                    PmixStatus.NOT_SUPPORTED, "the system does not say which user this is: " + none.getMessage(), none);
+            throw new IOException("the system does not say which user this is: " + none.getMessage(), none);
         }
     }
 
