@@ -13,8 +13,8 @@ public final class PreparedSockets {
 
     private PreparedSockets() {}
 
-    /// @param args length, the transport as `nio` or `io_uring`, the cell as `deflate`, `2048`; prints nanoseconds, or
-    ///     why there is no such transport
+    /// @param args length, the transport as `nio` or `io_uring`, the cell as `deflate`, `2048`; prints nanoseconds,
+    ///     or why there is no such transport
     public static void main(String[] args) throws Exception {
         Windows.Length length = Windows.Length.valueOf(args[0].toUpperCase(Locale.ROOT));
         Transport transport = Transport.valueOf(args[1].toUpperCase(Locale.ROOT));
