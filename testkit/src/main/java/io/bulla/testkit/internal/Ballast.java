@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit;
+package io.bulla.testkit.internal;
 
 import org.jspecify.annotations.Nullable;
 
 /// Fills the heap to the brim, and leaves as much room as it is told to.
 ///
 /// Other threads fail for want of memory too while it is full: in a JVM of its own, of 16 to 64 MiB.
-final class Ballast {
+public final class Ballast {
 
     /// References in an array: 512 KiB, 4 KiB, and one object of the smallest size.
     private static final int[] STEPS = {1 << 17, 1 << 10, 1};
@@ -16,16 +16,16 @@ final class Ballast {
     private @Nullable Object room;
 
     /// @param free bytes to be left, at least 0
-    Ballast(int free) {
+    public Ballast(int free) {
         this.free = free;
     }
 
-    int free() {
+    public int free() {
         return free;
     }
 
     /// Takes all of the heap but the room.
-    void fill() {
+    public void fill() {
         room = new byte[free];
         for (int step : STEPS) {
             fill(step);
@@ -47,7 +47,7 @@ final class Ballast {
     }
 
     /// Gives it back. Takes no memory.
-    void drop() {
+    public void drop() {
         blocks = null;
         room = null;
     }

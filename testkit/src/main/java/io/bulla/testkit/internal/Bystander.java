@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit;
+package io.bulla.testkit.internal;
 
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /// Another thread, which uses what one thread is in the middle of using.
-final class Bystander {
+public final class Bystander {
 
     private static final ExecutorService THREADS = Executors.newCachedThreadPool(
             Thread.ofPlatform().daemon().name("fault-bystander-", 0).factory());
@@ -21,7 +21,7 @@ final class Bystander {
     /// Runs `work` to its end on another thread.
     ///
     /// @return `null`, or what went wrong; it begins with `waits` if the work did not end
-    static @Nullable String run(Runnable work, Duration patience) {
+    public static @Nullable String run(Runnable work, Duration patience) {
         // the operation may be one of a thread that is interrupted, and stays so
         boolean interrupted = Thread.interrupted();
         try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit;
+package io.bulla.testkit.internal;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -8,12 +8,12 @@ import java.util.function.LongSupplier;
 
 /// Holds an operation's numeric result, allocated beforehand: a box of its own might find no heap after the operation
 /// passed.
-final class Number64 implements LongSupplier {
+public final class Number64 implements LongSupplier {
 
     private long value;
 
     /// The same operation, which gives this in place of a number.
-    MethodHandle returning(MethodHandle operation) {
+    public MethodHandle returning(MethodHandle operation) {
         Class<?> type = operation.type().returnType();
         if (!type.isPrimitive() || type == void.class || type == boolean.class) {
             return operation;

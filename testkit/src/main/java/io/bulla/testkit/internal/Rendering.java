@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.testkit;
+package io.bulla.testkit.internal;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
@@ -13,11 +13,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /// Describes a result in words that are the same for the same content.
-final class Rendering {
+public final class Rendering {
 
     private Rendering() {}
 
-    static String of(@Nullable Object result) {
+    public static String of(@Nullable Object result) {
         return switch (result) {
             case null -> "null";
             case SealedBuffer buffer -> "buffer " + of(buffer.iovec());
