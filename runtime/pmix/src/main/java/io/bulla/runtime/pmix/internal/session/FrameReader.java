@@ -3,6 +3,7 @@ package io.bulla.runtime.pmix.internal.session;
 
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.pmix.PmixEnvironment;
 import io.bulla.runtime.pmix.PmixException;
 import io.bulla.runtime.pmix.PmixStatus;
 import io.bulla.runtime.pmix.internal.core.Settings;
@@ -60,7 +61,7 @@ final class FrameReader {
     }
 
     private void greet(UserIds ids, Owner owner) throws IOException {
-        var environment = settings.environment();
+        PmixEnvironment environment = settings.environment();
         channel.connect(environment.server().address());
         channel.write(Hello.of(
                 environment.proc(), environment.module(), environment.format().described(), ids));
