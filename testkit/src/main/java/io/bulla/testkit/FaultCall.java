@@ -3,6 +3,7 @@ package io.bulla.testkit;
 
 import io.bulla.refcount.Lease;
 import io.bulla.testkit.FaultRun.Action;
+import io.bulla.testkit.internal.Number64;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;

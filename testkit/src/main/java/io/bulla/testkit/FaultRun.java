@@ -5,6 +5,7 @@ import io.bulla.testkit.FaultPoints.Kind;
 import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.FaultStep.Fault;
 import io.bulla.testkit.FaultStep.Then;
+import io.bulla.testkit.internal.Ballast;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

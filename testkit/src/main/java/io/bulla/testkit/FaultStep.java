@@ -8,6 +8,8 @@ import io.bulla.testkit.FaultPoints.Kind;
 import io.bulla.testkit.FaultRun.Action;
 import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene.Memory;
+import io.bulla.testkit.internal.Ballast;
+import io.bulla.testkit.internal.Rendering;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;

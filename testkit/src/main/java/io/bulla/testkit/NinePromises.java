@@ -11,6 +11,7 @@ import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.FaultScene.Read;
 import io.bulla.testkit.FaultScene.Watched;
 import io.bulla.testkit.FaultScene.Written;
+import io.bulla.testkit.internal.Bystander;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -8,6 +8,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pool.SlabSource;
 import io.bulla.refcount.RefCount;
+import io.bulla.testkit.internal.Ballast;
 import java.io.File;
 import java.io.IOException;
 import java.net.URISyntaxException;

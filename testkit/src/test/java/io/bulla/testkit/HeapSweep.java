@@ -4,6 +4,7 @@ package io.bulla.testkit;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
+import io.bulla.testkit.internal.Ballast;
 import java.time.Duration;
 
 /// Takes regions while the heap has room for no object, for one, for two ...: so that each allocation on the way

@@ -4,6 +4,7 @@ package io.bulla.testkit;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.pool.SlabSource;
+import io.bulla.testkit.internal.Ballast;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;

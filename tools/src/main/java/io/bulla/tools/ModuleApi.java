@@ -24,12 +24,14 @@ import java.util.stream.Stream;
 /// The public and protected types of a module's exported packages, read from its class files.
 final class ModuleApi {
 
+    private static final String INTERNAL = ".*[.]internal([.].*)?";
+
     private final Map<String, ClassModel> classes = new TreeMap<>();
 
     private ModuleApi() {}
 
     /// @param folder of class files; of a module's descriptor, if there is one, only exported packages are
-    ///     looked at
+    ///     looked at, and without one all that are not named `internal`
     /// @return a line for each type, and behind it one, indented, for each of its members
     /// @throws IOException if the folder cannot be read, or has no such type: it was not compiled
     static List<String> of(Path folder) throws IOException {
@@ -44,7 +46,7 @@ final class ModuleApi {
         List<String> lines = new ArrayList<>();
         api.classes.forEach((name, type) -> {
             String room = name.substring(0, Math.max(0, name.lastIndexOf('/'))).replace('/', '.');
-            if (exported.map(them -> them.contains(room)).orElse(true) && api.isVisible(type)) {
+            if (exported.map(them -> them.contains(room)).orElse(!room.matches(INTERNAL)) && api.isVisible(type)) {
                 api.print(type, lines);
             }
         });

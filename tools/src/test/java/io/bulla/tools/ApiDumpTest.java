@@ -104,6 +104,21 @@ class ApiDumpTest {
     }
 
     @Test
+    void withoutADescriptorWhatIsNotNamedInternalIsLookedAt() throws IOException {
+        Path sources = Files.createDirectories(folder.resolve("src"));
+        Path shown = Files.writeString(sources.resolve("Shown.java"), "package a.internals; public interface Shown {}");
+        Path kept = Files.writeString(sources.resolve("Kept.java"), "package a.internal; public interface Kept {}");
+        Path below =
+                Files.writeString(sources.resolve("Below.java"), "package a.internal.b; public interface Below {}");
+        String out = folder.resolve("target/classes").toString();
+        assertEquals(
+                0,
+                ToolProvider.getSystemJavaCompiler()
+                        .run(null, null, null, "-d", out, shown.toString(), kept.toString(), below.toString()));
+        assertEquals(List.of("public interface a.internals.Shown"), ModuleApi.of(folder.resolve("target/classes")));
+    }
+
+    @Test
     void whatChangedIsShownWithItsType() throws IOException {
         compile(SOURCE);
         List<String> before = ModuleApi.of(folder.resolve("target/classes"));

@@ -12,6 +12,12 @@ import io.bulla.pack.Limits;
 import io.bulla.pack.UnpackException;
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.internal.events.EventIntake;
+import io.bulla.runtime.pmix.internal.job.JobData;
+import io.bulla.runtime.pmix.internal.job.Names;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.message.Reading;
+import io.bulla.runtime.pmix.internal.wire.Command;
 
 /// Fuzzes the input from a PMIx server: an answer to INIT, GET or LOOKUP, or an event. It is refused by name, or its
 /// data can be asked for; no handle stays open but those of the data that was kept.
@@ -43,12 +49,12 @@ public final class PmixFuzz implements FuzzTarget {
 
     @Override
     public void run(FuzzInput input) {
-        WireFormat format = WireFormat.PMIX_4.described(input.choice(2, 2) == 1);
+        Reading reading = new Reading(WireFormat.PMIX_4.described(input.choice(2, 2) == 1), LIMITS);
         int way = input.choice(1, WAYS);
         int open = memory.open();
         long heap = Heap.allocated();
-        try (JobData data = new JobData(SELF, format, LIMITS)) {
-            read(data, memory.sealed(input.message()), format, way);
+        try (JobData data = new JobData(SELF, reading)) {
+            read(data, memory.sealed(input.message()), reading, way);
             data.all(data.job());
             data.find(data.job(), "pmix.job.size");
             data.find(SELF, "pmix.hname");
@@ -58,10 +64,10 @@ public final class PmixFuzz implements FuzzTarget {
         claim(memory.open() == open, "memory that was not given back", memory.open());
     }
 
-    private static void read(JobData data, SealedBuffer body, WireFormat format, int way) {
+    private static void read(JobData data, SealedBuffer body, Reading reading, int way) {
         if (way == 3) {
             try (body) {
-                PmixEvent event = PmixEvent.read(body, format, LIMITS);
+                PmixEvent event = EventIntake.read(body, reading);
                 claim(event.status() != null && event.affected() != null, "not an event", event);
             } catch (UnpackException | IllegalArgumentException refused) {
                 // dropped and counted
@@ -69,7 +75,7 @@ public final class PmixFuzz implements FuzzTarget {
             return;
         }
         Command command = way == 0 ? Command.INIT : way == 1 ? Command.GET : Command.LOOKUP;
-        try (Answer answer = new Answer(command, body, format, LIMITS)) {
+        try (Answer answer = new Answer(command, body, reading, new ClientFailures())) {
             if (way == 0) {
                 PmixStatus refusal = answer.refusal();
                 claim(refusal == null || !refusal.isSuccess(), "refused with success", refusal);

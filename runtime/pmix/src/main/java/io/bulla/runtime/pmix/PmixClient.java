@@ -2,10 +2,20 @@
 package io.bulla.runtime.pmix;
 
 import io.bulla.buffer.ArenaSource;
-import io.bulla.buffer.SealedBuffer;
-import io.bulla.pack.Limits;
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.internal.core.Settings;
+import io.bulla.runtime.pmix.internal.events.EventIntake;
+import io.bulla.runtime.pmix.internal.events.EventQueue;
+import io.bulla.runtime.pmix.internal.job.Exchange;
+import io.bulla.runtime.pmix.internal.job.Fences;
+import io.bulla.runtime.pmix.internal.job.Names;
+import io.bulla.runtime.pmix.internal.job.Server;
+import io.bulla.runtime.pmix.internal.message.Outgoing;
+import io.bulla.runtime.pmix.internal.session.Session;
+import io.bulla.runtime.pmix.internal.wire.Command;
+import io.bulla.runtime.pmix.internal.wire.UserIds;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -38,8 +48,6 @@ import java.util.function.Consumer;
 /// lives, one writes while there is something to write; listeners run on a third one while there are events.
 public final class PmixClient implements AutoCloseable {
 
-    private static final int EVENT_STRING_BYTES = 64 << 10;
-
     private final PmixEnvironment environment;
     private final PmixOptions options;
     private final Proc job;
@@ -57,13 +65,22 @@ public final class PmixClient implements AutoCloseable {
         this.environment = environment;
         this.options = options;
         this.job = new Proc(environment.proc().namespace(), Proc.WILDCARD);
-        this.events = new EventQueue(options.pending());
-        UserIds ids = UserIds.ofProcess();
-        this.session = new Session(environment, options, memory, this::heard, events::drop);
-        this.server = new Server(environment, options, session, new Outgoing(memory, environment.format()), ids);
+        this.events = new EventQueue(options.pending(), PmixClient.class.getName());
+        UserIds ids = ids();
+        Settings settings = new Settings(environment, options, new ClientFailures());
+        this.session = new Session(settings, memory, EventIntake.of(events, settings));
+        this.server = new Server(settings, session, new Outgoing(memory, environment.format()), ids);
         this.exchange = new Exchange(server);
         this.fences = new Fences(server);
         this.names = new Names(server);
+    }
+
+    private static UserIds ids() throws PmixException {
+        try {
+            return UserIds.ofProcess();
+        } catch (IOException none) {
+            throw new PmixException(PmixStatus.NOT_SUPPORTED, none.getMessage(), none.getCause());
+        }
     }
 
     /// Joins the job of this process, with default options.
@@ -413,21 +430,9 @@ public final class PmixClient implements AutoCloseable {
     }
 
     private void end() {
-        session.end(
-                Session.State.LEFT,
-                new PmixException(PmixStatus.NOT_JOINED, "the client has left the job: process=" + proc()));
+        session.leave(new PmixException(PmixStatus.NOT_JOINED, "the client has left the job: process=" + proc()));
         exchange.close();
         memory.close();
         closed.complete(null);
-    }
-
-    private void heard(SealedBuffer body) {
-        try (body) {
-            // many of them may wait, so each is small, inflated too
-            Limits limits = new Limits(options.limits().maxCount(), EVENT_STRING_BYTES);
-            events.put(PmixEvent.read(body, environment.format(), limits));
-        } catch (RuntimeException unreadable) {
-            events.drop();
-        }
     }
 }

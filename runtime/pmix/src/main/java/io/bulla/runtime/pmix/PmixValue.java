@@ -7,6 +7,7 @@ import io.bulla.pack.value.DataArray;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
+import io.bulla.runtime.pmix.internal.wire.Detached;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -14,9 +14,10 @@
 ///   [PmixTimeoutException][io.bulla.runtime.pmix.PmixTimeoutException] is this client's own,
 ///   [PmixPartialException][io.bulla.runtime.pmix.PmixPartialException] a fence without all of its members.
 ///
-/// Inside, a `Session` is the connection with its calls, `Outgoing` packs requests, an `Answer` is read, `JobData`
-/// keeps what was said packed as it came. Nothing here is native, and only `pack-unpack` is needed. Not done, by
-/// decision: spawn, connect, groups, forwarded output, fabrics, tools, a server.
+/// Inside, from the top to the bottom: `internal.job` asks, `internal.events` hears, `internal.session` is the
+/// connection with its calls, `internal.message` packs requests and reads answers, `internal.wire` has the protocol's
+/// words. What was said stays packed as it came. Nothing here is native, and only `pack-unpack` is needed. Not done,
+/// by decision: spawn, connect, groups, forwarded output, fabrics, tools, a server.
 @NullMarked
 package io.bulla.runtime.pmix;
 

@@ -19,6 +19,11 @@ import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.runtime.pmix.internal.job.JobData;
+import io.bulla.runtime.pmix.internal.message.Answer;
+import io.bulla.runtime.pmix.internal.message.Reading;
+import io.bulla.runtime.pmix.internal.wire.Command;
+import io.bulla.runtime.pmix.internal.wire.Header;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -142,12 +147,13 @@ class HostileServerTest {
     void whatIsSaidAgainTakesNoMoreMemory() {
         LeaseTally handles = new LeaseTally();
         try (ArenaSource memory = ArenaSource.create(io.bulla.buffer.MemoryBudget.unlimited(), handles)) {
-            JobData data = new JobData(new Proc(Capture.NAMESPACE, 0), WireFormat.PMIX_4, OPTIONS.limits());
+            Reading reading = new Reading(WireFormat.PMIX_4, OPTIONS.limits());
+            JobData data = new JobData(new Proc(Capture.NAMESPACE, 0), reading);
             long once = 0;
             for (int i = 0; i < 100; i++) {
                 try (SealedBuffer body =
                                 BufferBuilder.create(memory).put(card(1)).seal();
-                        Answer answer = new Answer(Command.GET, body.share(), WireFormat.PMIX_4, OPTIONS.limits())) {
+                        Answer answer = new Answer(Command.GET, body.share(), reading, new ClientFailures())) {
                     answer.items().unpackInt(DataType.STATUS);
                     data.takeGet(answer);
                 }

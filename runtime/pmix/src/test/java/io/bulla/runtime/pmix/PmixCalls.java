@@ -7,6 +7,8 @@ import io.bulla.pack.value.DataArray;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Proc;
 import io.bulla.pack.value.Value;
+import io.bulla.runtime.pmix.internal.wire.Command;
+import io.bulla.runtime.pmix.internal.wire.Header;
 import io.bulla.testkit.FaultCall;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultCatalogue.Member;

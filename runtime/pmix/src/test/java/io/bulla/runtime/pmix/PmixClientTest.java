@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Value;
+import io.bulla.runtime.pmix.internal.wire.Header;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.bulla.runtime.pmix;
 
 import io.bulla.pack.WireFormat;
 import io.bulla.pack.value.Proc;
+import io.bulla.runtime.pmix.internal.wire.Header;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

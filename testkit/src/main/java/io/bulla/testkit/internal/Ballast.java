@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.testkit.internal;
+
+import org.jspecify.annotations.Nullable;
+
+/// Fills the heap to the brim, and leaves as much room as it is told to.
+///
+/// Other threads fail for want of memory too while it is full: in a JVM of its own, of 16 to 64 MiB.
+public final class Ballast {
+
+    /// References in an array: 512 KiB, 4 KiB, and one object of the smallest size.
+    private static final int[] STEPS = {1 << 17, 1 << 10, 1};
+
+    private final int free;
+    private @Nullable Object @Nullable [] blocks;
+    private @Nullable Object room;
+
+    /// @param free bytes to be left, at least 0
+    public Ballast(int free) {
+        this.free = free;
+    }
+
+    public int free() {
+        return free;
+    }
+
+    /// Takes all of the heap but the room.
+    public void fill() {
+        room = new byte[free];
+        for (int step : STEPS) {
+            fill(step);
+        }
+        room = null;
+    }
+
+    private void fill(int step) {
+        try {
+            while (true) {
+                // an array that holds the one before: nothing else is needed to keep it
+                @Nullable Object[] block = new Object[step];
+                block[0] = blocks;
+                blocks = block;
+            }
+        } catch (OutOfMemoryError full) {
+            // as wanted; the next step is smaller
+        }
+    }
+
+    /// Gives it back. Takes no memory.
+    public void drop() {
+        blocks = null;
+        room = null;
+    }
+}
