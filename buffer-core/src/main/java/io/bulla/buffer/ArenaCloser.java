@@ -282,19 +282,19 @@ final class ArenaCloser {
     }
 
     private boolean takePoisoned() {
-        AloneRegion newest = poisoned.takeAll();
+        AloneRegion oldest = poisoned.takeInOrder();
         long bytes = 0;
-        for (AloneRegion one = newest; one != null; one = one.next) {
+        for (AloneRegion one = oldest; one != null; one = one.next) {
             bytes += one.byteSize();
         }
-        if (newest != null) {
+        if (oldest != null) {
             try {
-                quarantine.keep(newest);
+                quarantine.keep(oldest);
             } finally {
                 waiting.addAndGet(-bytes);
             }
         }
-        return newest != null;
+        return oldest != null;
     }
 
     /// From time to time, those that a system call held, or that failed.

@@ -330,7 +330,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
     /// The first block of another chunk, which takes the place of the one before; as before if that fails.
     private Block newChunk(long bytes) {
         long now = System.nanoTime();
-        boolean busy = chunkLimit > 0 && now - chunkStarted < BUSY_NANOS;
+        boolean busy = now - chunkStarted < BUSY_NANOS;
         Chunk next = openChunk();
         Block first;
         try {
@@ -342,6 +342,7 @@ public final class ArenaSource implements MemorySource, AutoCloseable {
         if (chunk != null) {
             endChunk(chunk);
         }
+        // 0 before the first, either way
         chunkLimit = Math.clamp(busy ? chunkLimit * 2 : chunkLimit / 2, Math.min(BLOCK, chunkBytes), chunkBytes);
         chunkStarted = now;
         chunk = next;

@@ -49,9 +49,8 @@ final class Block extends RefCount {
     }
 
     /// Gives the block its memory, before anybody else can see it.
-    Block on(MemorySegment zeroed) {
+    void on(MemorySegment zeroed) {
         memory = zeroed;
-        return this;
     }
 
     /// A region, or null when there is no room or the block is retired. A smaller one may still be found.

@@ -6,17 +6,43 @@ import io.bulla.refcount.internal.Failures;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A region of a builder that is written up to where the next one starts, linked to those before it.
-///
-/// @param region whose memory it is
-/// @param memory as the region said when it was taken
-/// @param start bytes of the builder before it
-/// @param previous null for the first one
-record Part(
-        Region region,
-        MemorySegment memory,
-        long start,
-        @Nullable Part previous) {
+/// A region of a builder that is written up to where the next one starts, linked to those before it. No record: the
+/// JVM refuses some changes to the methods of one with an annotated component, and `./check mutants-generated` changes
+/// them.
+final class Part {
+
+    private final Region region;
+    private final MemorySegment memory;
+    private final long start;
+    private final @Nullable Part previous;
+
+    /// @param region whose memory it is
+    /// @param memory as the region said when it was taken
+    /// @param start bytes of the builder before it
+    /// @param previous null for the first one
+    Part(Region region, MemorySegment memory, long start, @Nullable Part previous) {
+        this.region = region;
+        this.memory = memory;
+        this.start = start;
+        this.previous = previous;
+    }
+
+    Region region() {
+        return region;
+    }
+
+    MemorySegment memory() {
+        return memory;
+    }
+
+    long start() {
+        return start;
+    }
+
+    @Nullable
+    Part previous() {
+        return previous;
+    }
 
     /// Whether a region is one of these.
     static boolean holds(@Nullable Part last, Region region) {

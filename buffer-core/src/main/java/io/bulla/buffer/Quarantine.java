@@ -29,23 +29,17 @@ final class Quarantine {
 
     /// Takes regions in, and lets the oldest go.
     ///
-    /// @param newest linked to those that came before it
-    void keep(AloneRegion newest) {
-        AloneRegion oldest = null;
-        AloneRegion tail = newest;
-        for (AloneRegion one = newest; one != null; ) {
-            AloneRegion before = one.next;
-            one.next = oldest;
-            oldest = one;
-            bytes += one.segment().byteSize();
-            one = before;
-        }
+    /// @param oldest linked to those that came after it
+    void keep(AloneRegion oldest) {
         if (first == null || last == null) {
             first = oldest;
         } else {
             last.next = oldest;
         }
-        last = tail;
+        for (AloneRegion one = oldest; one != null; one = one.next) {
+            last = one;
+            bytes += one.segment().byteSize();
+        }
         shrinkTo(limit);
     }
 
