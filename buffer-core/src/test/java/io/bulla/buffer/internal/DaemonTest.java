@@ -102,13 +102,10 @@ class DaemonTest {
 
     @Test
     void threadRestsAsLongAsItsStepSaysUnlessItIsWoken() throws InterruptedException {
-        Daemon daemon = new Daemon(
-                "of-a-test",
-                () -> steps.incrementAndGet() < 2 ? DAY : Daemon.DONE,
-                thread -> {
-                    threads.add(thread);
-                    thread.start();
-                });
+        Daemon daemon = new Daemon("of-a-test", () -> steps.incrementAndGet() < 2 ? DAY : Daemon.DONE, thread -> {
+            threads.add(thread);
+            thread.start();
+        });
         daemon.start();
         Thread thread = threads.getFirst();
         while (thread.isAlive() && LockSupport.getBlocker(thread) != daemon) {
