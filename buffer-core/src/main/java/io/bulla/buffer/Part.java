@@ -6,8 +6,8 @@ import io.bulla.refcount.internal.Failures;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/// A region of a builder that is written up to where the next one starts, linked to those before it. A record would do,
-/// but the JVM refused to redefine that one for `./check mutants-generated`.
+/// A region of a builder that is written up to where the next one starts, linked to those before it. A record would
+/// do, but the JVM refused to redefine that one for `./check mutants-generated`.
 final class Part {
 
     private final Region region;
