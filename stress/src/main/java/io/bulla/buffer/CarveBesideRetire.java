@@ -23,7 +23,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class CarveBesideRetire {
 
     private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
-    private final Block block = new Block(chunk).on(MemorySegment.ofArray(new long[2]));
+    private final Block block = new Block(chunk);
+
+    {
+        block.on(MemorySegment.ofArray(new long[2]));
+    }
 
     @Actor
     public void carver(II_Result result) {

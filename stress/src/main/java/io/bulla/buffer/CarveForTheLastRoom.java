@@ -23,7 +23,12 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class CarveForTheLastRoom {
 
     private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
-    private final Block block = new Block(chunk).on(MemorySegment.ofArray(new long[1]));
+    private final Block block = new Block(chunk);
+
+    {
+        block.on(MemorySegment.ofArray(new long[1]));
+    }
+
     private Region first;
     private Region second;
 

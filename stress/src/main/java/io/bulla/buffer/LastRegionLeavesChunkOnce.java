@@ -22,7 +22,12 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class LastRegionLeavesChunkOnce {
 
     private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
-    private final Block block = new Block(chunk).on(MemorySegment.ofArray(new long[2]));
+    private final Block block = new Block(chunk);
+
+    {
+        block.on(MemorySegment.ofArray(new long[2]));
+    }
+
     private final Region first = block.carve(8);
     private final Region second = block.carve(8);
     private final AtomicInteger leftTwice = new AtomicInteger();

@@ -22,7 +22,12 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public class ShrinkBesideCarve {
 
     private final Chunk chunk = new Chunk(new ArenaCloser(bytes -> {}, 0));
-    private final Block block = new Block(chunk).on(MemorySegment.ofArray(new long[16]));
+    private final Block block = new Block(chunk);
+
+    {
+        block.on(MemorySegment.ofArray(new long[16]));
+    }
+
     private final Block.Carved shrunk = (Block.Carved) block.carve(32);
     private Region besides;
 
