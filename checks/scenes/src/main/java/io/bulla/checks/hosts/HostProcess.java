@@ -66,6 +66,23 @@ final class HostProcess implements Life {
                 listener);
     }
 
+    /// A [CheckpointAgent].
+    ///
+    /// @param before stands before the class path, for nodes with a fault; or an empty text
+    static HostProcess ofCheckpoints(
+            int rank, int life, String before, List<String> within, List<String> arguments, Listener listener)
+            throws IOException {
+        return new HostProcess(
+                rank,
+                life,
+                (before.isEmpty() ? "" : before + File.pathSeparator) + System.getProperty("java.class.path"),
+                within,
+                List.of("-XX:TieredStopAtLevel=1", "-Xmx128m"),
+                CheckpointAgent.class,
+                arguments,
+                listener);
+    }
+
     private HostProcess(
             int rank,
             int life,
