@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.hosts;
+package io.bulla.checks.hosts.checkpoints;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.checks.hosts.AgentOutput;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.hosts;
+package io.bulla.checks.hosts.checkpoints;
 
+import io.bulla.checks.hosts.HostProcess;
+import io.bulla.checks.hosts.Life;
 import io.bulla.runtime.checkpoint.CheckpointArchive;
 import io.bulla.runtime.checkpoint.CheckpointManifest;
 import io.bulla.runtime.checkpoint.FolderStore;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.hosts;
+package io.bulla.checks.hosts.checkpoints;
 
 import static io.bulla.checks.hosts.AgentOutput.say;
 
@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
@@ -146,7 +147,9 @@ public final class CheckpointAgent {
             if (failure == null) {
                 say("took", summary.epoch(), "published");
             } else {
-                say("took", ticket.epoch(), "aborted", failure.getMessage());
+                // a stage behind the one that failed has its failure wrapped
+                Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                say("took", ticket.epoch(), "aborted", cause.getMessage());
             }
         });
     }

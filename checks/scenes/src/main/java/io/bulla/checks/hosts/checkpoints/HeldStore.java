@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.hosts;
+package io.bulla.checks.hosts.checkpoints;
 
+import io.bulla.checks.hosts.AgentOutput;
 import io.bulla.runtime.checkpoint.CheckpointStore;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

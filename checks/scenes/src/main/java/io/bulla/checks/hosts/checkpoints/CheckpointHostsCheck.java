@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.checks.hosts;
+package io.bulla.checks.hosts.checkpoints;
 
+import io.bulla.checks.hosts.HostProcess;
+import io.bulla.checks.hosts.Network;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -56,6 +58,7 @@ public final class CheckpointHostsCheck implements AutoCloseable {
     private int lives;
     private int taken;
     private int restored;
+    private boolean closed;
 
     private CheckpointHostsCheck(int hosts, long seed, String before) throws IOException {
         this.hosts = hosts;
@@ -160,11 +163,12 @@ public final class CheckpointHostsCheck implements AutoCloseable {
     private void beginAll() throws IOException, InterruptedException {
         long newest = ledger.newest();
         for (int rank = 0; rank < hosts; rank++) {
-            HostProcess life = HostProcess.ofCheckpoints(
+            HostProcess life = new HostProcess(
                     rank,
                     ++lives,
                     before,
                     network.within(rank),
+                    CheckpointAgent.class,
                     List.of(
                             Integer.toString(rank),
                             Integer.toString(hosts),
@@ -254,15 +258,22 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         }
     }
 
-    /// @return whether it has come to the step
-    private boolean at(int coordinator, int victim, String step, long millis) throws InterruptedException {
-        ledger.forget(nodes[victim], "at");
-        nodes[victim].tell("hold", step);
-        take(coordinator, millis);
-        ledger.await(
-                PATIENCE_NANOS,
-                () -> ledger.newest(nodes[victim], "at") != null || ledger.newest(nodes[coordinator], "took") != null);
-        return ledger.newest(nodes[victim], "at") != null;
+    /// Until one has come to the step and waits there: with more time if a busy machine was too slow.
+    private void at(int coordinator, int victim, String step, long millis) throws IOException, InterruptedException {
+        for (long most = millis; most <= LONG_MILLIS; most *= 4) {
+            ledger.forget(nodes[victim], "at");
+            nodes[victim].tell("hold", step);
+            take(coordinator, most);
+            ledger.await(
+                    PATIENCE_NANOS,
+                    () -> ledger.newest(nodes[victim], "at") != null
+                            || ledger.newest(nodes[coordinator], "took") != null);
+            if (ledger.newest(nodes[victim], "at") != null) {
+                return;
+            }
+            ends(coordinator);
+        }
+        ledger.wrong("does not come to a step: node=" + nodes[victim] + " step=" + step + " " + words(coordinator));
     }
 
     /// The others send meanwhile what is behind their cuts and before this one's.
@@ -281,11 +292,9 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         at(coordinator, victim, step, SHORT_MILLIS);
         network.pull(victim);
         nodes[victim].tell("release");
-        boolean isPublished = ends(coordinator);
-        if (!isPublished) {
-            // what its words are about is over at the others too, by their own deadline
-            goesOn(allBut(victim), "beside the silent one");
-        }
+        ends(coordinator);
+        // what its words were about is over at the others too, by their own deadline
+        goesOn(allBut(victim), "beside the silent one");
         network.plug(victim);
         goesOn(everyone(), "after the silence");
         // and the next one is taken, whoever asks
@@ -359,6 +368,10 @@ public final class CheckpointHostsCheck implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
         for (HostProcess node : begun) {
             try {
                 node.kill();
