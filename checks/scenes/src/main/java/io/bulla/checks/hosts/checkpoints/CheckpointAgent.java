@@ -85,7 +85,7 @@ public final class CheckpointAgent {
             epoch = restored == null ? 0 : restored.epoch();
             node = builder.start();
         }
-        numbers.receive(node);
+        numbers.receive(node, store);
         checkpoints = Checkpoints.of(node, store, CheckpointOptions.DEFAULT.save(STATE, () -> {
             store.reach("saving", 0);
             return numbers.save();

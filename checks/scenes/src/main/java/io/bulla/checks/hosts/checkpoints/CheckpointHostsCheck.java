@@ -71,6 +71,7 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         all.add(new Named("none", (coordinator, other) -> whole(coordinator)));
         all.add(new Named("cable-pulled-shortly", this::cable));
+        all.add(new Named("slow-ticking", (coordinator, other) -> slow(coordinator, other, "ticking")));
         for (String step : OF_OTHERS) {
             all.add(new Named("slow-" + step, (coordinator, other) -> slow(coordinator, other, step)));
         }
@@ -276,7 +277,8 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         ledger.wrong("does not come to a step: node=" + nodes[victim] + " step=" + step + " " + words(coordinator));
     }
 
-    /// The others send meanwhile what is behind their cuts and before this one's.
+    /// The others send meanwhile what is behind their cuts and before this one's. One whose handler goes on sends
+    /// what is before its cut and behind theirs.
     private void slow(int coordinator, int victim, String step) throws IOException, InterruptedException {
         at(coordinator, victim, step, LONG_MILLIS);
         TimeUnit.MILLISECONDS.sleep(random.nextLong(100, 1_000));

@@ -10,6 +10,7 @@ import java.nio.channels.ReadableByteChannel;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /// A store that tells when a checkpoint has come to a step, and waits there:
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// `asked` and `prepared` are those at which the coordinator asks for an epoch.
 final class HeldStore implements CheckpointStore {
+
+    private static final long PAUSE_MILLIS = 20;
 
     private final CheckpointStore store;
     private boolean asked;
@@ -46,6 +49,11 @@ final class HeldStore implements CheckpointStore {
 
     /// Any thread of a node's; it waits if it shall.
     void reach(String at, long epoch) {
+        reach(at, epoch, () -> {});
+    }
+
+    /// As [#reach(String, long)], and does something again and again while it waits.
+    void reach(String at, long epoch, Runnable meanwhile) {
         CountDownLatch waited;
         synchronized (this) {
             if (!at.equals(step)) {
@@ -58,7 +66,9 @@ final class HeldStore implements CheckpointStore {
         boolean interrupted = false;
         while (true) {
             try {
-                waited.await();
+                while (!waited.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS)) {
+                    meanwhile.run();
+                }
                 break;
             } catch (InterruptedException later) {
                 interrupted = true;

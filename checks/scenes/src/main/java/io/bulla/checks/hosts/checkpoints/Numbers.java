@@ -61,8 +61,12 @@ final class Numbers {
         publish();
     }
 
-    void receive(OobNode node) {
-        node.receive(TICK, message -> tick(node));
+    /// @param held is where a handler may be held, which sends on meanwhile
+    void receive(OobNode node, HeldStore held) {
+        node.receive(TICK, message -> {
+            tick(node);
+            held.reach("ticking", 0, () -> sendAll(node));
+        });
         node.receive(NUMBERS, message -> got(message, received));
         node.receive(BROADCASTS, message -> got(message, broadcasts));
     }
@@ -108,15 +112,19 @@ final class Numbers {
 
     private void tick(OobNode node) {
         ticking = false;
-        for (int peer = 0; peer < size; peer++) {
-            if (peer != rank) {
-                send(node, peer);
-            }
-        }
+        sendAll(node);
         if (++ticks % BROADCAST_EACH == 0 && broadcast.isDone()) {
             try (SealedBuffer message = message(sent[rank] + 1)) {
                 broadcast = node.broadcast(BROADCASTS, message).toCompletableFuture();
                 sent[rank]++;
+            }
+        }
+    }
+
+    private void sendAll(OobNode node) {
+        for (int peer = 0; peer < size; peer++) {
+            if (peer != rank) {
+                send(node, peer);
             }
         }
     }
