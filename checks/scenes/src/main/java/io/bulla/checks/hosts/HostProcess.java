@@ -13,13 +13,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /// One life of a node, seen from the check.
-final class HostProcess implements Life {
+public final class HostProcess implements Life {
 
     private static final int PATIENCE_SECONDS = 120;
 
     /// Hears what a node says.
     @FunctionalInterface
-    interface Listener {
+    public interface Listener {
         /// @param words without the time
         void said(Life by, long nanos, String[] words);
     }
@@ -35,12 +35,21 @@ final class HostProcess implements Life {
     private volatile long killedAt = Long.MAX_VALUE;
     private volatile boolean left;
 
-    /// A [HostAgent].
+    /// A node for a check of faults.
     ///
     /// @param before stands before the class path, for nodes with a fault; or an empty text
     /// @param within how a program is started on its host
+    /// @param program says `ready` when its node listens
     /// @param arguments of the program
-    HostProcess(int rank, int life, String before, List<String> within, List<String> arguments, Listener listener)
+    /// @throws IOException if it cannot be started
+    public HostProcess(
+            int rank,
+            int life,
+            String before,
+            List<String> within,
+            Class<?> program,
+            List<String> arguments,
+            Listener listener)
             throws IOException {
         this(
                 rank,
@@ -48,7 +57,7 @@ final class HostProcess implements Life {
                 (before.isEmpty() ? "" : before + File.pathSeparator) + System.getProperty("java.class.path"),
                 within,
                 List.of("-XX:TieredStopAtLevel=1", "-Xmx128m"),
-                HostAgent.class,
+                program,
                 arguments,
                 listener);
     }
@@ -118,14 +127,14 @@ final class HostProcess implements Life {
         }
     }
 
-    void awaitReady() throws InterruptedException, IOException {
+    public void awaitReady() throws InterruptedException, IOException {
         if (!ready.await(PATIENCE_SECONDS, TimeUnit.SECONDS) || over.getCount() == 0) {
             throw new IOException("a node does not start: node=" + this + " alive=" + process.isAlive());
         }
     }
 
     /// @param words what it shall do; nothing happens if it has ended
-    void tell(Object... words) {
+    public void tell(Object... words) {
         StringBuilder line = new StringBuilder();
         for (Object word : words) {
             line.append(line.isEmpty() ? "" : " ").append(word);
@@ -142,7 +151,7 @@ final class HostProcess implements Life {
     }
 
     /// It closes its node, and ends.
-    void leave() {
+    public void leave() {
         left = true;
         tell("end");
     }
@@ -168,7 +177,7 @@ final class HostProcess implements Life {
     }
 
     /// Without a word to anybody.
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         killedAt = System.nanoTime();
         ended = true;
         process.destroyForcibly().waitFor();
@@ -195,7 +204,7 @@ final class HostProcess implements Life {
     /// All that it has said was heard.
     ///
     /// @return false if it has not ended in two minutes
-    boolean awaitEnd() throws InterruptedException {
+    public boolean awaitEnd() throws InterruptedException {
         return over.await(PATIENCE_SECONDS, TimeUnit.SECONDS) && process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 

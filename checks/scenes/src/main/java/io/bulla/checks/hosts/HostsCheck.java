@@ -145,7 +145,8 @@ public final class HostsCheck implements AutoCloseable {
         if (!secret.isEmpty()) {
             arguments.add(secret.replace(' ', '-'));
         }
-        HostProcess life = new HostProcess(rank, ++lives, before, network.within(rank), arguments, ledger);
+        HostProcess life =
+                new HostProcess(rank, ++lives, before, network.within(rank), HostAgent.class, arguments, ledger);
         begun.add(life);
         ledger.begun(life);
         synchronized (nodes) {

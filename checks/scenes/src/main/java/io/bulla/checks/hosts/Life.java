@@ -2,7 +2,7 @@
 package io.bulla.checks.hosts;
 
 /// One process of a node: a rank may have several, one after the other.
-interface Life {
+public interface Life {
 
     int rank();
 

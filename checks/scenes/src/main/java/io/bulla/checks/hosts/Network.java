@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /// Hosts of this machine: network namespaces, each with a cable to one bridge, which has a namespace of its own. All
 /// are gone when this is closed.
-final class Network implements AutoCloseable {
+public final class Network implements AutoCloseable {
 
     private static final String SUBNET = "10.77.";
     private static final String WRONG_ADDRESS = "02:00:00:00:00:ff";
@@ -26,7 +26,7 @@ final class Network implements AutoCloseable {
     private int moves;
 
     /// @throws IOException if this machine has no such namespaces, or this user may not make them
-    Network(int hosts) throws IOException {
+    public Network(int hosts) throws IOException {
         boolean whole = false;
         try {
             bridge = spaces.make("net");
@@ -58,21 +58,21 @@ final class Network implements AutoCloseable {
         return "v" + host;
     }
 
-    String address(int host) {
+    public String address(int host) {
         return addresses.get(host);
     }
 
     /// How a program is started there.
-    List<String> within(int host) {
+    public List<String> within(int host) {
         return Spaces.within(space(host));
     }
 
     /// No packet goes to this host or comes from it, and neither side is told.
-    void pull(int host) throws IOException {
+    public void pull(int host) throws IOException {
         Spaces.ip(bridge, "link", "set", cable(host), "nomaster");
     }
 
-    void plug(int host) throws IOException {
+    public void plug(int host) throws IOException {
         Spaces.ip(bridge, "link", "set", cable(host), "master", "br0");
     }
 

@@ -2,6 +2,7 @@
 package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.MemorySource;
+import io.bulla.runtime.oob.NoticeReceiver;
 import io.bulla.runtime.oob.OobNode;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,7 +38,17 @@ public final class Checkpoints implements AutoCloseable {
         this.coordinator = new Coordinator(node.size(), store, options.kept(), agent, this::sayToNode);
         this.participant =
                 new Participant(node, CheckpointArchive.of(store), options.savers(), agent, this::sayToCoordinator);
-        node.receiveNotices(task -> agent.run(task), this::heard);
+        node.receiveNotices(task -> agent.run(task), new NoticeReceiver() {
+            @Override
+            public void received(int peer, int topic, byte[] text) {
+                heard(peer, topic, text);
+            }
+
+            @Override
+            public void notReached(int peer, String why) {
+                coordinator.notReached(peer, why);
+            }
+        });
     }
 
     /// Takes part in checkpoints from now on.

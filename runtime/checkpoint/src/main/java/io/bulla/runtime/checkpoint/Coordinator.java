@@ -269,6 +269,14 @@ final class Coordinator {
         }
     }
 
+    /// A node that was given up before the attempt: no verdict falls meanwhile that would end it.
+    void notReached(int rank, String why) {
+        Attempt of = attempt;
+        if (of != null && !of.answered[rank]) {
+            abort(of, why, null);
+        }
+    }
+
     void abort(CheckpointTicket ticket, String why) {
         if (attempt != null && attempt.ticket == ticket) {
             abort(attempt, why, null);

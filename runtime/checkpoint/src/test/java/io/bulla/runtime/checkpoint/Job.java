@@ -82,6 +82,21 @@ final class Job implements AutoCloseable {
         return this;
     }
 
+    /// Another process of the rank, without a checkpoint.
+    void startAgain(int rank, CheckpointStore store) throws IOException {
+        checkpoints.get(rank).close();
+        nodes.get(rank).close();
+        known.set(rank, new CompletableFuture<>());
+        OobNode node = setup(rank).start();
+        nodes.set(rank, node);
+        checkpoints.set(rank, of(node, store));
+        known.get(rank).complete(node);
+    }
+
+    private Checkpoints of(OobNode node, CheckpointStore store) {
+        return Checkpoints.of(node, store, CheckpointOptions.DEFAULT.save("balance", () -> balance(node.rank())));
+    }
+
     private void forgetAll() {
         nodes.clear();
         checkpoints.clear();
@@ -109,8 +124,7 @@ final class Job implements AutoCloseable {
 
     private void open(CheckpointStore store) {
         for (OobNode node : nodes) {
-            checkpoints.add(
-                    Checkpoints.of(node, store, CheckpointOptions.DEFAULT.save("balance", () -> balance(node.rank()))));
+            checkpoints.add(of(node, store));
             known.get(node.rank()).complete(node);
         }
     }

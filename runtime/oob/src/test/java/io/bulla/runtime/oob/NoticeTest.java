@@ -2,8 +2,10 @@
 package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.nio.charset.StandardCharsets;
@@ -89,6 +91,34 @@ class NoticeTest {
         assertEquals("0/1 a", next());
         say(0, 1, 1, "b");
         assertEquals("0/1 b", next());
+    }
+
+    @Test
+    void noticeForAPeerThatWasGivenUpIsToldOfWhenItIsNotReached() throws Exception {
+        Cluster.delivered(cluster.send(0, 1, 1, 100));
+        cluster.node(0).receiveNotices(Runnable::run, new NoticeReceiver() {
+            @Override
+            public void received(int peer, int topic, byte[] text) {
+                hear(peer, topic, text);
+            }
+
+            @Override
+            public void notReached(int peer, String why) {
+                heard.add(peer + " " + why);
+                throw new IllegalStateException("on purpose");
+            }
+        });
+        cluster.node(1).close();
+        Cluster.await(
+                "the verdict",
+                () -> cluster.node(0).stats().stream().anyMatch(peer -> peer.peer() == 1 && peer.failures() > 0));
+        say(0, 1, 3, "a");
+        String told = "1 peer 1 failed: it has closed; not reached since: ";
+        for (int round = 0; round < 2; round++) {
+            String next = next();
+            assertNotNull(next);
+            assertTrue(next.startsWith(told), next);
+        }
     }
 
     @Test

@@ -9,7 +9,8 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/// The notices that have come and were not heard yet: the newest of each peer and topic.
+/// The notices that have come and were not heard yet, and the peers that were not reached with one: the newest of
+/// each peer and topic.
 ///
 /// The lock is held to look, never while user code runs.
 public final class Notices {
@@ -19,8 +20,9 @@ public final class Notices {
     private record Ear(Executor executor, NoticeReceiver receiver) {}
 
     private final int rank;
-    // both under the lock
+    // all under the lock
     private final Map<From, byte[]> waiting = new HashMap<>();
+    private final Map<Integer, String> unreached = new HashMap<>();
     private @Nullable Ear ear;
 
     public Notices(int rank) {
@@ -32,6 +34,7 @@ public final class Notices {
         Objects.requireNonNull(executor, "executor");
         ear = new Ear(executor, Objects.requireNonNull(receiver, "receiver"));
         waiting.clear();
+        unreached.clear();
     }
 
     /// On the loop.
@@ -67,6 +70,42 @@ public final class Notices {
             by.receiver.received(from.peer, from.topic, text);
         } catch (Throwable failure) {
             log(from, failure);
+        }
+    }
+
+    /// On the loop.
+    ///
+    /// @param verdict on the peer, before
+    /// @param last failure of an attempt since
+    public void notReached(int peer, String verdict, String last) {
+        try {
+            Ear of = putUnreached(peer, verdict + "; not reached since: " + last);
+            if (of != null) {
+                of.executor.execute(() -> hearUnreached(of, peer));
+            }
+        } catch (Throwable noThread) {
+            takeUnreached(peer);
+            NodeLog.failed("notice failed", rank, "peer", peer, noThread);
+        }
+    }
+
+    private synchronized @Nullable Ear putUnreached(int peer, String why) {
+        return ear == null || unreached.put(peer, why) != null ? null : ear;
+    }
+
+    private synchronized @Nullable String takeUnreached(int peer) {
+        return unreached.remove(peer);
+    }
+
+    private void hearUnreached(Ear by, int peer) {
+        String why = takeUnreached(peer);
+        if (why == null) {
+            return;
+        }
+        try {
+            by.receiver.notReached(peer, why);
+        } catch (Throwable failure) {
+            NodeLog.failed("notice failed", rank, "peer", peer, failure);
         }
     }
 

@@ -128,6 +128,10 @@ final class Outbound {
         }
     }
 
+    boolean hasNotices() {
+        return !notices.isEmpty();
+    }
+
     /// @return whether there was something
     boolean writeNotices(Connection out) {
         boolean some = !notices.isEmpty();

@@ -263,6 +263,13 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
     }
 
     @Override
+    public void onNotReached(String verdict, String last) {
+        if (outbound.hasNotices()) {
+            node.notices().notReached(core.rank, verdict, last);
+        }
+    }
+
+    @Override
     public void onSessionOver(PeerFailedException failure, boolean all) {
         outbound.end(failure, all);
         core.counters.failures++;

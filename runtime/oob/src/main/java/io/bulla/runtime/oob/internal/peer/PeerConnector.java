@@ -52,6 +52,9 @@ final class PeerConnector implements Dialer.Target, Seeker {
         /// @param all whether what was not begun is over, too
         void onSessionOver(PeerFailedException failure, boolean all);
 
+        /// A peer that was given up was looked for in vain.
+        void onNotReached(String verdict, String last);
+
         /// A message never gets there.
         void refuse(PendingSend send, String why);
     }
@@ -249,6 +252,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         if (before != null) {
             before.connection().fail(new IOException("replaced by a new connection"));
         }
+        core.verdict = null;
         dialer.stop();
         hint = null;
         advanced = false;
@@ -377,6 +381,9 @@ final class PeerConnector implements Dialer.Target, Seeker {
 
     @Override
     public void onNotReached() {
+        if (core.verdict != null && dialer.hasFailed()) {
+            host.onNotReached(core.verdict, dialer.lastFailure());
+        }
         if (hint == null || core.isConnected() || !dialer.hasFailed()) {
             return;
         }
@@ -392,7 +399,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         resumes = false;
         hint = null;
         dialer.stop();
-        Carrier last = end(PeerState.GIVEN_UP, context.failures().peerFailed(core.rank, why), true);
+        Carrier last = end(PeerState.GIVEN_UP, core.judged(why), true);
         if (last != null) {
             last.connection().end();
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.peer;
 
+import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.core.HolderTags;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.Settings;
@@ -23,6 +24,10 @@ final class PeerCore {
     final PeerCounters counters = new PeerCounters();
     private final Runnable tellCredit = this::tellCredit;
     private final AtomicBoolean telling = new AtomicBoolean();
+    // why it was given up, until it says hello again; null if it was not
+    @Nullable
+    String verdict;
+
     private PeerState state = PeerState.IDLE;
     private @Nullable Carrier carrier;
 
@@ -33,6 +38,13 @@ final class PeerCore {
         this.session = new Session(settings);
         this.tags = HolderTags.of(rank, settings.source());
         this.quota = all.ofPeer(settings.peerMessages(), settings.peerBytes());
+    }
+
+    /// The verdict, which stands until the peer says hello again.
+    PeerFailedException judged(String why) {
+        PeerFailedException failure = context.failures().peerFailed(rank, why);
+        verdict = failure.getMessage();
+        return failure;
     }
 
     PeerState state() {
