@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.internal.Daemon;
 import io.bulla.buffer.internal.IntrusiveStack;
+import io.bulla.buffer.internal.RetryPause;
 import io.bulla.refcount.internal.StillHeld;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -74,7 +75,9 @@ final class ArenaCloser {
     private volatile boolean ended;
     // the rest belongs to the thread
     private @Nullable Chunk retrying;
-    private long retried;
+    private final RetryPause pause = new RetryPause(RETRY_NANOS, IDLE_NANOS);
+    // of those in use, how many were tried in vain, and are no news
+    private int putBack;
     private long idleSince = System.nanoTime();
 
     /// @param giveBack told the bytes of each arena after it was closed
@@ -223,7 +226,9 @@ final class ArenaCloser {
     }
 
     /// Closes a chunk, or leaves it to the thread.
-    private void tryClose(Chunk chunk) {
+    ///
+    /// @return whether it is closed
+    private boolean tryClose(Chunk chunk) {
         boolean closed = false;
         try {
             closed = chunk.tryClose();
@@ -235,6 +240,7 @@ final class ArenaCloser {
         } else {
             inUse.put(chunk);
         }
+        return closed;
     }
 
     private void bookOff(long bytes) {
@@ -266,7 +272,7 @@ final class ArenaCloser {
         }
         // those that were tried in vain just now are back in the stack
         if (retrying != null || !inUse.isEmpty()) {
-            return RETRY_NANOS;
+            return pause.nanos();
         }
         return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : idleNanos;
     }
@@ -299,21 +305,29 @@ final class ArenaCloser {
 
     /// From time to time, those that a system call held, or that failed.
     private void retryInUse() {
-        for (Chunk one = inUse.takeAll(); one != null; ) {
+        int fresh = -putBack;
+        putBack = 0;
+        for (Chunk one = inUse.takeAll(); one != null; fresh++) {
             Chunk next = one.next;
             one.next = retrying;
             retrying = one;
             one = next;
         }
-        if (retrying != null && System.nanoTime() - retried > RETRY_NANOS) {
-            retried = System.nanoTime();
+        if (fresh > 0) {
+            pause.restart();
+        }
+        if (retrying != null && pause.isOver(System.nanoTime())) {
             Chunk chunk = retrying;
             retrying = null;
+            boolean some = false;
             while (chunk != null) {
                 Chunk next = chunk.next;
-                tryClose(chunk);
+                boolean closed = tryClose(chunk);
+                some |= closed;
+                putBack += closed ? 0 : 1;
                 chunk = next;
             }
+            pause.tried(System.nanoTime(), some);
         }
     }
 }
