@@ -27,6 +27,7 @@ class CheckpointOnExitTest {
     private Path folder;
 
     private final List<NodeProcess> nodes = new ArrayList<>();
+    private Path peers;
 
     @AfterEach
     void killAll() throws InterruptedException {
@@ -43,23 +44,27 @@ class CheckpointOnExitTest {
     }
 
     private void startWith(List<String> every, int count, String... words) throws Exception {
-        Path peers = FreePorts.peersFile(folder, count);
+        peers = FreePorts.peersFile(folder, count);
         for (int rank = 0; rank < count; rank++) {
-            List<String> all = new ArrayList<>(List.of(
-                    "node",
-                    "--rank=" + rank,
-                    "--peers=" + peers,
-                    "--plaintext",
-                    "--exchange=10ms",
-                    "--peer-timeout=15s",
-                    "--checkpoint=" + checkpoints(),
-                    "--every=" + every.get(Math.min(rank, every.size() - 1))));
-            all.addAll(List.of(words));
-            nodes.add(NodeProcess.start(all));
+            List<String> all = new ArrayList<>(List.of(words));
+            all.addAll(List.of("--exchange=10ms", "--every=" + every.get(Math.min(rank, every.size() - 1))));
+            nodes.add(process(rank, all));
         }
         for (NodeProcess node : nodes) {
             node.line("listening=");
         }
+    }
+
+    private NodeProcess process(int rank, List<String> words) throws Exception {
+        List<String> all = new ArrayList<>(List.of(
+                "node",
+                "--rank=" + rank,
+                "--peers=" + peers,
+                "--plaintext",
+                "--peer-timeout=15s",
+                "--checkpoint=" + checkpoints()));
+        all.addAll(words);
+        return NodeProcess.start(all);
     }
 
     private static int statusAfterSigterm(NodeProcess node) throws InterruptedException {
@@ -132,6 +137,22 @@ class CheckpointOnExitTest {
                 why.matches("bulla: left without a checkpoint: newest=1: checkpoint aborted: .* missing=\\[0.*\\]"
                         + " reason=peer 0 failed: it has closed.*"),
                 why);
+    }
+
+    /// Its verdict on the former one still stands where no message has gone there since.
+    @Test
+    void successorOfOneThatLeftTakesPart() throws Exception {
+        peers = FreePorts.peersFile(folder, 3);
+        List<String> quiet = List.of("--every=60m", "--checkpoint-on-exit", LONG);
+        for (int rank = 0; rank < 3; rank++) {
+            nodes.add(process(rank, quiet));
+            nodes.get(rank).line("listening=");
+        }
+        assertEquals(WITH, statusAfterSigterm(nodes.get(2)));
+        nodes.get(1).line("peer 2 failed: it has closed");
+        nodes.set(2, process(2, quiet));
+        nodes.get(2).line("listening=");
+        assertEquals(WITH, statusAfterSigterm(nodes.get(1)));
     }
 
     @Test

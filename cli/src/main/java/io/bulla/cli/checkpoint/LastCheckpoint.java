@@ -9,8 +9,6 @@ import io.bulla.runtime.checkpoint.Checkpoints;
 import io.bulla.runtime.checkpoint.FolderStore;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -28,11 +26,8 @@ import java.util.concurrent.TimeoutException;
 /// ```
 final class LastCheckpoint {
 
-    /// What the node knows of others and of itself.
+    /// What the node knows of itself.
     interface View {
-
-        /// Why these peers cannot take part now; nothing if they can.
-        Optional<String> gone(List<Integer> peers);
 
         /// Whether a checkpoint holds what this node had done when it was told to leave. May block.
         ///
@@ -108,9 +103,7 @@ final class LastCheckpoint {
     /// Waits until it is over, or is not needed, or the time is over.
     private void settle(CheckpointTicket ticket, long end) throws InterruptedException {
         CompletableFuture<Object> either = CompletableFuture.anyOf(ticket.done().toCompletableFuture(), found);
-        while (!isOver(either, LOOK_MILLIS) && System.nanoTime() < end) {
-            view.gone(ticket.missing()).ifPresent(ticket::abort);
-        }
+        isOver(either, Math.max(0, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
     }
 
     private boolean isFoundSoon() throws InterruptedException {

@@ -14,15 +14,11 @@ import io.bulla.runtime.checkpoint.Restored;
 import io.bulla.runtime.checkpoint.Undelivered;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
-import io.bulla.runtime.oob.PeerStats;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
@@ -46,7 +42,6 @@ public final class NodeCheckpoints implements AutoCloseable {
     private Restored restored;
     private Checkpoints checkpoints;
     private OobNode node;
-    private final Map<Integer, String> lost = new ConcurrentHashMap<>();
     // volatile: rank 0's clock writes it, who leaves reads it when the clock has ended
     private volatile CheckpointTicket running;
 
@@ -198,11 +193,6 @@ public final class NodeCheckpoints implements AutoCloseable {
                 + taken.bytes() + " millis=" + (System.nanoTime() - start) / 1_000_000;
     }
 
-    /// A verdict on a peer. Any thread.
-    public void lost(int peer, IOException cause) {
-        lost.put(peer, cause.getMessage());
-    }
-
     /// Takes the last checkpoint, if the node shall leave with one; it sends nothing new from here on.
     ///
     /// @param most how long that may take
@@ -226,14 +216,6 @@ public final class NodeCheckpoints implements AutoCloseable {
         Exchange.Figures told = exchange == null ? null : exchange.figures();
         return new LastCheckpoint.View() {
             @Override
-            public Optional<String> gone(List<Integer> peers) {
-                return peers.stream()
-                        .filter(peer -> lost.containsKey(peer) && !isConnected(peer))
-                        .map(lost::get)
-                        .findFirst();
-            }
-
-            @Override
             public boolean holds(CheckpointManifest checkpoint, boolean isNew) throws IOException {
                 if (told == null) {
                     return isNew;
@@ -245,12 +227,6 @@ public final class NodeCheckpoints implements AutoCloseable {
                 }
             }
         };
-    }
-
-    private boolean isConnected(int peer) {
-        return node.stats().stream()
-                .anyMatch(each -> each.peer() == peer
-                        && (each.state() == PeerStats.State.CONNECTED || each.state() == PeerStats.State.PAUSED));
     }
 
     /// Before the node is closed; again is harmless.

@@ -158,10 +158,7 @@ public final class NodeCommand implements Callable<Integer> {
             OobNodeBuilder builder = parts.node(rank, size, protection)
                     .bind(address)
                     .directory(known != null ? known.directory() : peer -> peers.addressOf(peer))
-                    .onPeerLost((peer, cause) -> {
-                        checkpoints.lost(peer, cause);
-                        say(cause.getMessage());
-                    });
+                    .onPeerLost((peer, cause) -> say(cause.getMessage()));
             Recipient recipient =
                     Recipient.start(checkpoints.into(builder), meters, die ? NodeCommand::dies : null, this::saw);
             run(recipient, checkpoints, meters, protection);
