@@ -19,6 +19,13 @@ sealed interface Encoding permits FixedWidth, Flex128 {
     /// Writes a count of one and a signed number of 64 bits.
     void putOneLong(BufferBuilder out, long value);
 
+    /// What stands before a string, the first byte lowest: its length, behind a count of one if it is the item's only
+    /// one.
+    long textHead(long length, boolean one);
+
+    /// How many bytes those are, at most eight.
+    int textHeadBytes(long length, boolean one);
+
     /// Reads one number; unsigned ones come without a sign.
     long number(ByteCursor in, Wire wire);
 

@@ -56,6 +56,20 @@ final class Flex128 implements Encoding {
     }
 
     @Override
+    public long textHead(long length, boolean one) {
+        long code = zigzag(length);
+        long bytes = code <= 0x7f ? code : coded(code);
+        return one ? bytes << Byte.SIZE | ONE : bytes;
+    }
+
+    @Override
+    public int textHeadBytes(long length, boolean one) {
+        long code = zigzag(length);
+        int bytes = code <= 0x7f ? 1 : leastLength(code);
+        return one ? bytes + 1 : bytes;
+    }
+
+    @Override
     public long number(ByteCursor in, Wire wire) {
         if (wire.width() == 1) {
             return wire == Wire.INT8 ? in.int8() : in.int8() & 0xff;
@@ -132,12 +146,16 @@ final class Flex128 implements Encoding {
         if ((value & ~0x7fL) == 0) {
             out.putByte((byte) value);
         } else if (value >>> 56 == 0) {
-            int length = leastLength(value);
-            InPlace.putLittleEndian(out, spread(value) | flags(length), length);
+            InPlace.putLittleEndian(out, coded(value), leastLength(value));
         } else {
             InPlace.putLittleEndian(out, spread(value & -1L >>> 8) | FLAGS, Long.BYTES);
             out.putByte((byte) (value >>> 56));
         }
+    }
+
+    /// The bytes of a number that takes at most eight, the first one lowest.
+    private static long coded(long value) {
+        return spread(value) | flags(leastLength(value));
     }
 
     private static long flex(ByteCursor in, int width) {

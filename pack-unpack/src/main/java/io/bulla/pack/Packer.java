@@ -93,8 +93,10 @@ public final class Packer extends NumberPacker {
     public Packer packString(@Nullable String value) {
         long start = builder.byteSize();
         try {
-            beginOne(DataType.STRING);
-            elements.string(value);
+            if (!elements.tryOneString(value)) {
+                beginOne(DataType.STRING);
+                elements.string(value);
+            }
             return this;
         } catch (Throwable failure) {
             throw undone(start, failure);
