@@ -3,6 +3,7 @@ package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.value.Wire;
+import java.lang.foreign.MemorySegment;
 
 /// The bytes of numbers: all that the two families do differently below their grammar.
 sealed interface Encoding permits FixedWidth, Flex128 {
@@ -25,6 +26,12 @@ sealed interface Encoding permits FixedWidth, Flex128 {
 
     /// How many bytes those are, at most eight.
     int textHeadBytes(long length, boolean one);
+
+    /// The length of a text that stands before it in [#shortHeadBytes] bytes; less than 1 for any other.
+    int shortLength(MemorySegment region, long at);
+
+    /// How many bytes the length of a short text has.
+    int shortHeadBytes();
 
     /// Reads one number; unsigned ones come without a sign.
     long number(ByteCursor in, Wire wire);

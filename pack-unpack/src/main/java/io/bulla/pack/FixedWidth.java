@@ -50,6 +50,16 @@ final class FixedWidth implements Encoding {
     }
 
     @Override
+    public int shortLength(MemorySegment region, long at) {
+        return region.get(ByteCursor.INT, at);
+    }
+
+    @Override
+    public int shortHeadBytes() {
+        return Integer.BYTES;
+    }
+
+    @Override
     public long number(ByteCursor in, Wire wire) {
         return switch (wire) {
             case BOOL, UINT8 -> in.int8() & 0xff;

@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
 import io.bulla.pack.value.Wire;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /// Numbers in as few bytes as they need: what PMIx calls flex128.
@@ -67,6 +68,18 @@ final class Flex128 implements Encoding {
         long code = zigzag(length);
         int bytes = code <= 0x7f ? 1 : leastLength(code);
         return one ? bytes + 1 : bytes;
+    }
+
+    @Override
+    public int shortLength(MemorySegment region, long at) {
+        // negative if another byte follows, odd if the number is negative
+        int code = region.get(ByteCursor.BYTE, at);
+        return (code & 1) == 0 ? code >> 1 : 0;
+    }
+
+    @Override
+    public int shortHeadBytes() {
+        return 1;
     }
 
     @Override
