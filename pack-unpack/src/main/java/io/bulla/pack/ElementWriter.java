@@ -128,11 +128,15 @@ final class ElementWriter {
         }
     }
 
-    /// The size that stands before the bytes of an object.
-    void objectSize(DataType type, long size) {
+    void checkObject(long size) {
         if (size > limits.maxObjectBytes()) {
             throw refused("byte object too large", "byteSize", size, "maxObjectBytes", limits.maxObjectBytes());
         }
+    }
+
+    /// The size that stands before the bytes of an object.
+    void objectSize(DataType type, long size) {
+        checkObject(size);
         if (format.isPmix() || type == DataType.BUFFER) {
             single(DataType.SIZE, size);
             return;
