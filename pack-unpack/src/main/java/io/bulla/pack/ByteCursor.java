@@ -218,6 +218,40 @@ abstract class ByteCursor {
         return string;
     }
 
+    /// Reads short ASCII texts of one region, with one look at the region and its stamp, and leaves whatever is odd
+    /// to the caller.
+    ///
+    /// @param scratch of [#SHORT_TEXT] bytes
+    /// @return how many were read
+    final int plainTexts(@Nullable String[] target, int from, byte[] scratch) {
+        IoVec bytes = buffer.iovec();
+        int index = bytes.regionAt(position);
+        MemorySegment region = bytes.lent().region(index);
+        long start = bytes.regionStart(index);
+        long last = Math.min(end - start, region.byteSize());
+        long at = position - start;
+        Encoding encoding = format.encoding();
+        int head = encoding.shortHeadBytes();
+        int most = Math.min(SHORT_TEXT, limits.maxStringBytes());
+        int next = from;
+        while (next < target.length && at + head < last) {
+            int length = encoding.shortLength(region, at);
+            if (length < 1 || length > most || length > last - at - head) {
+                break;
+            }
+            String text = Utf8.plain(region, at + head, length - 1, scratch);
+            if (text == null) {
+                break;
+            }
+            target[next++] = text;
+            at += head + length;
+        }
+        position = start + at;
+        bytes.verify();
+        Reference.reachabilityFence(bytes);
+        return next - from;
+    }
+
     private String decoded(byte[] utf8, long start) {
         try {
             return Utf8.decoded(utf8, text == TextMode.ESCAPED);

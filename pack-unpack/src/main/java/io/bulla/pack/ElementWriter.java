@@ -3,7 +3,6 @@ package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
-import io.bulla.pack.text.Ascii;
 import io.bulla.pack.text.FixedField;
 import io.bulla.pack.text.Utf8;
 import io.bulla.pack.value.Composite;
@@ -67,17 +66,23 @@ final class ElementWriter {
     void string(@Nullable String text) {
         if (text == null) {
             number(Wire.INT32, 0);
-            return;
+        } else if (!plain
+                || text.length() >= limits.maxStringBytes()
+                || !InPlace.tryText(out, format.encoding(), text, false)) {
+            anyText(text);
         }
-        if (plain) {
-            checkText(text.length() + 1L);
-            long start = out.byteSize();
-            number(Wire.INT32, text.length() + 1L);
-            if (Ascii.tryPut(out, text)) {
-                return;
-            }
-            out.truncate(start);
-        }
+    }
+
+    /// Writes an item of one string, if it can be done in one go; or nothing at all.
+    boolean tryOneString(@Nullable String text) {
+        return text != null
+                && plain
+                && text.length() < limits.maxStringBytes()
+                && !format.described()
+                && InPlace.tryText(out, format.encoding(), text, true);
+    }
+
+    private void anyText(String text) {
         int size = Utf8.byteSize(text, texts == TextMode.ESCAPED);
         checkText(size + 1L);
         plain = size == text.length();
@@ -123,11 +128,15 @@ final class ElementWriter {
         }
     }
 
-    /// The size that stands before the bytes of an object.
-    void objectSize(DataType type, long size) {
+    void checkObject(long size) {
         if (size > limits.maxObjectBytes()) {
             throw refused("byte object too large", "byteSize", size, "maxObjectBytes", limits.maxObjectBytes());
         }
+    }
+
+    /// The size that stands before the bytes of an object.
+    void objectSize(DataType type, long size) {
+        checkObject(size);
         if (format.isPmix() || type == DataType.BUFFER) {
             single(DataType.SIZE, size);
             return;

@@ -3,6 +3,7 @@ package io.bulla.pack;
 
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.pack.value.Wire;
+import java.lang.foreign.MemorySegment;
 
 /// The bytes of numbers: all that the two families do differently below their grammar.
 sealed interface Encoding permits FixedWidth, Flex128 {
@@ -18,6 +19,19 @@ sealed interface Encoding permits FixedWidth, Flex128 {
 
     /// Writes a count of one and a signed number of 64 bits.
     void putOneLong(BufferBuilder out, long value);
+
+    /// What stands before a string, the first byte lowest: its length, behind a count of one if it is the item's only
+    /// one.
+    long textHead(long length, boolean one);
+
+    /// How many bytes those are, at most eight.
+    int textHeadBytes(long length, boolean one);
+
+    /// The length of a text that stands before it in [#shortHeadBytes] bytes; less than 1 for any other.
+    int shortLength(MemorySegment region, long at);
+
+    /// How many bytes the length of a short text has.
+    int shortHeadBytes();
 
     /// Reads one number; unsigned ones come without a sign.
     long number(ByteCursor in, Wire wire);

@@ -40,6 +40,26 @@ final class FixedWidth implements Encoding {
     }
 
     @Override
+    public long textHead(long length, boolean one) {
+        return Long.reverseBytes(one ? 1L << Integer.SIZE | length : length << Integer.SIZE);
+    }
+
+    @Override
+    public int textHeadBytes(long length, boolean one) {
+        return one ? Long.BYTES : Integer.BYTES;
+    }
+
+    @Override
+    public int shortLength(MemorySegment region, long at) {
+        return region.get(ByteCursor.INT, at);
+    }
+
+    @Override
+    public int shortHeadBytes() {
+        return Integer.BYTES;
+    }
+
+    @Override
     public long number(ByteCursor in, Wire wire) {
         return switch (wire) {
             case BOOL, UINT8 -> in.int8() & 0xff;

@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.UnpackException.Reason;
 import io.bulla.pack.value.Wire;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 
 /// Numbers in as few bytes as they need: what PMIx calls flex128.
@@ -53,6 +54,32 @@ final class Flex128 implements Encoding {
     public void putOneLong(BufferBuilder out, long value) {
         out.putByte(ONE);
         putFlex(out, zigzag(value));
+    }
+
+    @Override
+    public long textHead(long length, boolean one) {
+        long code = zigzag(length);
+        long bytes = code <= 0x7f ? code : coded(code);
+        return one ? bytes << Byte.SIZE | ONE : bytes;
+    }
+
+    @Override
+    public int textHeadBytes(long length, boolean one) {
+        long code = zigzag(length);
+        int bytes = code <= 0x7f ? 1 : leastLength(code);
+        return one ? bytes + 1 : bytes;
+    }
+
+    @Override
+    public int shortLength(MemorySegment region, long at) {
+        // negative if another byte follows, odd if the number is negative
+        int code = region.get(ByteCursor.BYTE, at);
+        return (code & 1) == 0 ? code >> 1 : 0;
+    }
+
+    @Override
+    public int shortHeadBytes() {
+        return 1;
     }
 
     @Override
@@ -132,12 +159,16 @@ final class Flex128 implements Encoding {
         if ((value & ~0x7fL) == 0) {
             out.putByte((byte) value);
         } else if (value >>> 56 == 0) {
-            int length = leastLength(value);
-            InPlace.putLittleEndian(out, spread(value) | flags(length), length);
+            InPlace.putLittleEndian(out, coded(value), leastLength(value));
         } else {
             InPlace.putLittleEndian(out, spread(value & -1L >>> 8) | FLAGS, Long.BYTES);
             out.putByte((byte) (value >>> 56));
         }
+    }
+
+    /// The bytes of a number that takes at most eight, the first one lowest.
+    private static long coded(long value) {
+        return spread(value) | flags(leastLength(value));
     }
 
     private static long flex(ByteCursor in, int width) {

@@ -93,8 +93,10 @@ public final class Packer extends NumberPacker {
     public Packer packString(@Nullable String value) {
         long start = builder.byteSize();
         try {
-            beginOne(DataType.STRING);
-            elements.string(value);
+            if (!elements.tryOneString(value)) {
+                beginOne(DataType.STRING);
+                elements.string(value);
+            }
             return this;
         } catch (Throwable failure) {
             throw undone(start, failure);
@@ -146,8 +148,7 @@ public final class Packer extends NumberPacker {
     public Packer packByteObject(byte[] value) {
         long start = builder.byteSize();
         try {
-            beginOne(DataType.BYTE_OBJECT);
-            elements.objectSize(DataType.BYTE_OBJECT, value.length);
+            beginOneObject(value.length);
             builder.put(value);
             return this;
         } catch (Throwable failure) {
@@ -301,6 +302,17 @@ public final class Packer extends NumberPacker {
             named = known;
         }
         return known;
+    }
+
+    /// The start of an item of one byte object: in OPAL its count and its size are as an item of one number.
+    private void beginOneObject(int size) {
+        if (format.described() || format.isPmix()) {
+            beginOne(DataType.BYTE_OBJECT);
+            elements.objectSize(DataType.BYTE_OBJECT, size);
+        } else {
+            elements.checkObject(size);
+            format.encoding().putOneInt(builder, size);
+        }
     }
 
     private Packer boxed(DataType type, List<?> values) {

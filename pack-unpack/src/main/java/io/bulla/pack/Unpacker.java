@@ -188,8 +188,14 @@ public final class Unpacker extends NumberUnpacker {
             needAtLeast(count, Wire.INT32);
             @Nullable String[] values = new @Nullable String[count];
             byte[] scratch = count > 1 ? new byte[SHORT_TEXT] : null;
-            for (int i = 0; i < count; i++) {
-                values[i] = string(limits.maxStringBytes(), scratch);
+            for (int done = 0; done < count; ) {
+                if (scratch != null && position < end) {
+                    done += plainTexts(values, done, scratch);
+                }
+                if (done < count) {
+                    // odd, long, or across a border
+                    values[done++] = string(limits.maxStringBytes(), scratch);
+                }
             }
             return values;
         } catch (Throwable failure) {

@@ -51,6 +51,76 @@ class ShortTextTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(names = {"OPAL_DSS", "PMIX_4"})
+    void runIsTheSameWhereverARegionEnds(WireFormat format) {
+        String[] texts = {text(20), "", text(3), null, text(64), "\u00e9", text(130), text(9)};
+        byte[] packed = Packed.bytes(format, packer -> packer.packStrings(texts));
+        for (int end = 1; end < packed.length; end++) {
+            try (SealedBuffer cut = Packed.cut(packed, end)) {
+                assertArrayEquals(texts, Unpacker.of(cut, format).unpackStrings(), "end=" + end);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"OPAL_DSS", "PMIX_4"})
+    void runThatEndsEarlyIsTruncatedAtEachByte(WireFormat format) {
+        byte[] packed = Packed.bytes(format, packer -> packer.packStrings(text(20), text(3), text(9)));
+        try (SealedBuffer buffer = Packed.sealed(packed)) {
+            for (int end = 0; end < packed.length; end++) {
+                // more bytes follow in the same region
+                Unpacker unpacker = Unpacker.of(buffer, format).limit(end);
+                UnpackException failure = assertThrows(UnpackException.class, unpacker::unpackStrings, "end=" + end);
+                assertEquals(UnpackException.Reason.TRUNCATED, failure.reason(), failure.getMessage());
+                assertEquals(0, unpacker.position());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"OPAL_DSS", "PMIX_4"})
+    void oddByteInARunIsSeenAtItsText(WireFormat format) {
+        String[] texts = {text(20), text(30), text(9)};
+        byte[] packed = Packed.bytes(format, packer -> packer.packStrings(texts));
+        int second = packed.length
+                - Packed.bytes(format, packer -> packer.packStrings(texts[1], texts[2])).length
+                + Packed.bytes(format, packer -> packer.packStrings()).length;
+        int head = format == WireFormat.PMIX_4 ? 1 : 4;
+        for (int i = 0; i < 30; i++) {
+            assertEquals("string holds a zero byte", run(format, packed, second + head + i, 0, second));
+            assertEquals("string is not UTF-8", run(format, packed, second + head + i, 0x80, second));
+        }
+        assertEquals("string without its terminating zero", run(format, packed, second + head + 30, 'a', second));
+        // a negative length
+        assertEquals("string length out of range", run(format, packed, second, head == 1 ? 0x3d : 0xff, second));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"OPAL_DSS", "PMIX_4"})
+    void textOfARunHasAtMostItsLimit(WireFormat format) {
+        byte[] packed = Packed.bytes(format, packer -> packer.packStrings(text(20), text(30), text(9)));
+        try (SealedBuffer buffer = Packed.sealed(packed)) {
+            assertEquals(3, Unpacker.of(buffer, format, new Limits(10, 31)).unpackStrings().length);
+            Unpacker unpacker = Unpacker.of(buffer, format, new Limits(10, 30));
+            UnpackException failure = assertThrows(UnpackException.class, unpacker::unpackStrings);
+            assertEquals(UnpackException.Reason.LIMIT, failure.reason(), failure.getMessage());
+            assertEquals(0, unpacker.position());
+        }
+    }
+
+    private static String run(WireFormat format, byte[] packed, int at, int odd, int text) {
+        byte[] broken = Arrays.copyOf(packed, packed.length);
+        broken[at] = (byte) odd;
+        try (SealedBuffer buffer = Packed.sealed(broken)) {
+            Unpacker unpacker = Unpacker.of(buffer, format);
+            UnpackException failure = assertThrows(UnpackException.class, unpacker::unpackStrings);
+            assertEquals(text, failure.offset(), failure.getMessage());
+            assertEquals(0, unpacker.position());
+            return failure.getMessage().replaceFirst(":.*", "");
+        }
+    }
+
     private static byte[] packed(WireFormat format, String text) {
         return Packed.bytes(format, packer -> packer.packString(text));
     }

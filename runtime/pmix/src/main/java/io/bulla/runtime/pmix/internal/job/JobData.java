@@ -7,7 +7,6 @@ import io.bulla.pack.Unpacker;
 import io.bulla.pack.value.DataArray;
 import io.bulla.pack.value.DataType;
 import io.bulla.pack.value.Info;
-import io.bulla.pack.value.Kval;
 import io.bulla.pack.value.Proc;
 import io.bulla.runtime.pmix.PmixValue;
 import io.bulla.runtime.pmix.internal.message.Answer;
@@ -36,6 +35,7 @@ public final class JobData implements AutoCloseable {
     private static final String OF_ONE_RANK = "pmix.pblob";
     private static final String OF_ONE_NODE = "pmix.node.arr";
     private static final String HOST = "pmix.hname";
+    private static final PackedData.Pairs UNSEEN = (pair, end) -> {};
 
     private final Reading reading;
     private final Proc self;
@@ -66,13 +66,13 @@ public final class JobData implements AutoCloseable {
         Map<Proc, PackedData> fresh = new LinkedHashMap<>();
         boolean whole = false;
         try {
-            fresh.put(job, PackedData.restOf(answer.body(), items, reading));
-            while (items.remaining() > 0) {
-                Kval pair = items.unpack(Kval.class);
+            long start = items.position();
+            PackedData ofAll = PackedData.restOf(answer.body(), items, reading, (pair, end) -> {
                 if (OF_ONE_RANK.equals(pair.key()) && pair.value().data() instanceof IoVec bytes) {
-                    takeRank(fresh, answer.body(), items.position() - bytes.byteSize(), bytes.byteSize());
+                    takeRank(fresh, answer.body(), start + end - bytes.byteSize(), bytes.byteSize());
                 }
-            }
+            });
+            replace(fresh, job, ofAll);
             whole = true;
         } finally {
             settle(fresh, whole);
@@ -83,7 +83,7 @@ public final class JobData implements AutoCloseable {
         try (SealedBuffer slice = message.slice(start, length)) {
             Unpacker inside = reading.of(slice);
             Proc proc = new Proc(self.namespace(), inside.unpackInt(DataType.PROC_RANK));
-            replace(fresh, proc, PackedData.restOf(slice, inside, reading));
+            replace(fresh, proc, PackedData.restOf(slice, inside, reading, UNSEEN));
         }
     }
 
@@ -100,7 +100,7 @@ public final class JobData implements AutoCloseable {
                 try (SealedBuffer slice = answer.body().slice(items.position() - length, length)) {
                     Unpacker inside = reading.of(slice);
                     Proc proc = inside.unpack(Proc.class);
-                    replace(fresh, proc, PackedData.restOf(slice, inside, reading));
+                    replace(fresh, proc, PackedData.restOf(slice, inside, reading, UNSEEN));
                 }
             }
             whole = true;
@@ -124,7 +124,9 @@ public final class JobData implements AutoCloseable {
         fresh.forEach((proc, data) -> {
             Deque<PackedData> all = known.computeIfAbsent(proc, none -> new ArrayDeque<>());
             all.addFirst(data);
-            forgetCovered(all, data);
+            if (all.size() > 1) {
+                forgetCovered(all, data);
+            }
         });
     }
 

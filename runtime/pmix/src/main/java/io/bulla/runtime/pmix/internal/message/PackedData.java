@@ -17,15 +17,27 @@ import org.jspecify.annotations.Nullable;
 /// @param bytes a slice of the message that they came in
 public record PackedData(SealedBuffer bytes, Reading reading) implements AutoCloseable {
 
+    /// Sees what has a key, in the order of the bytes.
+    public interface Pairs {
+
+        /// @param pair borrows the message
+        /// @param end where the next one starts, from the start of all of them
+        void pair(Kval pair, long end);
+    }
+
     /// What is left of a message, which stays the caller's; it is read through once.
     ///
+    /// @param each sees what is read; if it throws, nothing is kept
     /// @throws io.bulla.pack.UnpackException if there is anything but keys and values
-    public static PackedData restOf(SealedBuffer message, Unpacker at, Reading reading) {
+    public static PackedData restOf(SealedBuffer message, Unpacker at, Reading reading, Pairs each) {
         PackedData data = new PackedData(message.slice(at.position(), at.remaining()), reading);
         try {
             // a value that cannot be kept would fail who asks for it
             Detached kept = new Detached(reading.limits());
-            data.forEach(pair -> kept.value(pair.value()));
+            data.read((pair, end) -> {
+                kept.value(pair.value());
+                each.pair(pair, end);
+            });
             return data;
         } catch (Throwable failure) {
             data.close();
@@ -35,11 +47,15 @@ public record PackedData(SealedBuffer bytes, Reading reading) implements AutoClo
 
     /// Reads through all that have a key, in their order: a pair without one cannot be asked for.
     public void forEach(Consumer<Kval> each) {
+        read((pair, end) -> each.accept(pair));
+    }
+
+    private void read(Pairs each) {
         Unpacker items = reading.of(bytes);
         while (items.remaining() > 0) {
             Kval pair = items.unpack(Kval.class);
             if (pair.key() != null) {
-                each.accept(pair);
+                each.pair(pair, items.position());
             }
         }
     }

@@ -88,16 +88,34 @@ final class FrameReader {
             channel.skip(head.length());
             return;
         }
-        if (head.length() > settings.options().answerBytes()) {
-            call.completeExceptionally(overLimit(head));
-            channel.skip(head.length());
-            return;
-        }
-        answer(call, head.length(), owner);
+        answer(call, head, owner);
     }
 
-    /// An answer to a call that waits, or waited: it is out of the table, so it is completed here in any case.
-    private void answer(Call call, long length, Owner owner) throws IOException {
+    /// An answer to a call that waits, or waited: it is out of the table, so it is completed here, whatever fails.
+    private void answer(Call call, Header head, Owner owner) throws IOException {
+        try {
+            if (head.length() > settings.options().answerBytes()) {
+                call.completeExceptionally(overLimit(head));
+                channel.skip(head.length());
+            } else {
+                body(call, head.length());
+            }
+        } catch (Throwable failure) {
+            call.completeExceptionally(told(failure, owner));
+            throw failure;
+        }
+    }
+
+    private static Throwable told(Throwable failure, Owner owner) {
+        try {
+            return owner.broken(failure);
+        } catch (Throwable noHeap) {
+            // for the words: what failed first says enough
+            return failure;
+        }
+    }
+
+    private void body(Call call, long length) throws IOException {
         Arrival body = new Arrival(channel, memory, length);
         try (body) {
             call.answered(body.read());
@@ -105,9 +123,6 @@ final class FrameReader {
             call.completeExceptionally(settings.failures()
                     .of(PmixStatus.OUT_OF_RESOURCE, "no memory for an answer: bytes=" + length, full));
             channel.skip(body.missing());
-        } catch (Throwable failure) {
-            call.completeExceptionally(owner.broken(failure));
-            throw failure;
         }
     }
 
