@@ -100,8 +100,7 @@ public final class AeronBorrower implements AutoCloseable {
     /// @return to be closed, which gives its lease back; `null` if there is none now
     /// @throws EOFException at the end, after the last message that was lent: the lender was closed or has died, or
     ///     this is closed
-    /// @throws SealRefusedException if what came is not what a lender says, or too long; the connection is over
-    then,
+    /// @throws SealRefusedException if what came is not what a lender says, or too long; the connection is over,
     ///     and what was received before stays good
     /// @throws IOException if the system refuses. What could not be mapped is given back
     /// @throws IllegalStateException if it is called from within itself

@@ -52,6 +52,8 @@ public final class AeronLender {
 
     private static final long NONE = Long.MAX_VALUE;
     private static final int TAKEN_BEFORE_LENDING = 8;
+    /// Back pressure that is over sooner costs less than the socket: often it is the driver's thread that is behind.
+    private static final long FULL_NANOS = 100_000;
 
     private final SlabPeer peer;
     private final ExclusivePublication places;
@@ -77,6 +79,8 @@ public final class AeronLender {
     private long received;
     private long receivedTold;
     private long byAeron;
+    // since when Aeron has had no room; 0 while it has
+    private long fullSince;
 
     /// What the lender's thread has heard, until a thread that lends or polls comes to it.
     private static final class Heard {
@@ -250,12 +254,13 @@ public final class AeronLender {
 
     /// The borrower has lost Aeron: what it has not got goes over the socket.
     private void onOver(long arrived) {
-        if (!said.has(arrived) || !said.arrived(arrived)) {
+        // it may have said later that more have come, which was heard first
+        if (!said.arrived(arrived)) {
             peer.cutOff("places that were not under way: arrived=" + arrived + " " + said);
             return;
         }
         over = true;
-        toGo = Math.min(toGo, arrived);
+        toGo = Math.min(toGo, said.first());
     }
 
     private int takeReturns(int limit) {
@@ -358,7 +363,15 @@ public final class AeronLender {
     private boolean goesOut(long number) throws PosixException {
         if (isLive() && offer(number)) {
             byAeron++;
+            fullSince = 0;
             return true;
+        }
+        if (isLive()) {
+            long now = System.nanoTime() | 1;
+            fullSince = fullSince == 0 ? now : fullSince;
+            if (now - fullSince < FULL_NANOS) {
+                return false;
+            }
         }
         return peer.tell(Way.PLACE, number, received, said.at(number));
     }

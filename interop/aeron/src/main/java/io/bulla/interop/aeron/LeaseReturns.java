@@ -133,11 +133,11 @@ final class LeaseReturns {
     ///
     /// @return false if there were not so many
     synchronized boolean over(long arrived) {
-        if (!said.has(arrived) || !said.arrived(arrived)) {
+        if (!said.arrived(arrived)) {
             return false;
         }
         ended = true;
-        again = Math.min(again, arrived);
+        again = Math.min(again, said.first());
         return true;
     }
 

@@ -63,9 +63,9 @@ final class UnderWay {
         return true;
     }
 
-    /// Whether a number may be said again.
-    boolean has(long number) {
-        return number >= first && number <= next;
+    /// The number of the oldest that may have been lost.
+    long first() {
+        return first;
     }
 
     @Override
