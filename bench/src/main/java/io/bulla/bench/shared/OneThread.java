@@ -147,7 +147,6 @@ public final class OneThread {
                         return next == null ? 0 : taken(look, next);
                     }
                 });
-                System.err.println(lender);
                 if (!lender.isOverAeron()) {
                     throw new IllegalStateException("it went over the socket: " + lender);
                 }

@@ -91,7 +91,6 @@ public final class PlacePair {
                 nanos[i] = (double) (System.nanoTime() - start) / (sent - before);
             }
         }
-        System.err.println(lender);
         if (!lender.isOverAeron() || lender.byAeron() < sent / 2) {
             throw new IllegalStateException("it went over the socket: " + lender);
         }
