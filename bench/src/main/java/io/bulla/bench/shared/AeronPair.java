@@ -46,7 +46,11 @@ public final class AeronPair {
                 Publication publication = aeron.addPublication(CHANNEL, STREAM)) {
             Board board = Board.open(folder.board());
             Process other = JavaProcess.start(
-                    List.of(), AeronPair.class, args[0], media.aeronDirectoryName(), folder.board().toString());
+                    List.of(),
+                    AeronPair.class,
+                    args[0],
+                    media.aeronDirectoryName(),
+                    folder.board().toString());
             try {
                 send(publication, board, other, bytes);
             } finally {

@@ -26,8 +26,8 @@ import java.time.Duration;
 import java.util.Objects;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/// The time of a processor that a message takes at both ends, which take turns on one thread: no end waits, so nothing
-/// is counted but the work. The media driver's own thread is not counted.
+/// The time of a processor that a message takes at both ends, which take turns on one thread: no end waits, so
+/// nothing is counted but the work. The media driver's own thread is not counted.
 ///
 /// Arguments: `places`, lent messages whose places go over Aeron IPC, `socket`, the same over the unix socket, or
 /// `aeron`, bare Aeron IPC; the message's bytes. Prints nanoseconds for a message, the median of the windows.
@@ -107,8 +107,8 @@ public final class OneThread {
                 ArenaSource copies = ArenaSource.create(MemoryBudget.unlimited(), null);
                 SharedSlabSource memory =
                         SharedSlabSource.create(SlabSource.builder().budget(MemoryBudget.unlimited()));
-                SlabLender slabs = SlabLender.open(
-                        folder.path(), memory, new SlabQuota(Giving.LEASES, Long.MAX_VALUE));
+                SlabLender slabs =
+                        SlabLender.open(folder.path(), memory, new SlabQuota(Giving.LEASES, Long.MAX_VALUE));
                 SlabBorrower plain = SlabBorrower.connect(slabs.path(), 0, copies, Long.MAX_VALUE);
                 SealedBuffer message = look.message(memory)) {
             var peer = Objects.requireNonNull(slabs.accept(PATIENCE), "borrower");

@@ -20,8 +20,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
-/// Lent messages from one JVM to another whose places go over Aeron IPC, as fast as it goes: [AeronPair] with the bytes
-/// in a slab. The receiver polls, and yields if there is nothing.
+/// Lent messages from one JVM to another whose places go over Aeron IPC, as fast as it goes: [AeronPair] with the
+/// bytes in a slab. The receiver polls, and yields if there is nothing.
 ///
 /// Argument: the message's bytes. Prints nanoseconds for a message, the median of the windows.
 public final class PlacePair {
@@ -48,8 +48,8 @@ public final class PlacePair {
                 Aeron aeron = AeronPair.client(media.aeronDirectoryName());
                 SharedSlabSource memory =
                         SharedSlabSource.create(SlabSource.builder().budget(MemoryBudget.unlimited()));
-                SlabLender slabs = SlabLender.open(
-                        folder.path(), memory, new SlabQuota(Giving.LEASES, Long.MAX_VALUE))) {
+                SlabLender slabs =
+                        SlabLender.open(folder.path(), memory, new SlabQuota(Giving.LEASES, Long.MAX_VALUE))) {
             Board board = Board.open(folder.board());
             Process other = JavaProcess.start(
                     List.of(),

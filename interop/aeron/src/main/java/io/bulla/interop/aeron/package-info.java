@@ -7,7 +7,8 @@
 /// - [SealedAssembler][io.bulla.interop.aeron.SealedAssembler] lands the fragments of a subscription in a
 ///   `MemorySource`, one copy each, and hands whole messages on as sealed buffers.
 /// - [AeronLender][io.bulla.interop.aeron.AeronLender] and [AeronBorrower][io.bulla.interop.aeron.AeronBorrower] lend
-///   buffers of shared slabs to another process of this host: the place goes over Aeron, the bytes stay where they are.
+///   buffers of shared slabs to another process of this host: the place goes over Aeron, the bytes stay where they
+///   are.
 /// - [AgronaAccess][io.bulla.interop.aeron.AgronaAccess] says what flag is missing, before Aeron fails for want
 ///   of it.
 ///

@@ -30,7 +30,8 @@ class EveryOperationFaultTest {
         try (Embedded media = new Embedded(folder);
                 ArenaSource memory = ArenaSource.create();
                 SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals)) {
-            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder)).checkHandles();
+            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder))
+                    .checkHandles();
         }
     }
 
@@ -41,7 +42,8 @@ class EveryOperationFaultTest {
         try (Embedded media = new Embedded(folder);
                 ArenaSource memory = ArenaSource.create();
                 SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals)) {
-            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder)).checkPromises();
+            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder))
+                    .checkPromises();
         }
     }
 }
