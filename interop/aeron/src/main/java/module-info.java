@@ -5,6 +5,8 @@ module io.bulla.interop.aeron {
     requires transitive io.bulla.buffer;
     requires transitive io.bulla.iovec;
     requires io.bulla.interop.agrona;
+    // what it lends, and where native access is needed: users of the rest need not have it
+    requires static transitive io.bulla.posix;
     requires transitive io.aeron.client;
     requires transitive org.agrona;
     // annotations alone

@@ -2,6 +2,8 @@
 package io.bulla.bench.goals;
 
 import io.bulla.bench.shared.AeronPair;
+import io.bulla.bench.shared.OneThread;
+import io.bulla.bench.shared.PlacePair;
 import io.bulla.bench.shared.SharedFanOut;
 import io.bulla.bench.shared.SharedPair;
 import java.util.ArrayList;
@@ -33,10 +35,15 @@ public final class SharedGoals {
     public static List<Goal> pairs() {
         List<Goal> goals = new ArrayList<>();
         roundTrip(goals);
-        goals.add(Goal.compare("shared-one-way-64-aeron", pair("one-way", "slab", SMALL), aeron(SMALL)));
+        goals.add(Goal.compare("shared-one-way-64-aeron", places(SMALL), aeron(SMALL)));
+        goals.add(Goal.compare("shared-one-way-64-socket", pair("one-way", "slab", SMALL), aeron(SMALL)));
         oneWay(goals, "4k", 1 << 12, 1.3);
         oneWay(goals, "256k", 1 << 18, 50);
         oneWay(goals, "4m", LARGE, 200);
+        processor(goals, "64", SMALL);
+        processor(goals, "4k", 1 << 12);
+        processor(goals, "256k", 1 << 18);
+        processor(goals, "4m", LARGE);
         return goals;
     }
 
@@ -63,8 +70,20 @@ public final class SharedGoals {
 
     private static void oneWay(List<Goal> goals, String size, int bytes, double times) {
         Case lent = pair("one-way", "slab", bytes);
-        goals.add(Goal.timesFaster(times, "shared-one-way-" + size + "-aeron", lent, aeron(bytes)));
+        goals.add(Goal.timesFaster(times, "shared-one-way-" + size + "-aeron", places(bytes), aeron(bytes)));
+        goals.add(Goal.compare("shared-one-way-" + size + "-socket", lent, aeron(bytes)));
         goals.add(Goal.compare("shared-one-way-" + size + "-bytes", lent, pair("one-way", "bytes", bytes)));
+    }
+
+    /// What both ends take of a processor, by turns on one thread.
+    private static void processor(List<Goal> goals, String size, int bytes) {
+        Case bare = Case.program("ns", OneThread.class, "aeron", Integer.toString(bytes));
+        for (String way : List.of("places", "socket")) {
+            goals.add(Goal.compare(
+                    "shared-processor-" + size + "-" + way,
+                    Case.program("ns", OneThread.class, way, Integer.toString(bytes)),
+                    bare));
+        }
     }
 
     private static Case fanOut(String way, int bytes, String look) {
@@ -74,6 +93,10 @@ public final class SharedGoals {
 
     private static Case pair(String what, String way, int bytes) {
         return Case.program("ns", SharedPair.class, what, way, Integer.toString(bytes));
+    }
+
+    private static Case places(int bytes) {
+        return Case.program("ns", PlacePair.class, Integer.toString(bytes));
     }
 
     private static Case aeron(int bytes) {

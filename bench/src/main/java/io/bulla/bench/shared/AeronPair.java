@@ -40,26 +40,38 @@ public final class AeronPair {
             receive(args[1], Board.open(Path.of(args[2])), bytes);
             return;
         }
-        String driver = SHARED_MEMORY
-                .resolve("bulla-aeron-" + ProcessHandle.current().pid())
-                .toString();
         try (Folder folder = Folder.create();
-                MediaDriver media = MediaDriver.launch(new MediaDriver.Context()
-                        .aeronDirectoryName(driver)
-                        .threadingMode(ThreadingMode.SHARED)
-                        .dirDeleteOnStart(true)
-                        .dirDeleteOnShutdown(true));
-                Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(media.aeronDirectoryName()));
+                MediaDriver media = driver();
+                Aeron aeron = client(media.aeronDirectoryName());
                 Publication publication = aeron.addPublication(CHANNEL, STREAM)) {
             Board board = Board.open(folder.board());
             Process other = JavaProcess.start(
-                    List.of(), AeronPair.class, args[0], driver, folder.board().toString());
+                    List.of(),
+                    AeronPair.class,
+                    args[0],
+                    media.aeronDirectoryName(),
+                    folder.board().toString());
             try {
                 send(publication, board, other, bytes);
             } finally {
                 other.destroyForcibly().waitFor();
             }
         }
+    }
+
+    /// On a thread of this process's.
+    static MediaDriver driver() {
+        return MediaDriver.launch(new MediaDriver.Context()
+                .aeronDirectoryName(SHARED_MEMORY
+                        .resolve("bulla-aeron-" + ProcessHandle.current().pid())
+                        .toString())
+                .threadingMode(ThreadingMode.SHARED)
+                .dirDeleteOnStart(true)
+                .dirDeleteOnShutdown(true));
+    }
+
+    static Aeron client(String driver) {
+        return Aeron.connect(new Aeron.Context().aeronDirectoryName(driver));
     }
 
     private static void send(Publication publication, Board board, Process other, int bytes) throws Exception {
@@ -95,7 +107,7 @@ public final class AeronPair {
             look(buffer, offset, length, bytes);
             board.set(RECEIVER, ++taken[0]);
         });
-        try (Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(driver));
+        try (Aeron aeron = client(driver);
                 Subscription subscription = aeron.addSubscription(CHANNEL, STREAM)) {
             while (true) {
                 if (subscription.poll(whole, FRAGMENTS) == 0) {
@@ -105,7 +117,7 @@ public final class AeronPair {
         }
     }
 
-    private static void look(DirectBuffer buffer, int offset, int length, int bytes) {
+    static void look(DirectBuffer buffer, int offset, int length, int bytes) {
         if (length != bytes
                 || buffer.getLong(offset) != bytes
                 || buffer.getLong(offset + length - Long.BYTES) != ~bytes) {

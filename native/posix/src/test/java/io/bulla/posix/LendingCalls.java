@@ -134,6 +134,7 @@ final class LendingCalls {
                 return FaultCall.on(world.peer());
             });
         }
+        linkedPeers(all, folder);
         all.on("SlabPeer.close()", scene -> {
             World world = new World(scene, folder);
             world.lent();
@@ -141,7 +142,80 @@ final class LendingCalls {
         });
     }
 
+    /// Those for another connection beside the socket.
+    private static void linkedPeers(FaultCatalogue all, Path folder) {
+        all.receiver(SlabPeer.Words.class, scene -> (what, value) -> {});
+        all.on("SlabPeer.tell(int, long, long, ByteBuffer)", scene -> {
+            World world = new World(scene, folder);
+            world.linked();
+            return FaultCall.with(
+                    world.peer(), same -> new Object[] {4, 1L, 2L, ByteBuffer.allocate(SlabPeer.RECORD_BYTES)});
+        });
+        all.on(
+                "SlabPeer.onWords(SlabPeer.Words)",
+                scene -> FaultCall.on(new World(scene, folder).peer(), (SlabPeer.Words) (what, value) -> {}));
+        all.on("SlabPeer.cutOff(String)", scene -> {
+            World world = new World(scene, folder);
+            world.lent();
+            return FaultCall.on(world.peer(), "it said that the moon is of cheese");
+        });
+        all.on("SlabPeer.giveBack(int, int, long)", scene -> {
+            // a second time it is a lie
+            scene.mayVary();
+            World world = new World(scene, folder);
+            ByteBuffer record = world.record(World.LENT.getFirst());
+            return FaultCall.on(world.peer(), record.getInt(8), record.getInt(12), record.getLong(0));
+        });
+    }
+
+    /// Those for another connection beside the socket.
+    private static void linkedBorrowers(FaultCatalogue all, Path folder) {
+        all.receiver(SlabBorrower.Link.class, scene -> new World(scene, folder).link());
+        all.arguments(
+                "SlabBorrower.Link.onWord(int, long, long, ByteBuffer)",
+                4,
+                1L,
+                2L,
+                ByteBuffer.allocate(SlabPeer.RECORD_BYTES));
+        all.on("SlabBorrower.link(SlabBorrower.Link)", scene -> {
+            World world = new World(scene, folder);
+            return FaultCall.on(world.connected(), world.link());
+        });
+        all.on("SlabBorrower.tell(int, long)", scene -> {
+            World world = new World(scene, folder);
+            return FaultCall.on(world.linked(), 4, 1L);
+        });
+        all.on("SlabBorrower.giveBack(int, int, long)", scene -> {
+            World world = new World(scene, folder);
+            ByteBuffer record = world.record(World.LENT.getFirst());
+            return FaultCall.on(world.connected(), record.getInt(8), record.getInt(12), record.getLong(0));
+        });
+        for (Function<World, SealedBuffer> message : World.LENT) {
+            all.on("SlabBorrower.openNow(ByteBuffer)", scene -> {
+                World world = new World(scene, folder);
+                ByteBuffer[] next = {world.record(message), world.record(message), world.record(message)};
+                int[] opened = {0};
+                SlabBorrower borrower = world.connected();
+                PosixCalls.made(() -> {
+                    borrower.listen();
+                    return null;
+                });
+                return FaultCall.with(borrower, same -> new Object[] {next[opened[0]++]});
+            });
+            all.on("SlabBorrower.listenOnce()", scene -> {
+                // what is there to be heard is heard once
+                scene.mayVary();
+                World world = new World(scene, folder);
+                SlabBorrower borrower = world.linked();
+                world.record(message);
+                PosixCalls.made(() -> world.peer().tell(4, 1, 2, ByteBuffer.allocate(SlabPeer.RECORD_BYTES)));
+                return FaultCall.on(borrower);
+            });
+        }
+    }
+
     private static void borrowers(FaultCatalogue all, Path folder) {
+        linkedBorrowers(all, folder);
         PosixCalls.receiver(all, SlabBorrower.class, scene -> {
             World world = new World(scene, folder);
             world.lent();
@@ -256,6 +330,28 @@ final class LendingCalls {
                 scene.callBack("borrower.close", connected::close);
             }
             return borrower;
+        }
+
+        /// With another connection, which hears words and takes no lease.
+        SlabBorrower linked() {
+            peer().onWords((what, value) -> scene.points().reach("SlabPeer.Words.onWord"));
+            connected().link(link());
+            return connected();
+        }
+
+        SlabBorrower.Link link() {
+            return new SlabBorrower.Link() {
+                @Override
+                public boolean giveBack(int slot, int generation, long slab) {
+                    scene.points().reach("SlabBorrower.Link.giveBack");
+                    return false;
+                }
+
+                @Override
+                public void onWord(int what, long first, long second, ByteBuffer record) {
+                    scene.points().reach("SlabBorrower.Link.onWord");
+                }
+            };
         }
 
         SlabPeer peer() {

@@ -24,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -81,12 +82,23 @@ final class AeronCalls {
     }
 
     /// What there is in every step.
-    record Media(Publication publication, Subscription subscription, Runnable poll, Arrivals arrivals) {
+    record Media(
+            Publication publication,
+            Subscription subscription,
+            Runnable poll,
+            Arrivals arrivals,
+            Embedded embedded,
+            Path folder) {
 
-        static Media of(Embedded embedded, SealedAssembler assembler, Arrivals arrivals) {
+        static Media of(Embedded embedded, SealedAssembler assembler, Arrivals arrivals, Path folder) {
             Subscription subscription = embedded.subscribe(Embedded.IPC, assembler);
             return new Media(
-                    embedded.publish(subscription), subscription, () -> subscription.poll(assembler, 10), arrivals);
+                    embedded.publish(subscription),
+                    subscription,
+                    () -> subscription.poll(assembler, 10),
+                    arrivals,
+                    embedded,
+                    folder);
         }
     }
 
@@ -126,6 +138,7 @@ final class AeronCalls {
                     offer -> offer(media, message[0], message[1], (publication, header, buffer) ->
                             (OfferResult) offer.on(null, publication, buffer)));
         }
+        PlaceCalls.in(all, media == null ? null : media.embedded(), media == null ? null : media.folder());
         return all;
     }
 

@@ -2,6 +2,8 @@
 package io.bulla.interop.aeron;
 
 import io.bulla.buffer.ArenaSource;
+import io.bulla.testkit.needs.Needs;
+import io.bulla.testkit.needs.Piece;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -9,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /// Every public operation of this module, while each foreign call that it makes fails or calls back.
+@Needs(value = Piece.MEMORY_FILES, by = MemoryFiles.class)
 class EveryOperationFaultTest {
 
     private static final int LIMIT = 100_000;
@@ -27,7 +30,8 @@ class EveryOperationFaultTest {
         try (Embedded media = new Embedded(folder);
                 ArenaSource memory = ArenaSource.create();
                 SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals)) {
-            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals)).checkHandles();
+            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder))
+                    .checkHandles();
         }
     }
 
@@ -38,7 +42,8 @@ class EveryOperationFaultTest {
         try (Embedded media = new Embedded(folder);
                 ArenaSource memory = ArenaSource.create();
                 SealedAssembler assembler = new SealedAssembler(memory, LIMIT, arrivals)) {
-            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals)).checkPromises();
+            AeronCalls.all(AeronCalls.Media.of(media, assembler, arrivals, folder))
+                    .checkPromises();
         }
     }
 }

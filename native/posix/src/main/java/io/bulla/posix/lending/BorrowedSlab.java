@@ -84,7 +84,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
     /// A lease that cannot be used. If the lender does not read now, it keeps it until the string hangs up.
     private void refuse(SlabRecord said) {
-        if (borrower.lifeline().say(said.slot(), said.generation(), id)) {
+        if (borrower.lifeline().giveBack(said.slot(), said.generation(), id)) {
             settled();
         }
     }
@@ -176,7 +176,7 @@ final class BorrowedSlab implements SlabView.Owner {
 
         @Override
         boolean say() {
-            said = said || slab.borrower.lifeline().say(slot, generation, slab.id);
+            said = said || slab.borrower.lifeline().giveBack(slot, generation, slab.id);
             if (said) {
                 slab.settled();
             }

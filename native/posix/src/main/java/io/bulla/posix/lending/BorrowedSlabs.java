@@ -56,8 +56,10 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
         rights.handedOn();
     }
 
-    synchronized boolean knows(long slab) {
-        return slabs.containsKey(slab);
+    /// The slab that a record names; `null` if it has not come.
+    synchronized @Nullable BorrowedSlab knownOrNull(SlabRecord said) throws EOFException {
+        checkOpen();
+        return slabs.get(said.slab());
     }
 
     /// The slab that a record names.

@@ -114,6 +114,9 @@ final class BorrowerConnection {
             onGreeting(said);
             return;
         }
+        if (said.slot() == SlabRecord.WORD && peer.hear(said.generation(), said.slab())) {
+            return;
+        }
         SealedBuffer ended = null;
         LentSlab unmapped = null;
         if (said.slot() == SlabRecord.UNMAP) {
@@ -170,10 +173,7 @@ final class BorrowerConnection {
     }
 
     private void cutOff(String lie) {
-        String why = "cut off, it said what is not true: " + lie;
-        loans.cutOff(why);
-        counts.cutOff();
-        end(why);
+        loans.cutOff(lie);
     }
 
     /// The connection is over. The mapping is not.

@@ -7,6 +7,7 @@ import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.calls.Libc;
 import io.bulla.posix.internal.stream.StreamSocket;
 import io.bulla.refcount.RefCount;
+import org.jspecify.annotations.Nullable;
 
 /// Keeps the string, and the socket on which leases go back, as long as this process may have a mapping.
 /// Its holders are the borrower and every mapping. Any thread may call.
@@ -14,6 +15,8 @@ final class Lifeline extends RefCount {
 
     private final StreamSocket socket;
     private final Descriptor string;
+    // volatile: any thread gives back
+    private volatile SlabBorrower.@Nullable Link link;
 
     Lifeline(StreamSocket socket, Descriptor string) {
         super(null);
@@ -28,6 +31,30 @@ final class Lifeline extends RefCount {
 
     void leave() {
         release();
+    }
+
+    /// Leases go back there from now on, where it takes them.
+    void giveBackBy(SlabBorrower.Link other) {
+        // volatile: with what it is made of
+        link = other;
+    }
+
+    /// Gives a lease back, if that goes at once.
+    ///
+    /// @return false if it is to be given back later
+    boolean giveBack(int slot, int generation, long slab) {
+        // volatile: as above
+        SlabBorrower.Link other = link;
+        return (other != null && takes(other, slot, generation, slab)) || say(slot, generation, slab);
+    }
+
+    private static boolean takes(SlabBorrower.Link other, int slot, int generation, long slab) {
+        try {
+            return other.giveBack(slot, generation, slab);
+        } catch (Throwable refused) {
+            // its promise: nothing was given back then
+            return false;
+        }
     }
 
     /// Says something to the lender, if that goes at once.

@@ -30,6 +30,7 @@ final class Loans {
     private final int pid;
     private final StreamSocket socket;
     private final Runnable takeBack;
+    private final LenderCounts counts;
     private final Object lock = new Object();
 
     // from here on under the lock
@@ -37,6 +38,7 @@ final class Loans {
     private final Map<Long, LentSlab> slabs = new HashMap<>();
     private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
     private final ByteBuffer recordBytes = record.asByteBuffer();
+    private @Nullable MemorySegment word;
     private long token;
     private boolean greeted;
     private boolean sendsBytes;
@@ -46,11 +48,12 @@ final class Loans {
 
     /// @param owner of the slabs that it holds
     /// @param takeBack asked when the quota is used up; does not wait
-    Loans(Object owner, int pid, StreamSocket socket, SlabQuota quota, Runnable takeBack) {
+    Loans(Object owner, int pid, StreamSocket socket, SlabQuota quota, LenderCounts counts, Runnable takeBack) {
         this.owner = owner;
         this.pid = pid;
         this.socket = socket;
         this.takeBack = takeBack;
+        this.counts = counts;
         this.leases = new LeaseTable(quota);
         this.name = "borrower pid=" + pid;
     }
@@ -248,6 +251,47 @@ final class Loans {
         }
     }
 
+    /// The borrower has given a lease back on another connection, which may be read after this one has ended. What
+    /// is not true cuts it off.
+    ///
+    /// @return to be closed; `null` if the borrower is gone, now or before
+    @Nullable
+    SealedBuffer returnedElsewhere(int slot, int generation, long slab) {
+        String lie;
+        synchronized (lock) {
+            if (gone != null) {
+                return null;
+            }
+            SealedBuffer ended = leases.take(slot, generation, slab);
+            if (ended != null) {
+                return ended;
+            }
+            lie = "no such lease: slot=" + slot + " generation=" + generation + " slab=" + slab;
+            gone = lied(lie);
+        }
+        counts.cutOff();
+        end(lie);
+        return null;
+    }
+
+    /// Sends a word and the bytes that belong to it, if that goes at once.
+    boolean say(int what, long first, long second, ByteBuffer with) throws PosixException {
+        synchronized (lock) {
+            checkThere();
+            if (sendsBytes) {
+                return false;
+            }
+            MemorySegment both = word;
+            if (both == null) {
+                both = Arena.ofAuto().allocate(SlabRecord.WORD_BYTES, 8);
+                word = both;
+            }
+            SlabRecord.lend(both, 0, SlabRecord.WORD, what, first, second);
+            MemorySegment.copy(MemorySegment.ofBuffer(with), 0, both, SlabRecord.TO_BORROWER, SlabRecord.TO_BORROWER);
+            return tell(both, null);
+        }
+    }
+
     /// The borrower has unmapped a slab.
     ///
     /// @return to be let go; `null` if it was not told to, or has something on it
@@ -289,11 +333,29 @@ final class Loans {
         }
     }
 
-    /// It said what is not true: that is the reason, whatever came before. [#end] follows.
-    void cutOff(String why) {
+    /// It said what is not true: that is the reason, whatever came before.
+    void cutOff(String lie) {
         synchronized (lock) {
-            gone = why;
+            gone = lied(lie);
         }
+        counts.cutOff();
+        end(lie);
+    }
+
+    /// Another connection says that it said what is not true. One that is gone stays so for its first reason.
+    void cutOffUnlessGone(String lie) {
+        synchronized (lock) {
+            if (gone != null) {
+                return;
+            }
+            gone = lied(lie);
+        }
+        counts.cutOff();
+        end(lie);
+    }
+
+    private static String lied(String lie) {
+        return "cut off, it said what is not true: " + lie;
     }
 
     /// The connection is over. The mapping is not.
@@ -312,8 +374,12 @@ final class Loans {
 
     /// Sends the record, if it goes at once.
     private boolean tell(@Nullable Descriptor with) throws PosixException {
+        return tell(record, with);
+    }
+
+    private boolean tell(MemorySegment what, @Nullable Descriptor with) throws PosixException {
         try {
-            return Rights.trySend(socket, record, with);
+            return Rights.trySend(socket, what, with);
         } catch (PosixException.PeerClosed closed) {
             gone = String.valueOf(closed.getMessage());
             throw closed;

@@ -2,7 +2,6 @@
 package io.bulla.posix.lending;
 
 import io.bulla.buffer.MemorySource;
-import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.SealRefusedException;
@@ -11,6 +10,7 @@ import io.bulla.posix.internal.calls.NativeAccess;
 import io.bulla.posix.internal.memory.ReceivedFile;
 import io.bulla.posix.internal.stream.Rights;
 import io.bulla.posix.internal.stream.StreamSocket;
+import io.bulla.posix.internal.stream.WholeReceive;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -48,6 +48,28 @@ import org.jspecify.annotations.Nullable;
 /// its buffer gives nothing back.
 public final class SlabBorrower implements AutoCloseable {
 
+    /// Another connection to the same lender: it carries records here, which [#openNow] opens, and gives leases back.
+    public interface Link {
+
+        /// Gives a lease back there, which the lender hears by [SlabPeer#giveBack]. By any thread that closes a
+        /// buffer; it does not wait. If it throws, nothing was given back.
+        ///
+        /// @param slot of the lease
+        /// @param generation of the lease
+        /// @param slab of the lease
+        /// @return false if it cannot be now: it goes over the socket
+        boolean giveBack(int slot, int generation, long slab);
+
+        /// A word of the layer above the lender, by the thread that listens: [SlabPeer#tell].
+        ///
+        /// @param what it is about
+        /// @param first number of it
+        /// @param second number of it
+        /// @param record [SlabPeer#RECORD_BYTES] bytes, good for the length of the call
+        /// @throws IOException if it is not what that layer says; the connection is over then
+        void onWord(int what, long first, long second, ByteBuffer record) throws IOException;
+    }
+
     private final StreamSocket socket;
     private final Path path;
     private final MemorySource copies;
@@ -56,6 +78,9 @@ public final class SlabBorrower implements AutoCloseable {
     private final ReentrantLock receiving = new ReentrantLock();
     // under the lock of receiving
     private final MemorySegment record = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
+    private final MemorySegment withWord = Arena.ofAuto().allocate(SlabRecord.TO_BORROWER, 8);
+    // volatile: another thread may listen
+    private volatile @Nullable Link link;
 
     private SlabBorrower(StreamSocket socket, Lifeline lifeline, Path path, MemorySource copies, long limit) {
         this.socket = socket;
@@ -82,51 +107,11 @@ public final class SlabBorrower implements AutoCloseable {
         NativeAccess.linker();
         Objects.requireNonNull(copies, "copies");
         StreamSocket socket = StreamSocket.connect(lender);
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment record = arena.allocate(SlabRecord.TO_BORROWER, 8);
-            SlabRecord.giveBack(record, SlabRecord.HELLO, SlabRecord.VERSION, token);
-            greet(lender, socket, record);
-            try (Rights rights = Rights.receive(socket, record)) {
-                SlabRecord said = SlabRecord.lent(record);
-                checkNotRefused(lender, said);
-                if (said.slab() != SlabRecord.MAGIC
-                        || said.slot() != SlabRecord.HELLO
-                        || said.generation() != SlabRecord.VERSION) {
-                    throw new SealRefusedException("not a lender of slabs: magic=0x" + Long.toHexString(said.slab())
-                            + " version=" + said.generation());
-                }
-                Lifeline lifeline = new Lifeline(socket, new Descriptor(BorrowedSlabs.one(rights), "string"));
-                SlabBorrower borrower = new SlabBorrower(socket, lifeline, lender, copies, limit);
-                rights.handedOn();
-                return borrower;
-            }
+        try {
+            return new SlabBorrower(socket, BorrowerGreeting.say(lender, socket, token), lender, copies, limit);
         } catch (Throwable failure) {
             socket.close();
             throw failure;
-        }
-    }
-
-    private static void greet(Path lender, StreamSocket socket, MemorySegment record) throws PosixException {
-        try {
-            Rights.send(socket, record.asSlice(0, SlabRecord.TO_LENDER));
-        } catch (PosixException.PeerClosed closed) {
-            // what it said before it closed is there
-            try (Rights rights = Rights.tryReceive(socket, record)) {
-                if (rights.bytes() == record.byteSize()) {
-                    checkNotRefused(lender, SlabRecord.lent(record));
-                }
-            }
-            throw closed;
-        }
-    }
-
-    private static void checkNotRefused(Path lender, SlabRecord said) throws PosixException {
-        if (said.slab() == SlabRecord.MAGIC && said.slot() == SlabRecord.REFUSED) {
-            throw new PosixException(
-                    "refused by the lender",
-                    said.generation(),
-                    "lender=" + lender + " lender-connections=" + said.offset() + " lender-descriptors-limit="
-                            + said.length());
         }
     }
 
@@ -181,31 +166,40 @@ public final class SlabBorrower implements AutoCloseable {
         if (carried.remaining() < SlabPeer.RECORD_BYTES) {
             throw new BufferUnderflowException();
         }
+        SealedBuffer opened = openNow(carried);
+        if (opened == null) {
+            // its slab, or its file, was sent before the record was: it is there
+            listen();
+            opened = openNow(carried);
+        }
+        if (opened == null) {
+            throw SlabRecord.carried(carried).refused("no such slab, or file");
+        }
+        return opened;
+    }
+
+    /// Makes the buffer of a record as [#open], if its slab has been heard of: [#listenOnce] hears of the next.
+    ///
+    /// @param carried [SlabPeer#RECORD_BYTES] bytes; its position stays
+    /// @return to be closed; `null` if its slab, or its file, has not come
+    /// @throws BufferUnderflowException if there are fewer bytes
+    /// @throws SealRefusedException if it is not what the lender has lent, or too long
+    /// @throws EOFException if this is closed
+    /// @throws IOException if the system refuses; the lease is given back then
+    public @Nullable SealedBuffer openNow(ByteBuffer carried) throws IOException {
+        if (carried.remaining() < SlabPeer.RECORD_BYTES) {
+            throw new BufferUnderflowException();
+        }
         SlabRecord said = SlabRecord.carried(carried);
         if (said.slot() == SlabRecord.FILE) {
-            return opened(said);
+            Descriptor file = slabs.kept(said.slab());
+            return file == null ? null : mapped(said, file);
         }
         if (said.slot() < 0) {
             throw said.refused("a record of no lease");
         }
-        if (!slabs.knows(said.slab())) {
-            // it was sent before the record was: it is there
-            listen();
-        }
-        return lent(said);
-    }
-
-    /// The buffer of a file that has come, or comes now: it was sent before its record.
-    private SealedBuffer opened(SlabRecord said) throws IOException {
-        Descriptor file = slabs.kept(said.slab());
-        if (file == null) {
-            listen();
-            file = slabs.kept(said.slab());
-        }
-        if (file == null) {
-            throw said.refused("no such file");
-        }
-        return mapped(said, file);
+        BorrowedSlab slab = slabs.knownOrNull(said);
+        return slab == null ? null : lent(said, slab);
     }
 
     /// @param file the buffer's, or closed if this fails
@@ -230,7 +224,7 @@ public final class SlabBorrower implements AutoCloseable {
             return;
         }
         try {
-            while (slabs.hasRoom() && listenOnce()) {}
+            while (slabs.hasRoom() && takeOne()) {}
         } catch (PosixException failure) {
             throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
         } finally {
@@ -238,7 +232,63 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
-    private boolean listenOnce() throws IOException {
+    /// Takes in the next thing that the lender has said of its slabs, or in a word: as [#listen], one and no more.
+    ///
+    /// @return false if there is none now, or another thread receives
+    /// @throws EOFException at the end: the lender was closed or has died, or this is closed
+    /// @throws SealRefusedException if what came is not what a lender says; the connection is over then
+    /// @throws IOException if the system refuses, or the link does; the connection is over in the second case
+    public boolean listenOnce() throws IOException {
+        if (receiving.isHeldByCurrentThread() || !receiving.tryLock()) {
+            return false;
+        }
+        try {
+            return slabs.hasRoom() && takeOne();
+        } catch (PosixException failure) {
+            throw slabs.isClosed() ? closedMeanwhile(failure) : failure;
+        } finally {
+            receiving.unlock();
+        }
+    }
+
+    /// Links another connection to this one: leases go back there from now on, where it takes them, and it hears the
+    /// lender's words.
+    ///
+    /// @param other connection
+    /// @throws IllegalStateException if there is one
+    public void link(Link other) {
+        Objects.requireNonNull(other, "other");
+        synchronized (slabs) {
+            if (link != null) {
+                throw new IllegalStateException("borrower is linked already: " + this);
+            }
+            // volatile: with what it is made of
+            link = other;
+        }
+        slabs.lifeline().giveBackBy(other);
+    }
+
+    /// Says a word to the layer above the lender, over the socket: [SlabPeer.Words#onWord]. Does not wait.
+    ///
+    /// @param what it is about
+    /// @param value of it
+    /// @return false if the lender does not read now; true if it was said, or there is no lender any more
+    public boolean tell(int what, long value) {
+        return slabs.lifeline().say(SlabRecord.WORD, what, value);
+    }
+
+    /// Gives a lease back over the socket that the link had taken and that has not arrived there: as the close of its
+    /// buffer does, once. Does not wait.
+    ///
+    /// @param slot of the lease
+    /// @param generation of the lease
+    /// @param slab of the lease
+    /// @return false if the lender does not read now; true if it was said, or there is no lender any more
+    public boolean giveBack(int slot, int generation, long slab) {
+        return slabs.lifeline().say(slot, generation, slab);
+    }
+
+    private boolean takeOne() throws IOException {
         try (Rights rights = Rights.tryReceive(socket, record)) {
             if (rights.bytes() < 0) {
                 return false;
@@ -247,9 +297,11 @@ public final class SlabBorrower implements AutoCloseable {
                 throw new EOFException("connection ended");
             }
             SlabRecord said = SlabRecord.lent(record);
-            boolean ofSlabs =
-                    said.slot() == SlabRecord.SLAB || said.slot() == SlabRecord.UNMAP || said.slot() == SlabRecord.FILE;
-            if (rights.bytes() < SlabRecord.TO_BORROWER || !ofSlabs) {
+            boolean taken = switch (said.slot()) {
+                case SlabRecord.SLAB, SlabRecord.UNMAP, SlabRecord.FILE, SlabRecord.WORD -> true;
+                default -> false;
+            };
+            if (rights.bytes() < SlabRecord.TO_BORROWER || !taken) {
                 throw said.refused("nothing of slabs, bytes=" + rights.bytes());
             }
             takeIn(said, rights);
@@ -265,9 +317,33 @@ public final class SlabBorrower implements AutoCloseable {
             learnOrEnd(said, rights);
         } else if (said.slot() == SlabRecord.FILE) {
             slabs.keep(said, rights);
+        } else if (said.slot() == SlabRecord.WORD) {
+            checkNone(said, rights);
+            hear(said);
         } else {
             checkNone(said, rights);
             slabs.remove(said).forget();
+        }
+    }
+
+    /// The bytes that belong to a word are there: they went out with it.
+    private void hear(SlabRecord said) throws IOException {
+        // volatile: as above
+        Link other = link;
+        if (other == null) {
+            throw said.refused("a word to nobody");
+        }
+        try (Rights rights = Rights.receive(socket, withWord)) {
+            checkNone(said, rights);
+        } catch (IOException failure) {
+            socket.breakStream(failure);
+            throw failure;
+        }
+        try {
+            other.onWord(said.generation(), said.offset(), said.length(), withWord.asByteBuffer());
+        } catch (IOException failure) {
+            socket.breakStream(failure);
+            throw failure;
         }
     }
 
@@ -294,10 +370,10 @@ public final class SlabBorrower implements AutoCloseable {
             SlabRecord said = SlabRecord.lent(record);
             if (said.slot() >= 0) {
                 checkNone(said, rights);
-                return lent(said);
+                return lent(said, slabs.known(said));
             }
             switch (said.slot()) {
-                case SlabRecord.SLAB, SlabRecord.UNMAP, SlabRecord.FILE -> takeIn(said, rights);
+                case SlabRecord.SLAB, SlabRecord.UNMAP, SlabRecord.FILE, SlabRecord.WORD -> takeIn(said, rights);
                 case SlabRecord.SEALED -> {
                     return sealed(said, rights);
                 }
@@ -325,11 +401,10 @@ public final class SlabBorrower implements AutoCloseable {
         }
     }
 
-    private SealedBuffer lent(SlabRecord said) throws IOException {
+    private SealedBuffer lent(SlabRecord said, BorrowedSlab slab) throws IOException {
         if (said.length() > limit) {
             throw said.refused("a message over the limit of " + limit);
         }
-        BorrowedSlab slab = slabs.known(said);
         if (said.offset() < 0 || said.length() < 0 || said.length() > slab.byteSize() - said.offset()) {
             throw said.refused("a message past the slab's end, byteSize=" + slab.byteSize());
         }
@@ -351,33 +426,11 @@ public final class SlabBorrower implements AutoCloseable {
             throw said.refused("bytes over the limit of " + limit + ", descriptors=" + rights.count());
         }
         try {
-            return received(said.length());
+            return WholeReceive.receive(socket, copies, said.length());
         } catch (IOException failure) {
             // what comes next is the rest of the message, and no record
             socket.breakStream(failure);
             throw failure;
-        }
-    }
-
-    private SealedBuffer received(long length) throws IOException {
-        Region region = copies.allocate(Math.max(1, length));
-        boolean whole = false;
-        try {
-            MemorySegment target = region.segment();
-            for (long done = 0; done < length; ) {
-                long read = socket.receive(target.asSlice(done, length - done));
-                if (read < 0) {
-                    throw new EOFException("connection ended: wanted=" + length + " read=" + done);
-                }
-                done += read;
-            }
-            MemorySegment sealed = copies.seal(region, length);
-            whole = true;
-            return SealedBuffer.adopt(sealed, region::release);
-        } finally {
-            if (!whole) {
-                region.release();
-            }
         }
     }
 }

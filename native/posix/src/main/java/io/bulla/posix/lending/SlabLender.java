@@ -348,7 +348,7 @@ public final class SlabLender implements AutoCloseable {
     }
 
     private BorrowerConnection connection(StreamSocket socket, int pid) {
-        SlabPeer peer = new SlabPeer(memory, this::takeBack, socket, pid, quota);
+        SlabPeer peer = new SlabPeer(memory, counts, this::takeBack, socket, pid, quota);
         return new BorrowerConnection(peer, socket, counts, greeted::add);
     }
 

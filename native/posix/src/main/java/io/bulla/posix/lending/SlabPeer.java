@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.BufferOverflowException;
+import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
@@ -38,19 +39,41 @@ public final class SlabPeer implements AutoCloseable {
     /// Size of the record that [#lend(SealedBuffer, ByteBuffer)] makes, in bytes.
     public static final int RECORD_BYTES = (int) SlabRecord.TO_BORROWER;
 
+    /// Hears what the layer above a borrower says to the layer above its lender: [#onWords(Words)].
+    @FunctionalInterface
+    public interface Words {
+
+        /// A word of the borrower's, by the lender's thread: it serves all borrowers, so this does not wait, and
+        /// calls nothing that does. What it throws is counted, and the word is lost.
+        ///
+        /// @param what it is about
+        /// @param value of it
+        void onWord(int what, long value);
+    }
+
     private final SharedSlabSource memory;
+    private final LenderCounts counts;
     private final StreamSocket socket;
     private final int pid;
     private final Loans loans;
     // one sender of bytes at a time
     private final ReentrantLock bytesSenders = new ReentrantLock();
+    // volatile: another thread's than the lender's sets it
+    private volatile @Nullable Words words;
 
     /// @param takeBack takes back at once what borrowers have given back; does not wait
-    SlabPeer(SharedSlabSource memory, Runnable takeBack, StreamSocket socket, int pid, SlabQuota quota) {
+    SlabPeer(
+            SharedSlabSource memory,
+            LenderCounts counts,
+            Runnable takeBack,
+            StreamSocket socket,
+            int pid,
+            SlabQuota quota) {
         this.memory = memory;
+        this.counts = counts;
         this.socket = socket;
         this.pid = pid;
-        this.loans = new Loans(this, pid, socket, quota, takeBack);
+        this.loans = new Loans(this, pid, socket, quota, counts, takeBack);
     }
 
     /// The number that the borrower gave itself when it connected.
@@ -187,6 +210,62 @@ public final class SlabPeer implements AutoCloseable {
         return false;
     }
 
+    /// Takes a lease back that the borrower has given back on another connection. As on the socket, what is not true
+    /// cuts it off. Of a borrower that is gone nothing is taken back: it rests until its string hangs up.
+    ///
+    /// @param slot of the record that lent it, its bytes 8 to 11, big-endian
+    /// @param generation of that record, its bytes 12 to 15
+    /// @param slab of that record, its bytes 0 to 7
+    /// @return false if the borrower is gone, because of this or before
+    public boolean giveBack(int slot, int generation, long slab) {
+        SealedBuffer ended = loans.returnedElsewhere(slot, generation, slab);
+        if (ended == null) {
+            return false;
+        }
+        try {
+            ended.close();
+        } catch (RuntimeException | Error failure) {
+            // a release's or a listener's, as on the lender's thread: the lease has ended
+            counts.failed();
+        }
+        return true;
+    }
+
+    /// Sends a word to the layer above the borrower, over the socket: [SlabBorrower.Link#onWord]. It comes behind the
+    /// slabs and messages that went before it. Does not wait.
+    ///
+    /// @param what it is about
+    /// @param first number of it
+    /// @param second number of it
+    /// @param record [#RECORD_BYTES] bytes that go with it; its position stays
+    /// @return false if the borrower does not read what it was sent; nothing has gone out then
+    /// @throws BufferUnderflowException if there are fewer bytes
+    /// @throws PosixException.PeerClosed if the borrower is gone
+    /// @throws PosixException if the system refuses; nothing has gone out
+    public boolean tell(int what, long first, long second, ByteBuffer record) throws PosixException {
+        if (record.remaining() < RECORD_BYTES) {
+            throw new BufferUnderflowException();
+        }
+        return loans.say(what, first, second, record);
+    }
+
+    /// Hears the words of the layer above the borrower: [SlabBorrower#tell]. A borrower that says one while none is
+    /// heard is cut off.
+    ///
+    /// @param heard by it, from now on
+    public void onWords(Words heard) {
+        // volatile: with what it is made of
+        words = Objects.requireNonNull(heard, "heard");
+    }
+
+    /// Ends the connection of a borrower that said on another one what is not true. What it has rests until its
+    /// string hangs up. One that is gone is gone for its first reason.
+    ///
+    /// @param lie a few words, for [#gone()]
+    public void cutOff(String lie) {
+        loans.cutOffUnlessGone(Objects.requireNonNull(lie, "lie"));
+    }
+
     /// Ends the connection: nothing more goes out, and a thread that sends bytes wakes. What it has stays lent until
     /// it gives its string back, or its process ends. Again is harmless.
     @Override
@@ -271,6 +350,19 @@ public final class SlabPeer implements AutoCloseable {
         } finally {
             Reference.reachabilityFence(bytes);
         }
+    }
+
+    /// A word of the borrower's.
+    ///
+    /// @return false if none is heard
+    boolean hear(int what, long value) {
+        // volatile: as above
+        Words heard = words;
+        if (heard == null) {
+            return false;
+        }
+        heard.onWord(what, value);
+        return true;
     }
 
     /// What the lender's thread looks at and ends.

@@ -28,6 +28,7 @@ import java.nio.ByteOrder;
 /// | -5 | a message in a sealed file, with its descriptor, its offset and length; no lease | - |
 /// | -6 | the same, kept for a record that another connection carries | - |
 /// | -7 | in the place of a greeting: why there is none, an error number in the generation, a count and a limit | - |
+/// | -8 | a word: what in the generation, two numbers in offset and length; 32 bytes follow | what, and a number |
 ///
 /// Sealed files are numbered where the others have the slab.
 record SlabRecord(long slab, int slot, int generation, long offset, long length) {
@@ -39,6 +40,7 @@ record SlabRecord(long slab, int slot, int generation, long offset, long length)
     static final int SEALED = -5;
     static final int FILE = -6;
     static final int REFUSED = -7;
+    static final int WORD = -8;
 
     /// The greeting's generation, and to the borrower its slab: "BSLB".
     static final int VERSION = 1;
@@ -47,6 +49,8 @@ record SlabRecord(long slab, int slot, int generation, long offset, long length)
 
     static final long TO_BORROWER = 32;
     static final long TO_LENDER = 16;
+    /// With the bytes that follow it.
+    static final long WORD_BYTES = 2 * TO_BORROWER;
 
     private static final ValueLayout.OfInt INT = JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
