@@ -162,7 +162,7 @@ public final class AeronLender {
     }
 
     /// Takes in the returns that have come, and sends what the socket had no room for. To be called while nothing is
-    /// lent, too: leases of returns that nobody takes in stay out.
+    /// lent, too: leases of returns that are not taken in stay out.
     ///
     /// @return how many returns were taken in, for an idle strategy
     /// @throws PosixException.PeerClosed if the borrower is gone, and something was to go to it
@@ -217,7 +217,7 @@ public final class AeronLender {
         if (heard.any) {
             listen();
         }
-        // nobody reads what is there: that shows here, also if nothing more is lent
+        // what is there is not read: that shows here, also if nothing more is lent
         over |= isLive() && !places.isConnected();
         int taken = takeReturns(limit);
         if (!sessionTold || over != overTold || toGo < said.next() || received - receivedTold >= Way.TOLD_EACH) {

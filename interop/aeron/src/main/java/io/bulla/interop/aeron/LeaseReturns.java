@@ -71,7 +71,7 @@ final class LeaseReturns {
         return told;
     }
 
-    /// Whether the publication can take no more, or what it took is read by nobody.
+    /// Whether the publication can take no more, or what it took is not read.
     synchronized boolean isLost() {
         lost |= begun && !ended && !publication.isConnected();
         return lost;

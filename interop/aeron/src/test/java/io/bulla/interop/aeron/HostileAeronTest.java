@@ -229,7 +229,7 @@ class HostileAeronTest {
 
         Forger(LendingPair pair) throws IOException {
             this.pair = pair;
-            // heard, and answered by nobody: AeronLender has been replaced
+            // heard, and not answered: AeronLender has been replaced
             pair.peer.onWords((what, value) -> {});
             pair.peer.tell(Way.SESSION, pair.places.sessionId(), 0, record);
         }

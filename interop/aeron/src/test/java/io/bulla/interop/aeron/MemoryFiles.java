@@ -6,7 +6,7 @@ import io.bulla.posix.memfd.MemfdSource;
 import io.bulla.testkit.needs.Probe;
 
 /// Tries a memory file that can be sealed.
-public final class MemoryFiles implements Probe {
+final class MemoryFiles implements Probe {
 
     @Override
     public String missing() {

@@ -331,7 +331,7 @@ public final class SlabBorrower implements AutoCloseable {
         // volatile: as above
         Link other = link;
         if (other == null) {
-            throw said.refused("a word to nobody");
+            throw said.refused("a word without a link");
         }
         try (Rights rights = Rights.receive(socket, withWord)) {
             checkNone(said, rights);
