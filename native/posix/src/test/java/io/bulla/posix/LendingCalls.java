@@ -182,10 +182,13 @@ final class LendingCalls {
             return FaultCall.on(world.connected(), world.link());
         });
         all.on("SlabBorrower.tell(int, long)", scene -> {
+            // the socket may have no room
+            scene.mayVary();
             World world = new World(scene, folder);
             return FaultCall.on(world.linked(), 4, 1L);
         });
         all.on("SlabBorrower.giveBack(int, int, long)", scene -> {
+            scene.mayVary();
             World world = new World(scene, folder);
             ByteBuffer record = world.record(World.LENT.getFirst());
             return FaultCall.on(world.connected(), record.getInt(8), record.getInt(12), record.getLong(0));

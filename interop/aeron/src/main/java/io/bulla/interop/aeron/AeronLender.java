@@ -128,7 +128,8 @@ public final class AeronLender {
     }
 
     /// Lends a buffer, as [SlabPeer#lend(SealedBuffer)]: the lease is the borrower's until it gives it back or its
-    /// string hangs up. Takes in some returns first. Does not wait.
+    /// string hangs up. Takes in some returns first. Does not wait: what has no room now goes with the next call of
+    /// this, or of [#poll].
     ///
     /// @param buffer open; the handle stays the caller's
     /// @return false if it cannot be lent now: it is not one region of the lender's source or of a sealed file, the
@@ -161,7 +162,7 @@ public final class AeronLender {
         }
     }
 
-    /// Takes in the returns that have come, and sends what the socket had no room for. To be called while nothing is
+    /// Takes in the returns that have come, and sends what had no room before. To be called while nothing is
     /// lent, too: leases of returns that are not taken in stay out.
     ///
     /// @return how many returns were taken in, for an idle strategy

@@ -13,10 +13,18 @@ import org.jspecify.annotations.Nullable;
 /// Its holders are the borrower and every mapping. Any thread may call.
 final class Lifeline extends RefCount {
 
+    /// Another way for leases to go back.
+    @FunctionalInterface
+    interface Returns {
+
+        /// @return false if it cannot be now
+        boolean giveBack(int slot, int generation, long slab);
+    }
+
     private final StreamSocket socket;
     private final Descriptor string;
     // volatile: any thread gives back
-    private volatile SlabBorrower.@Nullable Link link;
+    private volatile @Nullable Returns link;
 
     Lifeline(StreamSocket socket, Descriptor string) {
         super(null);
@@ -34,7 +42,7 @@ final class Lifeline extends RefCount {
     }
 
     /// Leases go back there from now on, where it takes them.
-    void giveBackBy(SlabBorrower.Link other) {
+    void giveBackBy(Returns other) {
         // volatile: with what it is made of
         link = other;
     }
@@ -44,11 +52,11 @@ final class Lifeline extends RefCount {
     /// @return false if it is to be given back later
     boolean giveBack(int slot, int generation, long slab) {
         // volatile: as above
-        SlabBorrower.Link other = link;
+        Returns other = link;
         return (other != null && takes(other, slot, generation, slab)) || say(slot, generation, slab);
     }
 
-    private static boolean takes(SlabBorrower.Link other, int slot, int generation, long slab) {
+    private static boolean takes(Returns other, int slot, int generation, long slab) {
         try {
             return other.giveBack(slot, generation, slab);
         } catch (Throwable refused) {

@@ -265,7 +265,7 @@ public final class SlabBorrower implements AutoCloseable {
             // volatile: with what it is made of
             link = other;
         }
-        slabs.lifeline().giveBackBy(other);
+        slabs.lifeline().giveBackBy(other::giveBack);
     }
 
     /// Says a word to the layer above the lender, over the socket: [SlabPeer.Words#onWord]. Does not wait.
