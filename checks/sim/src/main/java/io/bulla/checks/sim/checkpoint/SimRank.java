@@ -11,6 +11,7 @@ import io.bulla.runtime.checkpoint.Checkpoints;
 import io.bulla.runtime.checkpoint.RankImage;
 import io.bulla.runtime.checkpoint.SimulatedCheckpoints;
 import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.MessageHandler;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.topology.Radix;
@@ -86,7 +87,7 @@ final class SimRank {
                 .receive(CAST, this::cast);
         for (int tag = 0; tag < TAGS; tag++) {
             if (tag != LATE || !plan.late()) {
-                builder.receive(tag, this::token);
+                builder.receive(tag, handler(tag));
             }
         }
         if (image != null) {
@@ -127,7 +128,11 @@ final class SimRank {
     }
 
     void claim() {
-        node.receive(LATE, this::token);
+        node.receive(LATE, handler(LATE));
+    }
+
+    private MessageHandler handler(int tag) {
+        return plan.onLoop() && tag != SLOW ? MessageHandler.onLoop(this::token) : this::token;
     }
 
     long tokens() {

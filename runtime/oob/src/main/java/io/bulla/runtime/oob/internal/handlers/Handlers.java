@@ -33,6 +33,7 @@ public final class Handlers {
     private static final Logger LOG = NodeLog.LOG;
     // in place of a receiver
     private static final Object CLOSED = new Object();
+    private static final Object LOOP_RUNS = new Object();
 
     /// The state of one tag.
     private static final class Tag {
@@ -40,6 +41,8 @@ public final class Handlers {
         private final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();
         private final Queue<Incoming> kept = new ArrayDeque<>();
         private @Nullable MessageHandler handler;
+        // that ran on the loop before this handler, and perhaps still runs
+        private @Nullable LoopHandler before;
     }
 
     private final int rank;
@@ -47,6 +50,8 @@ public final class Handlers {
     private final MemorySource source;
     private final HandlerExecutor handlerExecutor;
     private final Failures failures;
+    private final Turn turn;
+    private final LoopHandlers onLoop;
     // all under the lock
     private final Map<Integer, Tag> tags = new HashMap<>();
     private long keptBytes;
@@ -55,55 +60,204 @@ public final class Handlers {
 
     /// @param keep bytes that messages without a receiver may pin, each counted with its header
     /// @param source of copies of those that would pin more than they are
-    public Handlers(int rank, long keep, MemorySource source, HandlerExecutor handlerExecutor, Failures failures) {
+    public Handlers(
+            int rank,
+            long keep,
+            MemorySource source,
+            HandlerExecutor handlerExecutor,
+            LoopHandlers onLoop,
+            Failures failures) {
         this.rank = rank;
+        this.onLoop = onLoop;
+        this.turn = new Turn(handlerExecutor, onLoop::later);
         this.keep = keep;
         this.source = source;
         this.handlerExecutor = handlerExecutor;
         this.failures = failures;
     }
 
-    /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
+    /// To the handlers, which own the message's handle from now on. On the loop.
     ///
     /// @param from rank of the sender
-    /// @param credit that the message holds, or `null` if it is this node's own
-    public void dispatch(Message message, Incoming.Sender sender, int from, @Nullable Credit credit) {
-        dispatch(new Incoming(message, this, sender, credit), from);
+    /// @param credit that the message holds
+    public void dispatch(Message message, Incoming.Sender sender, int from, Credit credit) {
+        arrived(new Incoming(message, this, sender, credit), from);
     }
 
-    /// A broadcast, to the handlers.
+    /// A broadcast, to the handlers. On the loop.
     ///
     /// @param check that its handler waits for; or `null`
     public void dispatch(Message message, Incoming.Charge charge, Incoming.@Nullable Check check) {
-        dispatch(Incoming.broadcast(message, this, charge, check), message.origin());
+        arrived(Incoming.broadcast(message, this, charge, check), message.origin());
     }
 
-    private void dispatch(Incoming incoming, int from) {
+    /// A message of this node to itself. Any thread.
+    public void dispatchOwn(Message message, Incoming.Sender sender) {
+        Incoming own = new Incoming(message, this, sender, null);
+        FlightEvents.received(rank, rank, message, own.bytes);
+        handlerExecutor.put(own);
+    }
+
+    /// A message that had arrived when a cut was taken. Before the loop runs.
+    public void restore(Message message) {
+        Incoming restored = new Incoming(message, this, null, null);
+        restored.waitsBefore(onLoop.of(message.tag()));
+        handlerExecutor.put(restored);
+    }
+
+    private void arrived(Incoming incoming, int from) {
         FlightEvents.received(rank, from, incoming.message, incoming.bytes);
-        handlerExecutor.put(incoming);
+        LoopHandler on = onLoop.of(incoming.message.tag());
+        if (on != null && incoming.isChecked() && mayRun(on)) {
+            run(on, incoming);
+        } else {
+            incoming.waitsBefore(on);
+            turn.hold(incoming, incoming.bytes);
+        }
+    }
+
+    /// Bytes of a message have landed that is not whole yet. On the loop.
+    public void landed(long bytes) {
+        turn.landed(bytes);
+    }
+
+    /// A connection has been read, for now. On the loop.
+    public void onRead() {
+        turn.over();
+    }
+
+    /// Registers those that are there before anything can arrive.
+    public void begin(Map<Integer, MessageHandler> first) {
+        first.forEach(
+                (tag, handler) -> set(tag, handler, handler.runsOnLoop() ? new LoopHandler(tag, handler, 0) : null));
     }
 
     public void receive(int tag, MessageHandler handler) {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
-        }
-        handlerExecutor.put(new HandlerExecutor.Item() {
+        LoopHandler on = handler.runsOnLoop() ? new LoopHandler(tag, handler, 1) : null;
+        HandlerExecutor.Item begin = new HandlerExecutor.Item() {
             @Override
             public void run() {
+                awaitLoop(tag);
                 for (Incoming kept = nextKept(tag, handler); kept != null; kept = nextKept(tag, handler)) {
                     handle(handler, kept);
                 }
             }
+        };
+        if (set(tag, handler, on)) {
+            handlerExecutor.put(begin);
+            if (on != null) {
+                onLoop.later(() -> letRun(on));
+            }
+        }
+    }
+
+    /// What the loop has put before it knew of a handler is before this; the loop runs it from then on.
+    private void letRun(LoopHandler on) {
+        handlerExecutor.put(new HandlerExecutor.Item() {
+            @Override
+            public void run() {
+                on.uncount();
+            }
         });
+    }
+
+    /// @return false if this is closed
+    private synchronized boolean set(int tag, MessageHandler handler, @Nullable LoopHandler on) {
+        if (closed) {
+            return false;
+        }
+        Tag of = tags.computeIfAbsent(tag, t -> new Tag());
+        LoopHandler before = onLoop.of(tag);
+        if (on != null) {
+            onLoop.put(on);
+        } else if (before != null) {
+            onLoop.remove(before);
+        }
+        of.before = before == null ? of.before : before;
+        of.handler = handler;
+        return true;
+    }
+
+    /// Whether a handler is to run on the loop now; it has begun then. On the loop.
+    private synchronized boolean mayRun(LoopHandler on) {
+        Tag of = tags.get(on.tag);
+        boolean may = !closed
+                && of != null
+                && of.handler == on.handler
+                && of.once.isEmpty()
+                && !onLoop.isStanding()
+                && on.isFree();
+        if (may) {
+            on.begin();
+        }
+        return may;
+    }
+
+    /// On the loop.
+    private void run(LoopHandler on, Incoming incoming) {
+        onLoop.begun();
+        try {
+            handle(on.handler, incoming);
+        } finally {
+            onLoop.ended();
+            if (on.end()) {
+                giveUp(on);
+            }
+        }
+    }
+
+    /// It holds up the loop: from now on it runs as others do.
+    private synchronized void giveUp(LoopHandler on) {
+        if (onLoop.of(on.tag) == on) {
+            onLoop.remove(on);
+        }
+    }
+
+    /// A message of this node to itself whose handler runs on the loop. On the handlers' thread.
+    private void runThere(LoopHandler on, Incoming own) {
+        own.begin();
+        onLoop.waitFor(
+                () -> {
+                    on.begin();
+                    run(on, own);
+                },
+                () -> drop(own));
+    }
+
+    /// A handler that has taken the place of one on the loop runs after that. On the handlers' thread.
+    private void awaitLoop(int tag) {
+        if (isLoopRunning(tag)) {
+            onLoop.waitFor(() -> {}, () -> {});
+        }
+    }
+
+    private synchronized boolean isLoopRunning(int tag) {
+        Tag of = tags.get(tag);
+        return of != null && isLoopRunning(of);
+    }
+
+    private static boolean isLoopRunning(Tag of) {
+        boolean runs = of.before != null && of.before.isRunning();
+        if (!runs) {
+            of.before = null;
+        }
+        return runs;
+    }
+
+    /// Those that run on the event loop. Any thread.
+    public LoopHandlers onLoop() {
+        return onLoop;
     }
 
     public void stopReceiving(int tag) {
         synchronized (this) {
             Tag of = tags.get(tag);
+            LoopHandler before = onLoop.of(tag);
+            if (before != null) {
+                onLoop.remove(before);
+            }
             if (of != null) {
+                of.before = before == null ? of.before : before;
                 of.handler = null;
                 forget(tag, of);
             }
@@ -167,8 +321,16 @@ public final class Handlers {
     void deliver(Incoming incoming) {
         for (Object receiver = receiver(incoming); receiver != this; receiver = receiver(incoming)) {
             if (receiver instanceof MessageHandler handler) {
-                handle(handler, incoming);
+                LoopHandler on = incoming.isOwn() ? onLoop.of(incoming.message.tag()) : null;
+                if (on != null && on.handler == handler) {
+                    runThere(on, incoming);
+                } else {
+                    handle(handler, incoming);
+                }
                 return;
+            }
+            if (receiver == LOOP_RUNS) {
+                onLoop.waitFor(() -> {}, () -> {});
             }
             if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
                 return;
@@ -194,6 +356,7 @@ public final class Handlers {
             // from here on no tag comes or goes
             closed = true;
             keptBytes = 0;
+            onLoop.stopWatching();
         }
         while (all.hasNext()) {
             Tag tag = all.next();
@@ -232,7 +395,7 @@ public final class Handlers {
     }
 
     /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it
-    /// is kept; or this, which has kept it; or that it is too late.
+    /// is kept; or this, which has kept it; or that it is too late, or that the loop runs the handler before.
     private synchronized Object receiver(Incoming incoming) {
         if (closed) {
             return CLOSED;
@@ -245,7 +408,7 @@ public final class Handlers {
                 return once;
             }
             if (tag.handler != null) {
-                return tag.handler;
+                return isLoopRunning(tag) ? LOOP_RUNS : tag.handler;
             }
         }
         if (!incoming.isCompact()) {
@@ -285,7 +448,7 @@ public final class Handlers {
     /// Nothing is known of a tag that is not asked for and of which nothing is kept: peers choose tags, too. Under
     /// the lock.
     private void forget(int tag, Tag of) {
-        if (!closed && of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
+        if (!closed && of.handler == null && of.once.isEmpty() && of.kept.isEmpty() && !isLoopRunning(of)) {
             tags.remove(tag);
         }
     }
