@@ -108,7 +108,7 @@ final class DrawFeatures {
             return;
         }
         config.put("loopHeld", !gentle && !checkpoints && loops.nextInt(3) == 0 ? 1 + loops.nextLong(20) : 0);
-        for (int left = loops.nextInt(3) == 0 ? 1 + loops.nextInt(6) : 0; left > 0; left--) {
+        for (int left = loops.nextInt(2) == 0 ? 1 + loops.nextInt(60) : 0; left > 0; left--) {
             lines.add(Line.of(loops.nextLong(faults + 1), "swap", loops.nextInt(intruder ? nodes - 1 : nodes))
                     .with("tag", loops.nextInt(Program.TAGS))
                     .with("loop", loops.nextInt(2)));

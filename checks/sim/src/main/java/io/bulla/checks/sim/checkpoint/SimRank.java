@@ -231,6 +231,15 @@ final class SimRank {
     }
 
     private SealedBuffer save() {
+        SealedBuffer state = state();
+        if (plan.onLoop()) {
+            // it takes a while; what the loop reads meanwhile is not in it
+            host.sleep(1 + random.nextLong(2_000_000));
+        }
+        return state;
+    }
+
+    private SealedBuffer state() {
         try (BufferBuilder builder = BufferBuilder.create(host.memory())) {
             builder.putLong(tokens).putLong(casts);
             for (int peer = 0; peer < plan.nodes(); peer++) {

@@ -24,6 +24,8 @@ final class NodeProgram {
     private final SimNode node;
     private final long onLoop;
     private final Set<Integer> running = new HashSet<>();
+    // tags whose handler has held up the loop
+    private final Set<Integer> givenUp = new HashSet<>();
     // from outside, at what runs on the loop
     private Runnable look = () -> {};
     private boolean cuts;
@@ -70,6 +72,7 @@ final class NodeProgram {
     void claim() {
         for (int tag = 0; tag < Program.TAGS; tag++) {
             if (Program.of(tag) == Program.LATE) {
+                givenUp.remove(tag);
                 node.node().receive(tag, handler(tag, mayRunOnLoop(tag)));
             }
         }
@@ -87,6 +90,7 @@ final class NodeProgram {
     /// Its handlers change places.
     void swap(int tag, boolean there) {
         if (Program.of(tag) != Program.LATE && Program.of(tag).isPrompt()) {
+            givenUp.remove(tag);
             simulation.sights.see(there ? "handler goes to the loop" : "handler leaves the loop");
             node.node().receive(tag, handler(tag, there));
         }
@@ -109,6 +113,9 @@ final class NodeProgram {
     private void ranOnLoop(int tag) {
         simulation.sights.see("handled on the loop");
         simulation.beside("handled on the loop");
+        if (givenUp.contains(tag)) {
+            simulation.ledger.violation("handler that held up the loop runs there again", "node=" + node);
+        }
         if (cuts) {
             simulation.ledger.violation("handler runs on the loop while a cut is taken", "node=" + node);
         }
@@ -117,6 +124,7 @@ final class NodeProgram {
             look.run();
             node.jump(simulation.schedule.nanos("heartbeat") / 2);
             look.run();
+            givenUp.add(tag);
             simulation.sights.see("handler holds up the loop");
         }
         if (Program.of(tag) != Program.THROW && onLoopHandled % 5 == 1) {

@@ -20,6 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
 final class LoopHandler {
 
     final int tag;
+    // made once, for while there is no memory
+    final Integer key;
     final MessageHandler handler;
     private final AtomicInteger queued;
     // odd while it runs
@@ -33,6 +35,7 @@ final class LoopHandler {
     /// @param queued what it waits for
     LoopHandler(int tag, MessageHandler handler, int queued) {
         this.tag = tag;
+        this.key = tag;
         this.handler = handler;
         this.queued = new AtomicInteger(queued);
     }

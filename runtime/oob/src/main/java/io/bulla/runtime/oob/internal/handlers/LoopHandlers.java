@@ -5,9 +5,10 @@ import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import java.lang.System.Logger.Level;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The handlers that run on the event loop, and who watches that they do not hold it up: a thread that is no node's
@@ -29,7 +30,7 @@ public final class LoopHandlers {
     private final Environment environment;
     private final long limit;
     // volatile: replaced as one, under the lock of the handlers; the loop and who watches take either
-    private volatile Map<Integer, LoopHandler> all = Map.of();
+    private volatile LoopHandler[] all = {};
     // volatile: written by the handlers' thread before it asks the loop, which has seen it when it answers
     private volatile boolean standing;
     // volatile: written by the loop, for whoever watches it
@@ -55,8 +56,17 @@ public final class LoopHandlers {
     /// @return `null` if the tag has none. Any thread
     @Nullable
     LoopHandler of(int tag) {
-        Map<Integer, LoopHandler> now = all;
-        return now.isEmpty() ? null : now.get(tag);
+        LoopHandler[] now = all;
+        int from = 0;
+        for (int to = now.length; from < to; ) {
+            int middle = (from + to) >>> 1;
+            if (now[middle].tag < tag) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        return from < now.length && now[from].tag == tag ? now[from] : null;
     }
 
     /// Whether none may run on the loop. On the loop.
@@ -66,8 +76,9 @@ public final class LoopHandlers {
 
     /// Under the lock of the handlers.
     void put(LoopHandler on) {
-        Map<Integer, LoopHandler> more = new HashMap<>(all);
-        more.put(on.tag, on);
+        LoopHandler[] more = Stream.concat(Arrays.stream(without(on.tag)), Stream.of(on))
+                .sorted(Comparator.comparingInt(each -> each.tag))
+                .toArray(LoopHandler[]::new);
         if (stopWatching == null) {
             stopWatching = environment.watch().every(Math.max(1, limit / 2), this::look);
         }
@@ -76,12 +87,15 @@ public final class LoopHandlers {
 
     /// Under the lock of the handlers.
     void remove(LoopHandler on) {
-        Map<Integer, LoopHandler> less = new HashMap<>(all);
-        less.remove(on.tag, on);
-        if (less.isEmpty()) {
+        LoopHandler[] less = without(on.tag);
+        all = less;
+        if (less.length == 0) {
             stopWatching();
         }
-        all = less;
+    }
+
+    private LoopHandler[] without(int tag) {
+        return Arrays.stream(all).filter(each -> each.tag != tag).toArray(LoopHandler[]::new);
     }
 
     /// Under the lock of the handlers.
@@ -96,7 +110,7 @@ public final class LoopHandlers {
     /// From the return on no handler runs on the loop, until [#goOn]. On the handlers' thread.
     public void stand() {
         standing = true;
-        if (!all.isEmpty()) {
+        if (all.length > 0) {
             waitFor(() -> {}, () -> {});
         }
     }
@@ -144,14 +158,18 @@ public final class LoopHandlers {
         calling[0] = false;
     }
 
-    /// One look at what runs now. On the thread that watches.
-    public void look() {
-        long now = environment.now();
-        for (LoopHandler on : all.values()) {
-            long nanos = on.look(now, limit);
-            if (nanos > 0) {
-                tell(on, nanos / 1_000_000);
+    /// One look at what runs now. On the thread that watches; the next look comes only if this one returns.
+    private void look() {
+        try {
+            long now = environment.now();
+            for (LoopHandler on : all) {
+                long nanos = on.look(now, limit);
+                if (nanos > 0) {
+                    tell(on, nanos / 1_000_000);
+                }
             }
+        } catch (Throwable failure) {
+            NodeLog.failed("watch failed", rank, failure);
         }
     }
 

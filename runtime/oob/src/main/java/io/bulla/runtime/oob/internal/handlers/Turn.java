@@ -14,8 +14,8 @@ import java.util.concurrent.Executor;
 /// is not whole yet count, too. One event loop's.
 final class Turn {
 
-    static final int MOST_MESSAGES = Integer.getInteger("bulla.turn.messages", 64);
-    static final long MOST_BYTES = Long.getLong("bulla.turn.bytes", 1 << 20);
+    static final int MOST_MESSAGES = 64;
+    static final long MOST_BYTES = 1 << 20;
 
     private final HandlerExecutor handlers;
     private final Executor loop;

@@ -10,7 +10,7 @@ public interface Watch {
 
     /// Calls a look again and again, one call at a time. Any thread.
     ///
-    /// @param look must not block
+    /// @param look neither blocks nor throws
     /// @return ends that
     Runnable every(long nanos, Runnable look);
 }

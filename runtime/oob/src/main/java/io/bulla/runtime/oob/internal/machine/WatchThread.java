@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob.internal.machine;
 
-import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -21,16 +20,7 @@ final class WatchThread implements Watch {
 
     @Override
     public Runnable every(long nanos, Runnable look) {
-        Future<?> looks = thread.scheduleWithFixedDelay(() -> safely(look), nanos, nanos, TimeUnit.NANOSECONDS);
+        Future<?> looks = thread.scheduleWithFixedDelay(look, nanos, nanos, TimeUnit.NANOSECONDS);
         return () -> looks.cancel(false);
-    }
-
-    /// The next look comes only if this one returns.
-    private static void safely(Runnable look) {
-        try {
-            look.run();
-        } catch (Throwable failure) {
-            NodeLog.failed("watch failed", failure);
-        }
     }
 }
