@@ -13,7 +13,18 @@ public interface MessageHandler {
     /// @param handler returns soon, and waits for nothing
     /// @return a handler of which [#runsOnLoop] is true
     static MessageHandler onLoop(MessageHandler handler) {
-        return new OnLoop(Objects.requireNonNull(handler, "handler"));
+        Objects.requireNonNull(handler, "handler");
+        return new MessageHandler() {
+            @Override
+            public void received(Message message) {
+                handler.received(message);
+            }
+
+            @Override
+            public boolean runsOnLoop() {
+                return true;
+            }
+        };
     }
 
     /// A message has arrived. Runs on the node's handler thread, one message at a time, without any lock of the

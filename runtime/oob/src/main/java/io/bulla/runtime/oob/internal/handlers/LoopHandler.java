@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /// 1. **It runs one message at a time, in order.** What waits for the handlers' thread is counted by the loop before
 ///    it is put, and uncounted when it is handled. The loop runs the handler only if it finds nothing counted, so
 ///    what came before is over, and what that has done is seen. What comes later comes through the loop.
-/// 2. **Another handler of the tag runs after it.** A call begins under the lock of [Handlers], and its end is a
+/// 2. **Another handler of the tag runs after it.** A call begins under the lock of [Receivers], and its end is a
 ///    release: who has taken its place looks behind the lock, and waits for the end.
 final class LoopHandler {
 
