@@ -87,6 +87,7 @@ public final class Goals implements Callable<Integer> {
             "oob-small-from-loop",
             "oob-tls-1048576",
             "oob-tls-64",
+            "oob-tls-65536-pool",
             "oob-tls-65536-reused",
             "oob-xcast-16-64m-",
             "oob-xcast-64-4m-floor",

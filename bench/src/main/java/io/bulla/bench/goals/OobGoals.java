@@ -96,6 +96,22 @@ public final class OobGoals {
         }
         for (int bytes : new int[] {TLS_BYTES[1], TLS_BYTES[2]}) {
             goals.add(Goal.compare(
+                    "oob-tls-" + bytes + "-pool",
+                    ours("ns", bytes, "tls", "thread", "time", "pool"),
+                    netty(bytes, "tls", "thread")));
+            goals.add(Goal.compare(
+                    "oob-tls-" + bytes + "-pool-on-loop",
+                    Case.program(
+                            "ns",
+                            OobPipeline.class,
+                            Integer.toString(bytes),
+                            "tls",
+                            "thread",
+                            "time",
+                            "pool",
+                            "onLoop"),
+                    netty(bytes, "tls", "thread")));
+            goals.add(Goal.compare(
                     "oob-tls-" + bytes + "-reused",
                     ours("ns", bytes, "tls", "thread", "time", "reused"),
                     netty(bytes, "tls", "thread")));

@@ -5,6 +5,7 @@ import com.sun.management.ThreadMXBean;
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.MessageHandler;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.SendOptions;
 import java.lang.management.ManagementFactory;
@@ -19,7 +20,7 @@ import java.util.stream.LongStream;
 /// `thread`, a thread that waits for room; and what is printed for each message: `time`, nanoseconds; `sender`,
 /// the bytes that were allocated on the heap by the sending thread and the sender's event loop; `all`, by all
 /// threads of the JVM, both nodes'; `back`, the bytes that the receiver writes, which are acknowledgements and
-/// credit; where they land, a [LandingPlace].
+/// credit; where they land, a [LandingPlace]; and `onLoop`, if the receiver's handler runs on its event loop.
 public final class OobPipeline {
 
     private static final int TAG = 1;
@@ -53,7 +54,9 @@ public final class OobPipeline {
                     }
                 });
                 SealedBuffer message = Job.message(source, shape.bytes())) {
-            job.node(1).receive(TAG, received -> handled.increment());
+            MessageHandler handler = received -> handled.increment();
+            boolean onLoop = args.length > 5 && args[5].equals("onLoop");
+            job.node(1).receive(TAG, onLoop ? MessageHandler.onLoop(handler) : handler);
             OobPipeline pipeline = new OobPipeline(job.node(0), message, back);
             if (args[2].equals("loop")) {
                 for (int i = 0; i < shape.depth(); i++) {

@@ -20,6 +20,7 @@ final class DrawFeatures {
     private static final long LONG = 30_000;
     private static final long ATTACKED = 2_500_000;
 
+    private final long seed;
     private final SplittableRandom random;
     private final Map<String, Long> config;
     private final List<Line> lines;
@@ -40,6 +41,7 @@ final class DrawFeatures {
             boolean intruder,
             int nodes,
             int id) {
+        this.seed = seed;
         this.random = new SplittableRandom(World.mix(seed, 'g'));
         this.config = config;
         this.lines = lines;
@@ -94,6 +96,22 @@ final class DrawFeatures {
         }
         if (beside) {
             hostile(signs);
+        }
+        onLoop();
+    }
+
+    /// Handlers that run on the event loop, from a stream of their own.
+    private void onLoop() {
+        SplittableRandom loops = new SplittableRandom(World.mix(seed, 'o'));
+        config.put("onLoop", loops.nextInt(2) == 0 ? loops.nextLong(1L << Program.TAGS) : 0);
+        if (config.get("onLoop") == 0) {
+            return;
+        }
+        config.put("loopHeld", !gentle && !checkpoints && loops.nextInt(3) == 0 ? 1 + loops.nextLong(20) : 0);
+        for (int left = loops.nextInt(2) == 0 ? 1 + loops.nextInt(60) : 0; left > 0; left--) {
+            lines.add(Line.of(loops.nextLong(faults + 1), "swap", loops.nextInt(intruder ? nodes - 1 : nodes))
+                    .with("tag", loops.nextInt(Program.TAGS))
+                    .with("loop", loops.nextInt(2)));
         }
     }
 

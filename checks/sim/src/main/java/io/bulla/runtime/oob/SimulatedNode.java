@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /// The package's own calls that the simulator needs.
@@ -127,12 +128,38 @@ public final class SimulatedNode {
     /// Starts a node that takes time, randomness and threads from the simulator.
     public static CompletableFuture<OobNode> start(
             OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.environment(new Environment(clock, random, threads)).starting();
+        return start(builder, clock, random, threads, look -> {});
+    }
+
+    /// The same, with looks from outside at what runs on its loop.
+    ///
+    /// @param looks gets what looks, to be called at any time
+    public static CompletableFuture<OobNode> start(
+            OobNodeBuilder builder,
+            LongSupplier clock,
+            LongSupplier random,
+            ThreadFactory threads,
+            Consumer<Runnable> looks)
+            throws IOException {
+        return builder.environment(environment(clock, random, threads, looks)).starting();
+    }
+
+    private static Environment environment(
+            LongSupplier clock, LongSupplier random, ThreadFactory threads, Consumer<Runnable> looks) {
+        return new Environment(clock, random, threads, (nanos, look) -> {
+            looks.accept(look);
+            return () -> {};
+        });
     }
 
     /// Binds for a node whose rank is not known yet.
     public static CompletableFuture<BoundNode> bind(
-            OobNodeBuilder builder, LongSupplier clock, LongSupplier random, ThreadFactory threads) throws IOException {
-        return builder.environment(new Environment(clock, random, threads)).binding();
+            OobNodeBuilder builder,
+            LongSupplier clock,
+            LongSupplier random,
+            ThreadFactory threads,
+            Consumer<Runnable> looks)
+            throws IOException {
+        return builder.environment(environment(clock, random, threads, looks)).binding();
     }
 }

@@ -189,6 +189,15 @@ final class Cluster implements AutoCloseable {
         return send.get(10, TimeUnit.SECONDS);
     }
 
+    /// The same for a lambda.
+    static void deliveredNow(Send send) {
+        try {
+            delivered(send);
+        } catch (Exception failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
     /// Why a send failed.
     static Throwable failure(Send send) throws InterruptedException {
         try {

@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
 /// @param cuts whether connections break
 /// @param stalls whether nodes and ways stand still for a while
 /// @param full whether the disk is full at times
+/// @param onLoop whether tokens are handled on the event loop, but for the slow ones
 record SimPlan(
         long seed,
         int nodes,
@@ -35,7 +36,8 @@ record SimPlan(
         boolean late,
         boolean cuts,
         boolean stalls,
-        boolean full) {
+        boolean full,
+        boolean onLoop) {
 
     static SimPlan of(long seed) {
         SplittableRandom random = new SplittableRandom(seed * 0x9e3779b97f4a7c15L + 24);
@@ -60,6 +62,7 @@ record SimPlan(
                 random.nextInt(3) == 0,
                 random.nextInt(2) == 0,
                 random.nextInt(3) == 0,
-                random.nextInt(4) == 0);
+                random.nextInt(4) == 0,
+                random.nextInt(2) == 0);
     }
 }

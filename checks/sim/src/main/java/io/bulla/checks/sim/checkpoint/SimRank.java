@@ -11,6 +11,7 @@ import io.bulla.runtime.checkpoint.Checkpoints;
 import io.bulla.runtime.checkpoint.RankImage;
 import io.bulla.runtime.checkpoint.SimulatedCheckpoints;
 import io.bulla.runtime.oob.Message;
+import io.bulla.runtime.oob.MessageHandler;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import io.bulla.runtime.oob.topology.Radix;
@@ -86,7 +87,7 @@ final class SimRank {
                 .receive(CAST, this::cast);
         for (int tag = 0; tag < TAGS; tag++) {
             if (tag != LATE || !plan.late()) {
-                builder.receive(tag, this::token);
+                builder.receive(tag, handler(tag));
             }
         }
         if (image != null) {
@@ -127,7 +128,11 @@ final class SimRank {
     }
 
     void claim() {
-        node.receive(LATE, this::token);
+        node.receive(LATE, handler(LATE));
+    }
+
+    private MessageHandler handler(int tag) {
+        return plan.onLoop() && tag != SLOW ? MessageHandler.onLoop(this::token) : this::token;
     }
 
     long tokens() {
@@ -226,6 +231,15 @@ final class SimRank {
     }
 
     private SealedBuffer save() {
+        SealedBuffer state = state();
+        if (plan.onLoop()) {
+            // it takes a while; what the loop reads meanwhile is not in it
+            host.sleep(1 + random.nextLong(2_000_000));
+        }
+        return state;
+    }
+
+    private SealedBuffer state() {
         try (BufferBuilder builder = BufferBuilder.create(host.memory())) {
             builder.putLong(tokens).putLong(casts);
             for (int peer = 0; peer < plan.nodes(); peer++) {

@@ -27,7 +27,8 @@ final class CutChecks {
             if (notReady != null) {
                 return;
             }
-            live.take(() -> {}).whenComplete((cut, notTaken) -> {
+            live.take(() -> of.program.cut(true)).whenComplete((cut, notTaken) -> {
+                of.program.cut(false);
                 simulation.sights.see(notTaken == null ? "live cut is taken" : "live cut is over before it is taken");
                 if (notTaken == null) {
                     simulation.beside("live cut is taken");

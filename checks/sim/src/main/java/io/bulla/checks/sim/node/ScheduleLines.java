@@ -80,6 +80,14 @@ final class ScheduleLines {
                                 node.program.unclaim();
                             }
                         }));
+            case "swap" ->
+                onNode(
+                        line,
+                        node -> node.later(0, () -> {
+                            if (node.isRunning()) {
+                                node.program.swap((int) line.value("tag"), line.value("loop") != 0);
+                            }
+                        }));
             case "claim" -> onNode(line, node -> node.later(0, node.program::claim));
             case "lost" ->
                 onNode(

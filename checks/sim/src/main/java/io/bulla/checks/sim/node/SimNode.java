@@ -200,10 +200,10 @@ public final class SimNode implements SimProcess {
         }
         program.receive(builder);
         if (late > 0) {
-            SimulatedNode.bind(builder, this::clock, random::nextLong, turns.threads())
+            SimulatedNode.bind(builder, this::clock, random::nextLong, turns.threads(), program::looksBy)
                     .whenComplete((bound, failure) -> startLater(bound, failure, late));
         } else {
-            SimulatedNode.start(builder, this::clock, random::nextLong, turns.threads())
+            SimulatedNode.start(builder, this::clock, random::nextLong, turns.threads(), program::looksBy)
                     .whenComplete(this::started);
         }
         poke();

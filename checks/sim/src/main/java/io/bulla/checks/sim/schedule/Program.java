@@ -44,6 +44,11 @@ public enum Program {
         return tag >= TAGS || tag < 0 ? QUICK : ALL[tag % ALL.length];
     }
 
+    /// Whether it does its work without waiting for anything.
+    public boolean isPrompt() {
+        return this != SLOW && this != REPLY;
+    }
+
     public static int reply(int id, int rank) {
         return id + REPLIES * (rank + 1);
     }

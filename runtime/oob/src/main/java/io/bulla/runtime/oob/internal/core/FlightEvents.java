@@ -12,7 +12,8 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import org.jspecify.annotations.Nullable;
 
-/// What the JDK's flight recorder is told, when it records: `bulla.Send`, `bulla.Receive`, `bulla.PeerFailed`.
+/// What the JDK's flight recorder is told, when it records: `bulla.Send`, `bulla.Receive`, `bulla.PeerFailed`,
+/// `bulla.HandlerBlocksLoop`.
 ///
 /// Without the module `jdk.jfr`, or without a recording, nothing happens here.
 public final class FlightEvents {
@@ -55,6 +56,18 @@ public final class FlightEvents {
                 event.rank = rank;
                 event.peer = peer;
                 event.why = why;
+                event.commit();
+            }
+        }
+    }
+
+    public static void slow(int rank, int tag, long millis) {
+        if (FlightGate.isOpen()) {
+            BlockedLoopEvent event = new BlockedLoopEvent();
+            if (event.isEnabled()) {
+                event.rank = rank;
+                event.tag = tag;
+                event.millis = millis;
                 event.commit();
             }
         }
@@ -127,5 +140,21 @@ public final class FlightEvents {
         @Label("Why")
         @Nullable
         String why;
+    }
+
+    @Name("bulla.HandlerBlocksLoop")
+    @Label("Handler Blocks Loop")
+    @Description("A handler on the event loop has been running for too long")
+    @Category("Bulla")
+    @StackTrace(false)
+    public static final class BlockedLoopEvent extends Event {
+        @Label("Rank")
+        int rank;
+
+        @Label("Tag")
+        int tag;
+
+        @Label("Milliseconds")
+        long millis;
     }
 }

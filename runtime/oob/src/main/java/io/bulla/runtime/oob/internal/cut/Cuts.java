@@ -48,11 +48,15 @@ public final class Cuts {
             @Override
             public void run() {
                 try {
+                    // what a handler on the loop has done is in what is saved, or its message is in the cut
+                    nodeLoop.handlers().onLoop().stand();
                     between.run();
                     // the loop does not wait for this thread
                     onLoop(cut, hold).join();
                 } catch (Throwable failure) {
                     cut.completeExceptionally(failure);
+                } finally {
+                    nodeLoop.handlers().onLoop().goOn();
                 }
             }
 

@@ -28,7 +28,7 @@ public final class Restoration {
     private final HandleSet outgoing;
     private final HandleSet arrived;
     private final List<Runnable> sessions = new ArrayList<>();
-    private final List<Incoming> messages = new ArrayList<>();
+    private final List<Message> messages = new ArrayList<>();
     private final List<OwnBroadcast> broadcasts = new ArrayList<>();
 
     public Restoration(NodeLoop nodeLoop) {
@@ -43,8 +43,8 @@ public final class Restoration {
         try {
             prepare(cut);
             sessions.forEach(Runnable::run);
-            for (Incoming message : messages) {
-                nodeLoop.handlerExecutor().put(message);
+            for (Message message : messages) {
+                nodeLoop.handlers().restore(message);
                 arrived.give();
             }
             broadcasts.forEach(this::begin);
@@ -62,8 +62,7 @@ public final class Restoration {
             sessions.add(session(nodeLoop.peers().peer(of.peer()), of));
         }
         for (Message message : cut.arrived()) {
-            Message shared = Incoming.with(message, arrived.of(message.buffer(), null));
-            messages.add(new Incoming(shared, nodeLoop.handlers(), null, null));
+            messages.add(Incoming.with(message, arrived.of(message.buffer(), null)));
         }
         Peer[] children = cut.broadcasts().isEmpty()
                 ? new Peer[0]

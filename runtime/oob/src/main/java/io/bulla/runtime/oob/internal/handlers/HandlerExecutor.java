@@ -63,6 +63,8 @@ public final class HandlerExecutor {
     private volatile boolean closed;
     // volatile: set after items were put, read by the thread that puts the next ones and by each tick
     private volatile boolean asleep;
+    // volatile: set behind the first item that is held, so that who puts the next one wakes; no order but its own
+    private volatile boolean held;
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile @Nullable Thread runner;
 
@@ -92,8 +94,25 @@ public final class HandlerExecutor {
     }
 
     public void put(Item item) {
-        if (items.put(item) || asleep) {
+        if (items.put(item) || asleep || held) {
             wake();
+        }
+    }
+
+    /// Puts it without a wake-up: [#letGo] has to follow. A thread that is awake may take it before. On the loop.
+    void hold(Item item) {
+        if (items.put(item) || asleep) {
+            held = true;
+        }
+    }
+
+    /// Wakes the thread for what is held and was not taken yet. On the loop.
+    void letGo() {
+        if (held) {
+            held = false;
+            if (!items.isEmpty() || asleep) {
+                wake();
+            }
         }
     }
 

@@ -10,126 +10,193 @@ import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.flow.Credit;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/// Who receives which tag, and the messages without a receiver: all are kept, in order. Up to a bound they cost
-/// their sender nothing; beyond it they hold its credit, so that it waits.
-///
-/// The lock is held to look, never while user code runs.
+/// Gives each message to its receiver, on the event loop or on the handlers' thread, or keeps it.
 public final class Handlers {
 
-    private static final Logger LOG = NodeLog.LOG;
-    // in place of a receiver
-    private static final Object CLOSED = new Object();
-
-    /// The state of one tag.
-    private static final class Tag {
-
-        private final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();
-        private final Queue<Incoming> kept = new ArrayDeque<>();
-        private @Nullable MessageHandler handler;
-    }
-
     private final int rank;
-    private final long keep;
     private final MemorySource source;
     private final HandlerExecutor handlerExecutor;
     private final Failures failures;
-    // all under the lock
-    private final Map<Integer, Tag> tags = new HashMap<>();
-    private long keptBytes;
-    private long overLimit;
-    private boolean closed;
-
+    private final Turn turn;
+    private final LoopHandlers onLoop;
+    private final Receivers receivers;
     /// @param keep bytes that messages without a receiver may pin, each counted with its header
     /// @param source of copies of those that would pin more than they are
-    public Handlers(int rank, long keep, MemorySource source, HandlerExecutor handlerExecutor, Failures failures) {
+    public Handlers(
+            int rank,
+            long keep,
+            MemorySource source,
+            HandlerExecutor handlerExecutor,
+            LoopHandlers onLoop,
+            Failures failures) {
         this.rank = rank;
-        this.keep = keep;
+        this.onLoop = onLoop;
+        this.turn = new Turn(handlerExecutor, onLoop::later);
+        this.receivers = new Receivers(rank, keep, onLoop);
         this.source = source;
         this.handlerExecutor = handlerExecutor;
         this.failures = failures;
     }
 
-    /// To the handlers, which own the message's handle from now on. Any thread if it is this node's own.
+    /// To the handlers, which own the message's handle from now on. On the loop.
     ///
     /// @param from rank of the sender
-    /// @param credit that the message holds, or `null` if it is this node's own
-    public void dispatch(Message message, Incoming.Sender sender, int from, @Nullable Credit credit) {
-        dispatch(new Incoming(message, this, sender, credit), from);
+    /// @param credit that the message holds
+    public void dispatch(Message message, Incoming.Sender sender, int from, Credit credit) {
+        arrived(new Incoming(message, this, sender, credit), from);
     }
 
-    /// A broadcast, to the handlers.
+    /// A broadcast, to the handlers. On the loop.
     ///
     /// @param check that its handler waits for; or `null`
     public void dispatch(Message message, Incoming.Charge charge, Incoming.@Nullable Check check) {
-        dispatch(Incoming.broadcast(message, this, charge, check), message.origin());
+        arrived(Incoming.broadcast(message, this, charge, check), message.origin());
     }
 
-    private void dispatch(Incoming incoming, int from) {
+    /// A message of this node to itself. Any thread.
+    public void dispatchOwn(Message message, Incoming.Sender sender) {
+        Incoming own = new Incoming(message, this, sender, null);
+        FlightEvents.received(rank, rank, message, own.bytes);
+        handlerExecutor.put(own);
+    }
+
+    /// A message that had arrived when a cut was taken. Before the loop runs.
+    public void restore(Message message) {
+        Incoming restored = new Incoming(message, this, null, null);
+        restored.waitsBefore(onLoop.of(message.tag()));
+        handlerExecutor.put(restored);
+    }
+
+    private void arrived(Incoming incoming, int from) {
         FlightEvents.received(rank, from, incoming.message, incoming.bytes);
-        handlerExecutor.put(incoming);
+        LoopHandler on = onLoop.of(incoming.message.tag());
+        if (on != null && incoming.isChecked() && receivers.mayRun(on)) {
+            run(on, incoming);
+        } else {
+            incoming.waitsBefore(on);
+            turn.hold(incoming, incoming.bytes);
+        }
+    }
+
+    /// Bytes of a message have landed that is not whole yet. On the loop.
+    public void landed(long bytes) {
+        turn.landed(bytes);
+    }
+
+    /// A connection has been read, for now. On the loop.
+    public void onRead() {
+        turn.over();
+    }
+
+    /// Registers those that are there before anything can arrive.
+    public void begin(Map<Integer, MessageHandler> first) {
+        first.forEach((tag, handler) ->
+                receivers.set(tag, handler, handler.runsOnLoop() ? new LoopHandler(tag, handler, 0) : null));
     }
 
     public void receive(int tag, MessageHandler handler) {
-        synchronized (this) {
-            if (closed) {
-                return;
+        LoopHandler on = handler.runsOnLoop() ? new LoopHandler(tag, handler, 1) : null;
+        HandlerExecutor.Item begin = new HandlerExecutor.Item() {
+            @Override
+            public void run() {
+                awaitLoop(tag);
+                for (Incoming kept = next(); kept != null; kept = next()) {
+                    handle(handler, kept);
+                }
             }
-            tags.computeIfAbsent(tag, t -> new Tag()).handler = handler;
+
+            private @Nullable Incoming next() {
+                return receivers.nextKept(tag, handler);
+            }
+        };
+        if (receivers.set(tag, handler, on)) {
+            handlerExecutor.put(begin);
+            if (on != null) {
+                onLoop.later(() -> letRun(on));
+            }
         }
+    }
+
+    /// What the loop has put before it knew of a handler is before this; the loop runs it from then on.
+    private void letRun(LoopHandler on) {
         handlerExecutor.put(new HandlerExecutor.Item() {
             @Override
             public void run() {
-                for (Incoming kept = nextKept(tag, handler); kept != null; kept = nextKept(tag, handler)) {
-                    handle(handler, kept);
-                }
+                on.uncount();
             }
         });
     }
 
-    public void stopReceiving(int tag) {
-        synchronized (this) {
-            Tag of = tags.get(tag);
-            if (of != null) {
-                of.handler = null;
-                forget(tag, of);
+    /// On the loop.
+    private void run(LoopHandler on, Incoming incoming) {
+        onLoop.begun();
+        try {
+            handle(on.handler, incoming);
+        } finally {
+            onLoop.ended();
+            if (on.end()) {
+                receivers.giveUp(on);
             }
         }
     }
 
-    public CompletionStage<Message> receiveOnce(int tag) {
-        CompletableFuture<Message> future = new CompletableFuture<>();
-        Incoming kept;
-        synchronized (this) {
-            kept = closed ? null : nextKept(tag, null);
-            if (closed) {
-                future.completeExceptionally(closed());
-            } else if (kept == null) {
-                tags.computeIfAbsent(tag, t -> new Tag()).once.add(future);
+    /// A message of this node to itself whose handler runs on the loop. On the handlers' thread.
+    private void runThere(LoopHandler on, Incoming own) {
+        own.begin();
+        boolean over = false;
+        try {
+            onLoop.waitFor(
+                    () -> {
+                        on.begin();
+                        run(on, own);
+                    },
+                    () -> drop(own));
+            over = true;
+        } finally {
+            if (!over) {
+                // the loop has not taken it
+                drop(own);
             }
         }
-        if (kept != null) {
-            kept.leave();
-            future.complete(kept.message);
+    }
+
+    /// A handler that has taken the place of one on the loop runs after that. On the handlers' thread.
+    private void awaitLoop(int tag) {
+        if (receivers.isLoopRunning(tag)) {
+            onLoop.waitFor(() -> {}, () -> {});
+        }
+    }
+
+    /// Those that run on the event loop. Any thread.
+    public LoopHandlers onLoop() {
+        return onLoop;
+    }
+
+    public void stopReceiving(int tag) {
+        receivers.stop(tag);
+    }
+
+    public CompletionStage<Message> receiveOnce(int tag) {
+        CompletableFuture<Message> future = new CompletableFuture<>();
+        Object kept = receivers.keptOrWait(tag, future);
+        if (kept == Receivers.CLOSED) {
+            future.completeExceptionally(closed());
+        } else if (kept instanceof Incoming incoming) {
+            incoming.leave();
+            future.complete(incoming.message);
         }
         return future;
     }
 
     public Optional<Message> peek(int tag) {
-        for (Message first = firstKept(tag); first != null; first = firstKept(tag)) {
+        for (Message first = receivers.firstKept(tag); first != null; first = receivers.firstKept(tag)) {
             try {
                 // not under the lock: the listener of handles is the user's
                 return Optional.of(Incoming.with(first, first.buffer().share()));
@@ -140,40 +207,40 @@ public final class Handlers {
         return Optional.empty();
     }
 
-    private synchronized @Nullable Message firstKept(int tag) {
-        Tag of = tags.get(tag);
-        Incoming first = of == null ? null : of.kept.peek();
-        return first == null ? null : first.message;
-    }
-
     /// Bytes that messages without a receiver pin, with their headers.
-    public synchronized long unclaimed() {
-        return keptBytes;
+    public long unclaimed() {
+        return receivers.unclaimed();
     }
 
     /// Tags that are asked for, or of which something is kept.
-    public synchronized int tags() {
-        return tags.size();
+    public int tags() {
+        return receivers.tags();
     }
 
     /// Messages without a receiver, of each tag in order.
-    public synchronized List<Incoming> kept() {
-        List<Incoming> kept = new ArrayList<>();
-        tags.values().forEach(tag -> kept.addAll(tag.kept));
-        return kept;
+    public List<Incoming> kept() {
+        return receivers.kept();
     }
 
     /// On the handlerExecutor's thread.
     void deliver(Incoming incoming) {
-        for (Object receiver = receiver(incoming); receiver != this; receiver = receiver(incoming)) {
+        for (Object receiver = receivers.of(incoming); receiver != Receivers.KEPT; receiver = receivers.of(incoming)) {
             if (receiver instanceof MessageHandler handler) {
-                handle(handler, incoming);
+                LoopHandler on = incoming.isOwn() ? onLoop.of(incoming.message.tag()) : null;
+                if (on != null && on.handler == handler) {
+                    runThere(on, incoming);
+                } else {
+                    handle(handler, incoming);
+                }
                 return;
+            }
+            if (receiver == Receivers.LOOP_RUNS) {
+                onLoop.waitFor(() -> {}, () -> {});
             }
             if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
                 return;
             }
-            if (receiver == CLOSED) {
+            if (receiver == Receivers.CLOSED) {
                 incoming.begin();
                 drop(incoming);
                 return;
@@ -188,26 +255,14 @@ public final class Handlers {
     /// Drops what is kept, and fails who waits, each whatever the others throw.
     public void close() {
         Throwable why = reason();
-        Iterator<Tag> all;
-        synchronized (this) {
-            all = tags.values().iterator();
-            // from here on no tag comes or goes
-            closed = true;
-            keptBytes = 0;
-        }
-        while (all.hasNext()) {
-            Tag tag = all.next();
-            for (Incoming kept = poll(tag.kept); kept != null; kept = poll(tag.kept)) {
+        for (Receivers.Tag tag : receivers.close()) {
+            for (Incoming kept = receivers.poll(tag.kept); kept != null; kept = receivers.poll(tag.kept)) {
                 drop(kept);
             }
-            for (var waiting = poll(tag.once); waiting != null; waiting = poll(tag.once)) {
+            for (var waiting = receivers.poll(tag.once); waiting != null; waiting = receivers.poll(tag.once)) {
                 waiting.completeExceptionally(why);
             }
         }
-    }
-
-    private synchronized <T> @Nullable T poll(Queue<T> queue) {
-        return queue.poll();
     }
 
     /// Who waits hears it, whether or not there is memory for its words.
@@ -229,65 +284,6 @@ public final class Handlers {
         // before the future's dependents run
         incoming.leave();
         return ((CompletableFuture<Message>) once).complete(incoming.message);
-    }
-
-    /// A handler; or a future, which then is no longer asked; or the message, which has to be made compact before it
-    /// is kept; or this, which has kept it; or that it is too late.
-    private synchronized Object receiver(Incoming incoming) {
-        if (closed) {
-            return CLOSED;
-        }
-        Tag tag = tags.get(incoming.message.tag());
-        if (tag != null && tag.kept.isEmpty()) {
-            CompletableFuture<Message> once = tag.once.poll();
-            if (once != null) {
-                forget(incoming.message.tag(), tag);
-                return once;
-            }
-            if (tag.handler != null) {
-                return tag.handler;
-            }
-        }
-        if (!incoming.isCompact()) {
-            return incoming;
-        }
-        keep(incoming);
-        return this;
-    }
-
-    private void keep(Incoming incoming) {
-        Message message = incoming.message;
-        // what may fail first: it is then tried again
-        tags.computeIfAbsent(message.tag(), t -> new Tag()).kept.add(incoming);
-        incoming.begin();
-        keptBytes += incoming.charge();
-        if (keptBytes <= keep) {
-            incoming.leave();
-        } else if (Long.bitCount(++overLimit) == 1) {
-            LOG.log(
-                    Level.WARNING,
-                    "no handler: rank=" + rank + " tag=" + message.tag() + " bytes=" + incoming.bytes + " unclaimed="
-                            + keptBytes + " limit=" + keep + "; the sender waits");
-        }
-    }
-
-    /// @param handler that it is for, if it is still the tag's; or `null`
-    private synchronized @Nullable Incoming nextKept(int tag, @Nullable MessageHandler handler) {
-        Tag of = tags.get(tag);
-        Incoming kept = of == null || handler != null && of.handler != handler ? null : of.kept.poll();
-        if (of != null && kept != null) {
-            keptBytes -= kept.charge();
-            forget(tag, of);
-        }
-        return kept;
-    }
-
-    /// Nothing is known of a tag that is not asked for and of which nothing is kept: peers choose tags, too. Under
-    /// the lock.
-    private void forget(int tag, Tag of) {
-        if (!closed && of.handler == null && of.once.isEmpty() && of.kept.isEmpty()) {
-            tags.remove(tag);
-        }
     }
 
     private void handle(MessageHandler handler, Incoming incoming) {

@@ -58,6 +58,8 @@ public final class Incoming extends HandlerExecutor.Item {
     private @Nullable Charge charge;
     // of a broadcast that is signed; else null
     private final @Nullable Check check;
+    // runs on the loop again when this is handled; else null
+    private @Nullable LoopHandler behind;
 
     /// @param credit of the sender's lane, or `null` if it is this node's own
     public Incoming(Message message, Handlers handlers, @Nullable Sender sender, @Nullable Credit credit) {
@@ -91,6 +93,32 @@ public final class Incoming extends HandlerExecutor.Item {
         begun = true;
     }
 
+    /// Whether its handler waits for nothing.
+    boolean isChecked() {
+        return check == null;
+    }
+
+    /// Whether it is a message of this node to itself.
+    boolean isOwn() {
+        return sender != null && credit == null && charge == null;
+    }
+
+    /// A handler on the loop waits until this was handled. Before it is put.
+    void waitsBefore(@Nullable LoopHandler on) {
+        behind = on;
+        if (on != null) {
+            on.count();
+        }
+    }
+
+    private void passed() {
+        LoopHandler on = behind;
+        behind = null;
+        if (on != null) {
+            on.uncount();
+        }
+    }
+
     @Override
     public boolean isBegun() {
         return begun;
@@ -99,11 +127,17 @@ public final class Incoming extends HandlerExecutor.Item {
     /// Waits for the check, which waits for no handler.
     @Override
     public void run() {
-        if (check == null || check.isGenuine()) {
-            handlers.deliver(this);
-        } else {
-            begin();
-            drop();
+        try {
+            if (check == null || check.isGenuine()) {
+                handlers.deliver(this);
+            } else {
+                begin();
+                drop();
+            }
+        } finally {
+            if (begun) {
+                passed();
+            }
         }
     }
 
@@ -148,6 +182,7 @@ public final class Incoming extends HandlerExecutor.Item {
             message.buffer().close();
         } finally {
             leave();
+            passed();
         }
     }
 

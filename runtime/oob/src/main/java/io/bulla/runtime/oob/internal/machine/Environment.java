@@ -11,13 +11,20 @@ import java.util.function.LongSupplier;
 /// @param clock in nanoseconds, never back
 /// @param random any long, each as likely as another
 /// @param threads of user code: handlers and listeners
-public record Environment(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
+/// @param watch looks after handlers that run on the event loop
+public record Environment(LongSupplier clock, LongSupplier random, ThreadFactory threads, Watch watch) {
 
     /// The machine's own.
     public static final Environment MACHINE = new Environment(
             System::nanoTime,
             () -> ThreadLocalRandom.current().nextLong(),
-            Thread.ofVirtual().factory());
+            Thread.ofVirtual().factory(),
+            new WatchThread());
+
+    /// One in which nobody watches.
+    public Environment(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
+        this(clock, random, threads, Watch.NONE);
+    }
 
     public long now() {
         return clock.getAsLong();

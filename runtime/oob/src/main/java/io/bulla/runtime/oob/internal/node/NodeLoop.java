@@ -16,6 +16,7 @@ import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
+import io.bulla.runtime.oob.internal.handlers.LoopHandlers;
 import io.bulla.runtime.oob.internal.handlers.Notices;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.peer.PeerEvents;
@@ -38,6 +39,8 @@ public final class NodeLoop implements PeerEvents {
 
     private static final String LATE = "sends that came too late were not failed";
     private static final long LOOK_MILLIS = 2;
+    // a handler on the loop may take such a part of a heartbeat
+    private static final long LOOP_LIMIT = 4;
 
     private final LoopContext context;
     private final Settings settings;
@@ -70,9 +73,11 @@ public final class NodeLoop implements PeerEvents {
         this.context = new LoopContext(settings, loop, failures, this::failLate);
         this.handlerExecutor = new HandlerExecutor(
                 "bulla-handler", settings.rank(), settings.environment().threads());
-        this.handlers =
-                new Handlers(settings.rank(), settings.unclaimedLimit(), settings.source(), handlerExecutor, failures);
-        settings.handlers().forEach(handlers::receive);
+        LoopHandlers onLoop = new LoopHandlers(
+                settings.rank(), context::onLoop, settings.environment(), settings.heartbeatNanos() / LOOP_LIMIT);
+        this.handlers = new Handlers(
+                settings.rank(), settings.unclaimedLimit(), settings.source(), handlerExecutor, onLoop, failures);
+        handlers.begin(settings.handlers());
         this.quota = SendQuota.ofAll(settings.allMessages(), settings.allBytes());
         this.peers = new PeerTable(this::newPeer);
         this.broadcasts = new Broadcasts(context, peers, handlers);
@@ -158,7 +163,7 @@ public final class NodeLoop implements PeerEvents {
         send.hasRoom = false;
         int rank = settings.rank();
         Message message = new Message(rank, send.tag, send.options.format(), handle);
-        handlers.dispatch(message, peers.peer(rank).inbound(), rank, null);
+        handlers.dispatchOwn(message, peers.peer(rank).inbound());
         send.reached(send.options.level(), context.now());
     }
 

@@ -249,6 +249,7 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
         SealedBuffer whole = reassembler.take(frame, body);
         seeker.onProgress();
         if (whole == null) {
+            handlers.landed(frame.length());
             return;
         }
         if (frame.kind() == Frame.Kind.CONFIRM) {
@@ -274,8 +275,15 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
         Credit credit = session.credit(frame.lane());
         if (last) {
             arrived(frame, credit);
+        } else {
+            handlers.landed(frame.length());
         }
         broadcasts.onFragment(frame, body, this, credit);
+    }
+
+    /// The connection has been read, for now.
+    void onRead() {
+        handlers.onRead();
     }
 
     private void handOn(Frame frame, SealedBuffer whole, Credit credit) {

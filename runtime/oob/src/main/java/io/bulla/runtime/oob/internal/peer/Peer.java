@@ -199,6 +199,8 @@ public final class Peer implements PeerConnector.Host, PendingSend.Owner {
 
     @Override
     public void onHeard(long loopTime) {
+        // before anything is written
+        inbound.onRead();
         connector.onHeard(loopTime);
     }
 

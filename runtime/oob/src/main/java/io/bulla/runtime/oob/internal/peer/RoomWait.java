@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.internal.peer;
 import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
+import io.bulla.runtime.oob.internal.handlers.LoopHandlers;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -30,6 +31,10 @@ public final class RoomWait {
     public void checkCaller(int peer) {
         if (context.eventLoop().inEventLoop()) {
             throw new IllegalStateException("called on the event loop, which makes room: rank=" + context.rank());
+        }
+        if (LoopHandlers.isCallingHere()) {
+            throw new IllegalStateException("called by a handler on an event loop, which must not wait: rank="
+                    + context.rank() + " peer=" + peer);
         }
         if (peer == context.rank() && handlers.isRunningHere()) {
             throw new IllegalStateException(

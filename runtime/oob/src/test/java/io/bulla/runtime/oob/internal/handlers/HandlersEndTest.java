@@ -51,7 +51,8 @@ class HandlersEndTest {
     };
     private final ArenaSource source = ArenaSource.create();
     private final HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
-    private final Handlers handlers = new Handlers(0, 1000, source, thread, noFailure);
+    private final LoopHandlers onLoop = new LoopHandlers(0, (task, whenDown) -> task.run(), Environment.MACHINE, 1);
+    private final Handlers handlers = new Handlers(0, 1000, source, thread, onLoop, noFailure);
     private final List<SealedBuffer> arrived = new ArrayList<>();
 
     @AfterEach

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.runtime.oob.internal.machine;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/// The one thread of the process that watches all its nodes; it is there while there is something to watch.
+final class WatchThread implements Watch {
+
+    private final ScheduledThreadPoolExecutor thread;
+
+    WatchThread() {
+        thread = new ScheduledThreadPoolExecutor(
+                1, Thread.ofPlatform().daemon().name("bulla-watch").factory());
+        thread.setRemoveOnCancelPolicy(true);
+        thread.setKeepAliveTime(1, TimeUnit.SECONDS);
+        thread.allowCoreThreadTimeOut(true);
+    }
+
+    @Override
+    public Runnable every(long nanos, Runnable look) {
+        Future<?> looks = thread.scheduleWithFixedDelay(look, nanos, nanos, TimeUnit.NANOSECONDS);
+        return () -> looks.cancel(false);
+    }
+}
