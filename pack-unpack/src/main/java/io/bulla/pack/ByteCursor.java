@@ -218,12 +218,25 @@ abstract class ByteCursor {
         return string;
     }
 
+    final void strings(@Nullable String[] values) {
+        byte[] scratch = values.length > 1 ? new byte[SHORT_TEXT] : null;
+        for (int done = 0; done < values.length; ) {
+            if (scratch != null && position < end) {
+                done += plainTexts(values, done, scratch);
+            }
+            if (done < values.length) {
+                // odd, long, or across a border
+                values[done++] = string(limits.maxStringBytes(), scratch);
+            }
+        }
+    }
+
     /// Reads short ASCII texts of one region, with one look at the region and its stamp, and leaves whatever is odd
     /// to the caller.
     ///
     /// @param scratch of [#SHORT_TEXT] bytes
     /// @return how many were read
-    final int plainTexts(@Nullable String[] target, int from, byte[] scratch) {
+    private int plainTexts(@Nullable String[] target, int from, byte[] scratch) {
         IoVec bytes = buffer.iovec();
         int index = bytes.regionAt(position);
         MemorySegment region = bytes.lent().region(index);

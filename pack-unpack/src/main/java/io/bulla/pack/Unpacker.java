@@ -187,16 +187,7 @@ public final class Unpacker extends NumberUnpacker {
             int count = begin(DataType.STRING, String.class);
             needAtLeast(count, Wire.INT32);
             @Nullable String[] values = new @Nullable String[count];
-            byte[] scratch = count > 1 ? new byte[SHORT_TEXT] : null;
-            for (int done = 0; done < count; ) {
-                if (scratch != null && position < end) {
-                    done += plainTexts(values, done, scratch);
-                }
-                if (done < count) {
-                    // odd, long, or across a border
-                    values[done++] = string(limits.maxStringBytes(), scratch);
-                }
-            }
+            strings(values);
             return values;
         } catch (Throwable failure) {
             position = start;
