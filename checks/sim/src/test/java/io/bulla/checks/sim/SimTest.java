@@ -61,8 +61,9 @@ class SimTest {
                     .filter(file -> machine.matcher(code(file)).find())
                     .map(file -> file.getFileName().toString())
                     .toList();
-            // a directory is what a program chooses: simulated nodes have another
-            assertEquals(Set.of("Environment.java", "DnsDirectory.java"), Set.copyOf(asking));
+            // the watch is the machine's own surroundings; a directory is what a program chooses: simulated nodes have
+            // others of both
+            assertEquals(Set.of("Environment.java", "WatchThread.java", "DnsDirectory.java"), Set.copyOf(asking));
         }
     }
 

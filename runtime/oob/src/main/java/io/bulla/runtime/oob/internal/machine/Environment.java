@@ -21,7 +21,7 @@ public record Environment(LongSupplier clock, LongSupplier random, ThreadFactory
             Thread.ofVirtual().factory(),
             new WatchThread());
 
-    /// One in which nobody watches.
+    /// One without a watch.
     public Environment(LongSupplier clock, LongSupplier random, ThreadFactory threads) {
         this(clock, random, threads, Watch.NONE);
     }

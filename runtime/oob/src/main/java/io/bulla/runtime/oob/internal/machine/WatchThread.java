@@ -11,11 +11,21 @@ final class WatchThread implements Watch {
     private final ScheduledThreadPoolExecutor thread;
 
     WatchThread() {
-        thread = new ScheduledThreadPoolExecutor(
-                1, Thread.ofPlatform().daemon().name("bulla-watch").factory());
+        thread = new ScheduledThreadPoolExecutor(1, WatchThread::unstarted);
         thread.setRemoveOnCancelPolicy(true);
         thread.setKeepAliveTime(1, TimeUnit.SECONDS);
         thread.allowCoreThreadTimeOut(true);
+    }
+
+    /// It outlives who asks first, so it keeps neither the class loader nor the thread locals of that one.
+    private static Thread unstarted(Runnable looks) {
+        Thread fresh = Thread.ofPlatform()
+                .daemon()
+                .name("bulla-watch")
+                .inheritInheritableThreadLocals(false)
+                .unstarted(looks);
+        fresh.setContextClassLoader(ClassLoader.getSystemClassLoader());
+        return fresh;
     }
 
     @Override
