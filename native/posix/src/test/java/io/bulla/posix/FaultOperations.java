@@ -522,7 +522,18 @@ final class FaultOperations {
                 "SlabBorrower.receive",
                 "SlabBorrower.open",
                 "SlabBorrower.listen",
-                "SlabBorrower.close");
+                "SlabBorrower.listenOnce",
+                "SlabBorrower.openNow",
+                "SlabBorrower.link",
+                "SlabBorrower.giveBack",
+                "SlabBorrower.tell",
+                "SlabBorrower.onWord",
+                "SlabBorrower.close",
+                "SlabPeer.tell",
+                "SlabPeer.onWords",
+                "SlabPeer.onWord",
+                "SlabPeer.giveBack",
+                "SlabPeer.cutOff");
         add("lending", Sockets.NONE, covers, _ -> {
             Path own = Files.createDirectory(
                     folder.resolve("own"),
@@ -579,8 +590,42 @@ final class FaultOperations {
                 }
             }
             borrower.listen();
+            linked(slabs, borrower, peer);
             peer.close();
         }
+    }
+
+    /// Words of the layers above, and leases that go back another way.
+    private void linked(SharedSlabSource slabs, SlabBorrower borrower, SlabPeer peer) throws Exception {
+        peer.onWords((_, _) -> {});
+        borrower.link(new SlabBorrower.Link() {
+            private int leases;
+
+            @Override
+            public boolean giveBack(int slot, int generation, long slab) {
+                return leases++ % 2 == 0
+                        ? borrower.giveBack(slot, generation, slab)
+                        : peer.giveBack(slot, generation, slab);
+            }
+
+            @Override
+            public void onWord(int what, long first, long second, ByteBuffer record) {}
+        });
+        ByteBuffer record = ByteBuffer.allocate(SlabPeer.RECORD_BYTES);
+        // a socket without room, or without news, is no failure: it is asked again
+        check(peer.tell(1, 2, 3, record) || peer.tell(1, 2, 3, record));
+        check(borrower.listenOnce() || borrower.listenOnce());
+        check(borrower.tell(1, 2) || borrower.tell(1, 2));
+        for (int i = 4; i < 8; i++) {
+            try (SealedBuffer message = sealed(slabs, i)) {
+                check(peer.lend(message, record.clear()) || peer.lend(message, record.clear()));
+                SealedBuffer now = borrower.openNow(record.rewind());
+                try (SealedBuffer opened = now == null ? opened(borrower, record) : now) {
+                    check(Arrays.equals(bytesOf(message), bytesOf(opened)));
+                }
+            }
+        }
+        peer.cutOff("of a test");
     }
 
     /// A socket that has nothing now, although the file was sent, is one of the faults.

@@ -173,7 +173,8 @@ public final class SlabBorrower implements AutoCloseable {
             opened = openNow(carried);
         }
         if (opened == null) {
-            throw SlabRecord.carried(carried).refused("no such slab, or file");
+            SlabRecord said = SlabRecord.carried(carried);
+            throw said.refused(said.slot() == SlabRecord.FILE ? "no such file" : "no such slab");
         }
         return opened;
     }
