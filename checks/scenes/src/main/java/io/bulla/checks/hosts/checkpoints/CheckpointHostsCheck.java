@@ -29,7 +29,7 @@ import java.util.stream.Stream;
 /// ```
 public final class CheckpointHostsCheck implements AutoCloseable {
 
-    // no silence of this check is as long: nobody is judged
+    // no silence of this check is as long: no node is judged
     private static final Duration PEER_TIMEOUT = Duration.ofMinutes(30);
     private static final long PATIENCE_NANOS = Duration.ofMinutes(3).toNanos();
     private static final long LONG_MILLIS = 120_000;
@@ -284,7 +284,7 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         TimeUnit.MILLISECONDS.sleep(random.nextLong(100, 1_000));
         nodes[victim].tell("release");
         if (!ends(coordinator)) {
-            ledger.wrong("not published, though nobody is away: " + words(coordinator));
+            ledger.wrong("not published, though no node is away: " + words(coordinator));
         }
         restoreAll();
     }
@@ -299,7 +299,7 @@ public final class CheckpointHostsCheck implements AutoCloseable {
         goesOn(allBut(victim), "beside the silent one");
         network.plug(victim);
         goesOn(everyone(), "after the silence");
-        // and the next one is taken, whoever asks
+        // and the next one is taken, by any node
         whole(victim == coordinator ? (coordinator + 1) % hosts : coordinator);
     }
 

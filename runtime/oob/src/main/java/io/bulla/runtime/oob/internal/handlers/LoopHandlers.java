@@ -33,7 +33,7 @@ public final class LoopHandlers {
     private volatile LoopHandler[] all = {};
     // volatile: written by the handlers' thread before it asks the loop, which has seen it when it answers
     private volatile boolean standing;
-    // volatile: written by the loop, for whoever watches it
+    // volatile: written by the loop, read by the thread that watches it
     private volatile @Nullable Thread thread;
     // the loop's
     private boolean[] calling = {};

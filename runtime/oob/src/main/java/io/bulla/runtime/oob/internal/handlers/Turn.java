@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 /// ```
 ///
 /// The turn is over when a connection has been read, or at the latest when the loop runs its tasks. A sender without
-/// end delays nobody: after so many messages or bytes the thread is woken all the same, and bytes of a message that
+/// end delays no other: after so many messages or bytes the thread is woken all the same, and bytes of a message that
 /// is not whole yet count, too. One event loop's.
 final class Turn {
 
@@ -48,7 +48,7 @@ final class Turn {
         }
     }
 
-    /// @return false if nobody will end it
+    /// @return false if no task will end it
     private boolean willEnd() {
         if (!ends) {
             try {

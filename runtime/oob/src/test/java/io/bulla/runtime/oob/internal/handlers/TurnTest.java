@@ -137,7 +137,7 @@ class TurnTest {
     }
 
     @Test
-    void messageGoesAtOnceIfNobodyWillEndTheTurn() throws Exception {
+    void messageGoesAtOnceIfNoTaskWillEndTheTurn() throws Exception {
         Turn lonely = new Turn(thread, task -> {
             throw new OutOfMemoryError("no task, as told");
         });
