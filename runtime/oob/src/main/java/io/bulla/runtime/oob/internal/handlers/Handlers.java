@@ -27,6 +27,7 @@ public final class Handlers {
     private final Turn turn;
     private final LoopHandlers onLoop;
     private final Receivers receivers;
+
     /// @param keep bytes that messages without a receiver may pin, each counted with its header
     /// @param source of copies of those that would pin more than they are
     public Handlers(
@@ -77,6 +78,10 @@ public final class Handlers {
     private void arrived(Incoming incoming, int from) {
         FlightEvents.received(rank, from, incoming.message, incoming.bytes);
         LoopHandler on = onLoop.of(incoming.message.tag());
+        if (on != null && incoming.isChecked()) {
+            // may fail, where a call that has begun has to end
+            onLoop.prepare();
+        }
         if (on != null && incoming.isChecked() && receivers.mayRun(on)) {
             run(on, incoming);
         } else {
@@ -134,7 +139,7 @@ public final class Handlers {
         });
     }
 
-    /// On the loop.
+    /// On the loop, behind [LoopHandlers#prepare].
     private void run(LoopHandler on, Incoming incoming) {
         onLoop.begun();
         try {
@@ -142,8 +147,17 @@ public final class Handlers {
         } finally {
             onLoop.ended();
             if (on.end()) {
-                receivers.giveUp(on);
+                giveUp(on);
             }
+        }
+    }
+
+    /// What fails is tried again behind its next call.
+    private void giveUp(LoopHandler on) {
+        try {
+            receivers.giveUp(on);
+        } catch (Throwable failure) {
+            NodeLog.failed("handler not given up", rank, "tag", on.tag, failure);
         }
     }
 
@@ -152,12 +166,7 @@ public final class Handlers {
         own.begin();
         boolean over = false;
         try {
-            onLoop.waitFor(
-                    () -> {
-                        on.begin();
-                        run(on, own);
-                    },
-                    () -> drop(own));
+            onLoop.waitFor(() -> runPrepared(on, own), () -> drop(own));
             over = true;
         } finally {
             if (!over) {
@@ -165,6 +174,20 @@ public final class Handlers {
                 drop(own);
             }
         }
+    }
+
+    private void runPrepared(LoopHandler on, Incoming own) {
+        boolean prepared = false;
+        try {
+            onLoop.prepare();
+            prepared = true;
+        } finally {
+            if (!prepared) {
+                drop(own);
+            }
+        }
+        on.begin();
+        run(on, own);
     }
 
     /// A handler that has taken the place of one on the loop runs after that. On the handlers' thread.

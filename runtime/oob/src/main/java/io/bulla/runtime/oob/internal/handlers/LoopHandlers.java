@@ -145,12 +145,16 @@ public final class LoopHandlers {
         over.join();
     }
 
-    /// Around each call, on the loop.
-    void begun() {
+    /// Before a call begins, on the loop: all that may fail.
+    void prepare() {
         if (calling.length == 0) {
             thread = Thread.currentThread();
             calling = CALLING.get();
         }
+    }
+
+    /// Around each call, on the loop. Cannot fail.
+    void begun() {
         calling[0] = true;
     }
 
