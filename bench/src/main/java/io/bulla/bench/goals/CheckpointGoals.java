@@ -39,7 +39,7 @@ public final class CheckpointGoals {
                         traffic("ns", "plain time")),
                 Goal.compare("checkpoint-throughput-drain", traffic("ns", "drain time"), traffic("ns", "plain time")),
                 Goal.atMost(1, "checkpoint-bytes", traffic("bytes", "written"), traffic("bytes", "allowed")),
-                Goal.atMost(1.2, "checkpoint-restore", restore("restore"), restore("read")),
+                Goal.compare("checkpoint-restore", restore("restore"), restore("read")),
                 Goal.atMost(2, "checkpoint-restore-map", restore("map"), restore("read")),
                 Goal.compare("checkpoint-restore-verify", restore("restore"), restore("verify")),
                 Goal.atMost(1.2, "checkpoint-restore-cold", restore("restore-cold"), restore("read-cold")));

@@ -37,11 +37,14 @@ public final class FormatGoals {
 
     private static void messages(List<Goal> goals) {
         goals.add(Goal.atMost(1.0, "scalars", message("scalars"), message("scalarsByteBuffer")));
-        goals.add(Goal.atMost(1.1, "scalars-agrona", message("scalars"), message("scalarsAgrona")));
+        goals.add(Goal.compare("scalars-agrona", message("scalars"), message("scalarsAgrona")));
         goals.add(Goal.compare("scalars-agrona-position", message("scalars"), message("scalarsAgronaPosition")));
-        goals.add(Goal.atMost(1.1, "scalars-protobuf", message("scalars"), message("scalarsProtobuf")));
+        goals.add(Goal.compare("scalars-protobuf", message("scalars"), message("scalarsProtobuf")));
         goals.add(Goal.compare("scalars-chronicle", message("scalars"), message("scalarsChronicle")));
-        goals.add(Goal.atMost(1.5, "scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
+        goals.add(Goal.compare("scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
+        goals.add(Goal.atMost(0.7, "record-agrona", message("scalarsRecord"), message("scalarsAgrona")));
+        goals.add(Goal.atMost(0.7, "record-protobuf", message("scalarsRecord"), message("scalarsProtobuf")));
+        goals.add(Goal.atMost(1.3, "record-unsafe", message("scalarsRecord"), message("scalarsUnsafe")));
         goals.add(Goal.atMost(1.0, "items", message("items"), message("itemsByteBuffer")));
         goals.add(Goal.atMost(1.2, "mixed-unsafe", message("mixed"), message("mixedUnsafe")));
         goals.add(Goal.compare("mixed", message("mixed"), message("mixedByteBuffer")));

@@ -95,11 +95,14 @@ public final class OobGoals {
                     netty(bytes, "tls", "thread")));
         }
         for (int bytes : new int[] {TLS_BYTES[1], TLS_BYTES[2]}) {
-            goals.add(Goal.compare(
+            boolean large = bytes == TLS_BYTES[2];
+            goals.add(Goal.atMost(
+                    large ? 0.8 : 1.08,
                     "oob-tls-" + bytes + "-pool",
                     ours("ns", bytes, "tls", "thread", "time", "pool"),
                     netty(bytes, "tls", "thread")));
-            goals.add(Goal.compare(
+            goals.add(Goal.atMost(
+                    large ? Goal.NONE : 0.95,
                     "oob-tls-" + bytes + "-pool-on-loop",
                     Case.program(
                             "ns",
@@ -120,7 +123,7 @@ public final class OobGoals {
                     ours("ns", bytes, "plain", "thread", "time"),
                     netty(bytes, "plain", "thread")));
             goals.add(Goal.atMost(
-                    1.1,
+                    large ? 0.95 : 1.1,
                     "oob-plain-" + bytes + "-pool",
                     ours("ns", bytes, "plain", "thread", "time", "pool"),
                     netty(bytes, "plain", "thread")));
