@@ -290,12 +290,13 @@ final class PeerConnector implements Dialer.Target, Seeker {
                 NodeLog.LOG.log(
                         Level.DEBUG,
                         "connection lost: rank=" + settings.rank() + " peer=" + core.rank + " " + cause.getMessage());
-                lostAgain(cause);
+                lostAgain(cause, over.wasSilent() ? heardAt : context.loopTime());
             }
         }
     }
 
-    private void lostAgain(Throwable cause) {
+    /// @param since when the wait for the verdict begins: a connection that ends by silence was silent before
+    private void lostAgain(Throwable cause, long since) {
         if (!advanced && ++fruitless >= FRUITLESS) {
             if (session.isConfirming(FRUITLESS)) {
                 // who waits for it would wait for ever; that this node failed is an answer, too
@@ -311,7 +312,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
                                     + cause.getMessage()));
         }
         // the lower rank connects first, so that both seldom do
-        seek(fruitless > 1 ? dialer.pauseNanos() : settings.rank() < core.rank ? 0 : COURTESY_NANOS);
+        seek(fruitless > 1 ? dialer.pauseNanos() : settings.rank() < core.rank ? 0 : COURTESY_NANOS, since);
     }
 
     /// This node has no connections for now; the session stays.
@@ -347,12 +348,16 @@ final class PeerConnector implements Dialer.Target, Seeker {
     }
 
     private void seek(long afterNanos) {
+        seek(afterNanos, context.loopTime());
+    }
+
+    private void seek(long afterNanos, long since) {
         if (context.isSuspended()) {
             return;
         }
         if (!core.isSeeking() && !core.isConnected()) {
             core.become(PeerState.SEEKING);
-            soughtAt = context.loopTime();
+            soughtAt = since;
             dialer.countFromNow();
         }
         dialer.start(afterNanos);
@@ -384,14 +389,14 @@ final class PeerConnector implements Dialer.Target, Seeker {
         if (core.verdict != null && dialer.hasFailed()) {
             host.onNotReached(core.verdict, dialer.lastFailure());
         }
-        if (hint == null || core.isConnected() || !dialer.hasFailed()) {
-            return;
+        if (hint != null && !core.isConnected() && dialer.hasFailed()) {
+            if (context.loopTime() - hintedAt < settings.peerTimeoutNanos()) {
+                giveUp(hint + " last=" + dialer.lastFailure());
+            } else {
+                hint = null;
+            }
         }
-        if (context.loopTime() - hintedAt < settings.peerTimeoutNanos()) {
-            giveUp(hint + " last=" + dialer.lastFailure());
-        } else {
-            hint = null;
-        }
+        judge(context.loopTime());
     }
 
     /// The verdict: nothing more is expected of this peer. A later send, or a hello of the peer's, begins anew.
@@ -440,6 +445,13 @@ final class PeerConnector implements Dialer.Target, Seeker {
 
     void tick(long loopTime) {
         dialer.tick(loopTime);
+        // one whose machine took the connection may answer yet, until the attempt fails
+        if (!dialer.isGreeting()) {
+            judge(loopTime);
+        }
+    }
+
+    private void judge(long loopTime) {
         if (core.isSeeking()
                 && dialer.hasFailed()
                 && loopTime - Math.max(soughtAt, heardAt) >= settings.peerTimeoutNanos()) {
