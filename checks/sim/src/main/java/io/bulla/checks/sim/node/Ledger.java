@@ -76,6 +76,8 @@ public final class Ledger {
     private final Sights sights;
     private final Map<Integer, Sent> sends = new LinkedHashMap<>();
     private final Map<String, Integer> lastOrder = new HashMap<>();
+    // ranks: who, and on whom
+    private final Set<List<Integer>> verdicts = new HashSet<>();
     private int pending;
     private String violation;
 
@@ -93,6 +95,15 @@ public final class Ledger {
         if (violation == null) {
             violation = rule + ": " + values + " at=" + simulation.world.now() / 1e9;
         }
+    }
+
+    /// A verdict of a node on a peer.
+    void judged(int judge, int peer) {
+        verdicts.add(List.of(judge, peer));
+    }
+
+    boolean hasJudged(int judge, int peer) {
+        return verdicts.contains(List.of(judge, peer));
     }
 
     /// Sends of lives that go on, without an outcome.

@@ -30,6 +30,7 @@ final class Verdicts {
         if (why.startsWith(HINT) && !judge.wasHinted(peer)) {
             simulation.ledger.violation("verdict by a hint from before a hello", "judge=" + judge + " " + said);
         }
+        checkWords(simulation, judge, peer, why, said);
         // what a member that is refused says is not heard
         if (why.startsWith("no connection")
                 && (!simulation.intruders.hasMember() || peer != simulation.intruderRank())) {
@@ -43,6 +44,22 @@ final class Verdicts {
                         "judge=" + judge + " silence=" + silence / 1e9 + " " + said);
             }
             checkAttempts(simulation, judge, peer, said);
+        }
+    }
+
+    /// What the words say has happened.
+    private static void checkWords(Simulation simulation, SimNode judge, int peer, String why, String said) {
+        simulation.ledger.judged(judge.rank(), peer);
+        if (peer == simulation.intruderRank()) {
+            return;
+        }
+        boolean isTrue = switch (why) {
+            case "it was restarted" -> simulation.lives(peer).size() > 1;
+            case "it had given this node up" -> simulation.ledger.hasJudged(peer, judge.rank());
+            default -> true;
+        };
+        if (!isTrue) {
+            simulation.ledger.violation("verdict with words that are not true", "judge=" + judge + " " + said);
         }
     }
 
