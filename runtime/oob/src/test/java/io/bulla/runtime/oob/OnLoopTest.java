@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.machine.Environment;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,9 +23,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /// Handlers that run on the event loop.
 @Timeout(120)
@@ -32,6 +36,9 @@ class OnLoopTest {
 
     private static final int TAG = 70;
     private static final int OTHER = 71;
+
+    @TempDir
+    private Path folder;
 
     private final Cluster cluster = new Cluster();
     private final List<Integer> numbers = Collections.synchronizedList(new ArrayList<>());
@@ -246,14 +253,27 @@ class OnLoopTest {
                 look.get().run();
             }
         }));
-        Cluster.delivered(send(0, 1, 0, 10));
-        Cluster.await("handled", () -> numbers.size() == 1);
-        Cluster.delivered(send(0, 1, 1, 10));
-        Cluster.line(cluster.log, "handler blocks the event loop: rank=1 tag=70 millis=3660000");
+        Path file = folder.resolve("events.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("bulla.HandlerBlocksLoop");
+            recording.start();
+            Cluster.delivered(send(0, 1, 0, 10));
+            Cluster.await("handled", () -> numbers.size() == 1);
+            Cluster.delivered(send(0, 1, 1, 10));
+            Cluster.line(cluster.log, "handler blocks the event loop: rank=1 tag=70 millis=3660000");
+            recording.stop();
+            recording.dump(file);
+        }
         for (int i = 2; i < 10; i++) {
             Cluster.delivered(send(0, 1, i, 10));
         }
         await(10);
+        assertEquals(
+                List.of("rank=1 tag=70 millis=3660000"),
+                RecordingFile.readAllEvents(file).stream()
+                        .map(event -> "rank=" + event.getInt("rank") + " tag=" + event.getInt("tag") + " millis="
+                                + event.getLong("millis"))
+                        .toList());
         assertSame(loop(1), threads.get(1));
         for (int i = 2; i < 10; i++) {
             assertNotSame(loop(1), threads.get(i));
