@@ -55,17 +55,20 @@ public final class DistanceCheck implements AutoCloseable {
     private final int hosts;
     private final int rounds;
     private final int megabytes;
+    private final int loss;
     private final FarNetwork network;
     private final List<HostProcess> agents = new ArrayList<>();
     private final BlockingQueue<Said> heard = new LinkedBlockingQueue<>();
     private final List<String> broken = new ArrayList<>();
 
-    private DistanceCheck(int hosts, int rounds, int megabytes, long window, long buffers)
+    /// @param loss of how many packets in a hundred are lost, in either direction
+    private DistanceCheck(int hosts, int rounds, int megabytes, int loss, long window, long buffers)
             throws IOException, InterruptedException {
         this.hosts = hosts;
         this.rounds = rounds;
         this.megabytes = megabytes;
-        this.network = new FarNetwork(hosts, buffers);
+        this.loss = loss;
+        this.network = new FarNetwork(hosts, buffers, loss > 0);
         Runtime.getRuntime().addShutdownHook(new Thread(this::close));
         for (int rank = 0; rank < hosts; rank++) {
             List<String> arguments = new ArrayList<>(List.of(Integer.toString(rank), Long.toString(window)));
@@ -86,6 +89,7 @@ public final class DistanceCheck implements AutoCloseable {
         int to = 8;
         int rounds = 3;
         int megabytes = 64;
+        int loss = 0;
         long window = 0;
         long buffers = 0;
         int[] roundTrips = ROUND_TRIPS;
@@ -94,6 +98,7 @@ public final class DistanceCheck implements AutoCloseable {
                 case "--hosts" -> to = Integer.parseInt(arguments[++i]);
                 case "--rounds" -> rounds = Integer.parseInt(arguments[++i]);
                 case "--megabytes" -> megabytes = Integer.parseInt(arguments[++i]);
+                case "--loss" -> loss = Integer.parseInt(arguments[++i]);
                 case "--window" -> window = Long.parseLong(arguments[++i]) * MIB;
                 case "--buffers" -> buffers = Long.parseLong(arguments[++i]) * MIB;
                 case "--millis" ->
@@ -102,18 +107,19 @@ public final class DistanceCheck implements AutoCloseable {
                             .toArray();
                 default -> {
                     System.err.println("distance: unknown option: " + arguments[i]
-                            + " (--hosts, --rounds, --megabytes, --window, --buffers, --millis)");
+                            + " (--hosts, --rounds, --megabytes, --loss, --window, --buffers, --millis)");
                     System.exit(2);
                 }
             }
         }
         boolean sound;
-        try (DistanceCheck check = new DistanceCheck(1 + to, rounds, megabytes, window, buffers)) {
+        try (DistanceCheck check = new DistanceCheck(1 + to, rounds, megabytes, loss, window, buffers)) {
             System.out.printf(
-                    "distance: hosts=%d rounds=%d megabytes=%d window=%s buffers=%s%n",
+                    "distance: hosts=%d rounds=%d megabytes=%d loss=%d%% window=%s buffers=%s%n",
                     to,
                     rounds,
                     megabytes,
+                    loss,
                     window == 0 ? "default" : Long.toString(window),
                     buffers == 0 ? "default" : Long.toString(buffers));
             try {
@@ -133,7 +139,7 @@ public final class DistanceCheck implements AutoCloseable {
 
     /// @param millis of a round trip; each frame is held half of it, in each direction
     private void over(int millis) throws IOException, InterruptedException {
-        network.relay().path(millis * 500L, 0);
+        network.relay().path(millis * 500L, 0, loss);
         network.relay().figures();
         Times bare = new Times();
         Times one = new Times();
@@ -165,6 +171,9 @@ public final class DistanceCheck implements AutoCloseable {
         }
         end();
         RelayProcess.Figures relay = network.relay().figures();
+        if (loss > 0 && relay.lost() == 0) {
+            broken.add("the relay loses nothing: wanted=" + loss + "% frames=" + relay.frames());
+        }
         double most = bytes / MILLION;
         line(millis, "bare TCP, one stream", bare, most, "MB/s", bare, "");
         line(millis, "one message of " + megabytes + " MiB", one, most, "MB/s", bare, "bare TCP");
@@ -181,14 +190,15 @@ public final class DistanceCheck implements AutoCloseable {
         System.out.printf(
                 Locale.ROOT,
                 "distance: round-trip=%dms relay: seen-millis=%.1f frames=%d megabytes=%.0f dropped=%d overtaken=%d"
-                        + " latest-millis=%.1f%n",
+                        + " latest-millis=%.1f lost=%d%n",
                 millis,
                 shortest * 1e3,
                 relay.frames(),
                 relay.bytes() / MILLION,
                 relay.dropped(),
                 relay.overtaken(),
-                relay.latestMicros() / 1e3);
+                relay.latestMicros() / 1e3,
+                relay.lost());
     }
 
     /// Of a few, on a connection that is open: no machine is so busy that they take less than the relay holds them.

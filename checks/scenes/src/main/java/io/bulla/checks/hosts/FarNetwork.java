@@ -17,8 +17,9 @@ final class FarNetwork implements AutoCloseable {
     private @Nullable RelayProcess relay;
 
     /// @param buffers the most that the kernel shall keep for a socket, in bytes, or 0 for what it does by default
+    /// @param packets whether each packet is a frame of its own, as on a cable, and not up to 64 KiB of them
     /// @throws IOException if this machine has no such namespaces or interfaces, or this user may not make them
-    FarNetwork(int hosts, long buffers) throws IOException {
+    FarNetwork(int hosts, long buffers, boolean packets) throws IOException {
         boolean whole = false;
         try {
             String middle = spaces.make("net");
@@ -34,6 +35,9 @@ final class FarNetwork implements AutoCloseable {
                 Spaces.ip(space, "link", "set", "lo", "up");
                 Spaces.ip(space, "addr", "add", address(host) + "/24", "dev", "e0");
                 Spaces.ip(space, "link", "set", "e0", "up");
+                if (packets) {
+                    Spaces.ip(space, "link", "set", "e0", "gso_max_segs", "1");
+                }
                 if (buffers > 0) {
                     set(host, "tcp_wmem", "4096 16384 " + buffers);
                     set(host, "tcp_rmem", "4096 131072 " + 2 * buffers);

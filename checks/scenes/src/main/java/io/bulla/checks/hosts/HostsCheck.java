@@ -125,8 +125,8 @@ public final class HostsCheck implements AutoCloseable {
         ledger.audit(List.of(nodes));
         ledger.broken().forEach(line -> System.out.println("hosts: broken: " + line));
         System.out.println("hosts: faults: " + faults);
-        slowest.forEach(
-                (what, nanos) -> System.out.println("hosts: slowest: " + what + " millis=" + nanos / 1_000_000));
+        slowest.forEach((what, nanos) -> System.out.println(
+                "hosts: slowest: " + what + " millis=" + nanos / 1_000_000 + " peer-timeout=" + timeout.toMillis()));
         System.out.println("hosts: relay: " + network.relayed());
         System.out.println("hosts: " + ledger.story());
         int count = faults.values().stream().mapToInt(Integer::intValue).sum();

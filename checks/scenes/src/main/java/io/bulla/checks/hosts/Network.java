@@ -143,7 +143,7 @@ public final class Network implements AutoCloseable {
     ///
     /// @param twicePercent of how many frames in a hundred twice as long
     void away(int host, long micros, int twicePercent) throws IOException {
-        Objects.requireNonNull(relay, "no relay").path(micros, twicePercent);
+        Objects.requireNonNull(relay, "no relay").path(micros, twicePercent, 0);
         Spaces.ip(bridge, "link", "set", cable(host), "master", "br1");
     }
 

@@ -24,8 +24,10 @@ import java.util.SplittableRandom;
 /// | in | out |
 /// |---|---|
 /// | arguments: the names of its interfaces | `ready`, or why not |
-/// | `path MICROS PERCENT`: how long a frame is held, and of how many in a hundred twice as long | |
-/// | `figures` | `figures FRAMES BYTES DROPPED OVERTAKEN LATEST`, the last in microseconds; they start at 0 again |
+/// | `path MICROS PERCENT LOST`: how long a frame is held, of how many in a hundred twice as long, and how many in a
+/// hundred are lost | |
+/// | `figures` | `figures FRAMES BYTES DROPPED OVERTAKEN LATEST LOST`, the fifth in microseconds; they start at 0 again
+/// |
 /// | end of its input | |
 ///
 /// It reads no frame while so much is on its way that memory would end.
@@ -67,9 +69,11 @@ public final class Relay {
     private long overtaken;
     private long newest;
     private long latest;
+    private long lost;
     // volatile: another thread hears what is wanted
     private volatile long delayNanos;
     private volatile int twicePercent;
+    private volatile int lostPercent;
     private volatile boolean wanted;
 
     private Relay(String[] names) throws IOException {
@@ -99,6 +103,7 @@ public final class Relay {
                 if (words[0].equals("path")) {
                     delayNanos = Long.parseLong(words[1]) * 1000;
                     twicePercent = Integer.parseInt(words[2]);
+                    lostPercent = Integer.parseInt(words[3]);
                 } else {
                     wanted = true;
                 }
@@ -129,13 +134,14 @@ public final class Relay {
             }
             if (wanted) {
                 wanted = false;
-                System.out.println(
-                        "figures " + frames + " " + bytes + " " + dropped + " " + overtaken + " " + latest / 1000);
+                System.out.println("figures " + frames + " " + bytes + " " + dropped + " " + overtaken + " "
+                        + latest / 1000 + " " + lost);
                 frames = 0;
                 bytes = 0;
                 dropped = 0;
                 overtaken = 0;
                 latest = 0;
+                lost = 0;
             }
             now = System.nanoTime();
             poll.await(held.isEmpty() ? IDLE_NANOS : Math.clamp(held.peek().due - now, 0, IDLE_NANOS));
@@ -159,7 +165,12 @@ public final class Relay {
                 free.push(next);
                 return;
             }
-            route(from, next);
+            if (lostPercent > 0 && random.nextInt(100) < lostPercent) {
+                lost++;
+                free.push(next);
+            } else {
+                route(from, next);
+            }
         }
     }
 

@@ -17,7 +17,8 @@ final class RelayProcess implements AutoCloseable {
     /// @param dropped frames that the kernel did not take
     /// @param overtaken frames that came in before one that has gone out
     /// @param latestMicros the longest time that a frame was held beyond its delay
-    record Figures(long frames, long bytes, long dropped, long overtaken, long latestMicros) {}
+    /// @param lost frames that it has thrown away, as it was told to
+    record Figures(long frames, long bytes, long dropped, long overtaken, long latestMicros, long lost) {}
 
     private final Process process;
     private final BufferedReader output;
@@ -55,8 +56,10 @@ final class RelayProcess implements AutoCloseable {
 
     /// @param micros how long each frame is held, in either direction
     /// @param twicePercent of how many in a hundred twice as long, so that later ones overtake it
-    void path(long micros, int twicePercent) throws IOException {
-        input.append("path " + micros + " " + twicePercent + "\n").flush();
+    /// @param lostPercent of how many in a hundred are lost
+    void path(long micros, int twicePercent, int lostPercent) throws IOException {
+        input.append("path " + micros + " " + twicePercent + " " + lostPercent + "\n")
+                .flush();
     }
 
     /// What has gone through it since the last call.
@@ -72,7 +75,8 @@ final class RelayProcess implements AutoCloseable {
                 Long.parseLong(words[2]),
                 Long.parseLong(words[3]),
                 Long.parseLong(words[4]),
-                Long.parseLong(words[5]));
+                Long.parseLong(words[5]),
+                Long.parseLong(words[6]));
     }
 
     @Override
