@@ -24,13 +24,11 @@ import java.util.SplittableRandom;
 /// | in | out |
 /// |---|---|
 /// | arguments: the names of its interfaces | `ready`, or why not |
-/// | `path MICROS PERCENT LOST`: how long a frame is held, of how many in a hundred twice as long, and how many in a
-/// hundred are lost | |
-/// | `figures` | `figures FRAMES BYTES DROPPED OVERTAKEN LATEST LOST`, the fifth in microseconds; they start at 0 again
-/// |
+/// | `path MICROS TWICE LOST`: how long a frame is held, how many of 100 twice as long, how many are lost | |
+/// | `figures` | `figures FRAMES BYTES DROPPED OVERTAKEN LATEST LOST`; they start at 0 again |
 /// | end of its input | |
 ///
-/// It reads no frame while so much is on its way that memory would end.
+/// LATEST is in microseconds. It reads no frame while so much is on its way that memory would end.
 public final class Relay {
 
     private static final int FRAME = 72 << 10;
