@@ -100,7 +100,6 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     private byte @Nullable [] offered;
     private boolean flushing;
     private boolean quiet;
-    private boolean silent;
     private long heardAt;
     private long lastWrite;
     private @Nullable LocalLink local;
@@ -155,11 +154,6 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
 
     boolean isOpen() {
         return stage == Stage.OPEN;
-    }
-
-    /// Whether it ended because nothing was heard.
-    public boolean wasSilent() {
-        return silent;
     }
 
     public boolean isOver() {
@@ -340,8 +334,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
             local.tick();
         }
         if (loopTime - heardAt > 3 * heartbeatNanos) {
-            silent = true;
-            fail(new IOException("nothing received: millis=" + (loopTime - heardAt) / 1_000_000));
+            fail(new SilentPeerException((loopTime - heardAt) / 1_000_000));
         } else if (now - lastWrite >= heartbeatNanos) {
             owed.oweAck();
             sayOwed();

@@ -10,6 +10,7 @@ import io.bulla.runtime.oob.internal.connection.Acceptor;
 import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.connection.Dialer;
 import io.bulla.runtime.oob.internal.connection.MemoryShortage;
+import io.bulla.runtime.oob.internal.connection.SilentPeerException;
 import io.bulla.runtime.oob.internal.connection.Writer;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
@@ -22,7 +23,6 @@ import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /// Finds one peer, greets it, and says when it is gone.
@@ -164,7 +164,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         }
         String whyOver = incarnations.whyOver(hello.life());
         if (!incarnations.take(hello.life(), core.isConnected())) {
-            fresh.refuse(Refusal.CLAIMED_TWICE, claimedTwice(fresh));
+            fresh.refuse(Refusal.CLAIMED_TWICE, core.claimedTwice(fresh));
             return;
         }
         onHeard(context.loopTime());
@@ -190,14 +190,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
     /// A session that ends with its connection leaves what was not begun: the peer may never come back by itself.
     private void seekForTheRest() {
         if (!core.isConnected() && !core.isSeeking() && session.queued() > 0) {
-            seek(0);
+            seek();
         }
-    }
-
-    private String claimedTwice(Connection fresh) {
-        Carrier known = Objects.requireNonNull(core.carrier(), "carrier");
-        return "rank " + core.rank + " is claimed by two processes: "
-                + Connection.address(known.connection().channel()) + " and " + Connection.address(fresh.channel());
     }
 
     /// A hello on a connection that this node opened.
@@ -208,7 +202,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         }
         String whyOver = incarnations.whyOver(hello.life());
         if (!incarnations.take(hello.life(), core.isConnected())) {
-            throw new IOException(claimedTwice(fresh));
+            throw new IOException(core.claimedTwice(fresh));
         }
         onHeard(context.loopTime());
         switch (session.greet(hello)) {
@@ -290,13 +284,12 @@ final class PeerConnector implements Dialer.Target, Seeker {
                 NodeLog.LOG.log(
                         Level.DEBUG,
                         "connection lost: rank=" + settings.rank() + " peer=" + core.rank + " " + cause.getMessage());
-                lostAgain(cause, over.wasSilent() ? heardAt : context.loopTime());
+                lostAgain(cause);
             }
         }
     }
 
-    /// @param since when the wait for the verdict begins: a connection that ends by silence was silent before
-    private void lostAgain(Throwable cause, long since) {
+    private void lostAgain(Throwable cause) {
         if (!advanced && ++fruitless >= FRUITLESS) {
             if (session.isConfirming(FRUITLESS)) {
                 // who waits for it would wait for ever; that this node failed is an answer, too
@@ -311,6 +304,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
                             "connections broke one after the other while it was sent: count=" + fruitless + " last="
                                     + cause.getMessage()));
         }
+        // the wait for the verdict begins with the silence
+        long since = cause instanceof SilentPeerException ? heardAt : context.loopTime();
         // the lower rank connects first, so that both seldom do
         seek(fruitless > 1 ? dialer.pauseNanos() : settings.rank() < core.rank ? 0 : COURTESY_NANOS, since);
     }
@@ -319,17 +314,13 @@ final class PeerConnector implements Dialer.Target, Seeker {
     void suspend() {
         resumes |= core.isConnected() || core.isSeeking();
         Carrier last = core.carrier();
-        rest();
+        if (core.isConnected() || core.isSeeking()) {
+            core.become(PeerState.IDLE);
+        }
         dialer.stop();
         session.interrupt();
         if (last != null) {
             last.connection().end();
-        }
-    }
-
-    private void rest() {
-        if (core.isConnected() || core.isSeeking()) {
-            core.become(PeerState.IDLE);
         }
     }
 
@@ -338,17 +329,13 @@ final class PeerConnector implements Dialer.Target, Seeker {
         boolean again = resumes;
         resumes = false;
         if (again || session.queued() > 0) {
-            seek(settings.rank() < core.rank ? 0 : COURTESY_NANOS);
+            seek(settings.rank() < core.rank ? 0 : COURTESY_NANOS, context.loopTime());
         }
     }
 
     @Override
     public void seek() {
-        seek(0);
-    }
-
-    private void seek(long afterNanos) {
-        seek(afterNanos, context.loopTime());
+        seek(0, context.loopTime());
     }
 
     private void seek(long afterNanos, long since) {
@@ -445,14 +432,13 @@ final class PeerConnector implements Dialer.Target, Seeker {
 
     void tick(long loopTime) {
         dialer.tick(loopTime);
-        // one whose machine took the connection may answer yet, until the attempt fails
-        if (!dialer.isGreeting()) {
-            judge(loopTime);
-        }
+        judge(loopTime);
     }
 
     private void judge(long loopTime) {
+        // one whose machine took the connection may answer yet, until the attempt fails
         if (core.isSeeking()
+                && !dialer.isGreeting()
                 && dialer.hasFailed()
                 && loopTime - Math.max(soughtAt, heardAt) >= settings.peerTimeoutNanos()) {
             giveUp("no connection: millis=" + settings.peerTimeoutNanos() / 1_000_000 + " last="

@@ -2,11 +2,13 @@
 package io.bulla.runtime.oob.internal.peer;
 
 import io.bulla.runtime.oob.PeerFailedException;
+import io.bulla.runtime.oob.internal.connection.Connection;
 import io.bulla.runtime.oob.internal.core.HolderTags;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.session.Session;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +65,13 @@ final class PeerCore {
 
     boolean isSeeking() {
         return state == PeerState.SEEKING;
+    }
+
+    /// Two processes say that they are this rank: the one that is connected, and another.
+    String claimedTwice(Connection other) {
+        Carrier known = Objects.requireNonNull(carrier, "carrier");
+        return "rank " + rank + " is claimed by two processes: "
+                + Connection.address(known.connection().channel()) + " and " + Connection.address(other.channel());
     }
 
     /// Sets any state but CONNECTED; that ends with its carrier.
