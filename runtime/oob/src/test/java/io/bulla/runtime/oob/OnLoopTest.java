@@ -271,6 +271,7 @@ class OnLoopTest {
         assertEquals(
                 List.of("rank=1 tag=70 millis=3660000"),
                 RecordingFile.readAllEvents(file).stream()
+                        .filter(event -> event.getEventType().getName().equals("bulla.HandlerBlocksLoop"))
                         .map(event -> "rank=" + event.getInt("rank") + " tag=" + event.getInt("tag") + " millis="
                                 + event.getLong("millis"))
                         .toList());

@@ -266,7 +266,20 @@ public final class PmixClient implements AutoCloseable {
     /// @throws PmixException if the server cannot say, or does not in time
     /// @throws InterruptedException if the wait is interrupted
     public Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key) throws PmixException, InterruptedException {
-        return exchange.getAll(procs, key);
+        return getAll(procs, key, Duration.ZERO);
+    }
+
+    /// Gets a value of each of several processes, all at once, and lets the server ask those of other hosts.
+    ///
+    /// @param procs any number
+    /// @param key as they put it
+    /// @param wait how long the server is to wait for it, in whole seconds, rounded up; zero: not at all
+    /// @return the values of those who have it, in the order of the processes
+    /// @throws PmixException if the server cannot say, or does not in time
+    /// @throws InterruptedException if the wait is interrupted
+    public Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key, Duration wait)
+            throws PmixException, InterruptedException {
+        return exchange.getAll(procs, key, wait);
     }
 
     /// Forgets what is known of a process, so that the next [#get] asks the server: of one that was started again.

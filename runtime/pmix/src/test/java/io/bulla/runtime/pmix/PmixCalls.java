@@ -119,6 +119,12 @@ final class PmixCalls {
         client(all, "get(Proc, String)", OTHER, "lab.str");
         client(all, "get(Proc, String, Duration)", OTHER, "lab.str", Duration.ZERO);
         client(all, "getAll(Collection, String)", Set.of(OTHER, new Proc(Capture.NAMESPACE, 0)), "lab.str");
+        client(
+                all,
+                "getAll(Collection, String, Duration)",
+                Set.of(OTHER, new Proc(Capture.NAMESPACE, 0)),
+                "lab.str",
+                Duration.ofSeconds(1));
         client(all, "fence(boolean, Duration)", true, PATIENCE);
         client(all, "fence(Set, boolean, Duration)", Set.of(OTHER, new Proc(Capture.NAMESPACE, 0)), true, PATIENCE);
         client(

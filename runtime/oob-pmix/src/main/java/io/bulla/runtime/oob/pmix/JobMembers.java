@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.security.PeerIdentity;
 import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.security.SharedSecret;
 import io.bulla.runtime.pmix.PmixClient;
+import io.bulla.runtime.pmix.PmixException;
 import io.bulla.runtime.pmix.PmixScope;
 import io.bulla.runtime.pmix.PmixValue;
 import java.io.IOException;
@@ -15,7 +16,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 /// name space with `PMIX_COLLECT_DATA`, as `MPI_Init` does. One thread at a time.
 public final class JobMembers implements AutoCloseable {
 
+    // for a process that has committed nothing, all of it passes
+    private static final Duration SECOND_LOOK = Duration.ofSeconds(10);
     private static final int SECRET_BYTES = 32;
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -118,12 +123,17 @@ public final class JobMembers implements AutoCloseable {
         }
         List<Member> members = new ArrayList<>();
         byte[] secret = new byte[0];
-        for (Map.Entry<Proc, PmixValue> published : client.getAll(all, Card.KEY).entrySet()) {
-            Card card = card(published.getKey(), published.getValue());
+        Map<Proc, PmixValue> cards = cards(client, all);
+        for (Proc proc : all) {
+            PmixValue published = cards.get(proc);
+            if (published == null) {
+                continue;
+            }
+            Card card = card(proc, published);
             if (members.isEmpty()) {
                 secret = card.secret();
             }
-            members.add(member(client, published.getKey(), members.size(), card));
+            members.add(member(client, proc, members.size(), card));
         }
         if (wantsSecret && secret.length < SharedSecret.LEAST) {
             throw new IOException("the first node has made no secret: bytes=" + secret.length + " nodes=" + members);
@@ -131,9 +141,24 @@ public final class JobMembers implements AutoCloseable {
         return new JobMembers(client, gone, listener, members, wantsSecret ? secret : null);
     }
 
+    /// What the processes have published. A server that a fence brings nothing from other hosts asks their servers when
+    /// it may wait: PRRTE 3.0 is one.
+    private static Map<Proc, PmixValue> cards(PmixClient client, List<Proc> all)
+            throws PmixException, InterruptedException {
+        Map<Proc, PmixValue> cards = new HashMap<>(client.getAll(all, Card.KEY));
+        List<Proc> elsewhere = all.stream()
+                .filter(proc -> !cards.containsKey(proc) && !client.localRanks().contains(proc.rank()))
+                .toList();
+        if (!elsewhere.isEmpty()) {
+            cards.putAll(client.getAll(elsewhere, Card.KEY, SECOND_LOOK));
+        }
+        return cards;
+    }
+
     /// What a process has published, if it is a node.
     static Optional<Member> memberOf(PmixClient client, Proc proc, int rank) throws IOException, InterruptedException {
-        Optional<PmixValue> published = client.get(proc, Card.KEY);
+        Optional<PmixValue> published =
+                Optional.ofNullable(cards(client, List.of(proc)).get(proc));
         return published.isEmpty()
                 ? Optional.empty()
                 : Optional.of(member(client, proc, rank, card(proc, published.get())));

@@ -22,17 +22,23 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/// The server of a job of one process. It says yes to all that it is asked.
+/// The server of a job with one process that is there. It says yes to all that it is asked, and knows no key.
 final class JobServer implements AutoCloseable {
 
     private static final Proc SELF = new Proc("job", 0);
     private static final int HEADER = 16;
+    private static final Pattern OPTION = Pattern.compile("pmix\\.(immediate|timeout)");
     private static final byte INIT = 0;
     private static final byte GET = 4;
     private static final byte NOTIFY = 12;
@@ -41,13 +47,24 @@ final class JobServer implements AutoCloseable {
 
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final Consumer<String> asked;
+    private final int size;
+    private final String peers;
+    private final List<String> gets = new CopyOnWriteArrayList<>();
     private final AtomicInteger registered = new AtomicInteger();
     private volatile OutputStream out;
     private volatile Socket socket;
 
     /// @param asked told of each request, on the server's thread; what it throws ends the connection
     JobServer(Consumer<String> asked) throws IOException {
+        this(asked, 1, "0");
+    }
+
+    /// @param size processes of the job
+    /// @param peers ranks of this host, with commas between them
+    JobServer(Consumer<String> asked, int size, String peers) throws IOException {
         this.asked = asked;
+        this.size = size;
+        this.peers = peers;
         Thread.ofVirtual().start(this::serve);
     }
 
@@ -59,6 +76,11 @@ final class JobServer implements AutoCloseable {
                 "v41",
                 WireFormat.PMIX_4,
                 "4.2.2");
+    }
+
+    /// How it was asked for keys: the name of the option, each time.
+    List<String> gets() {
+        return gets;
     }
 
     /// Says that a process has lost its connection.
@@ -115,6 +137,10 @@ final class JobServer implements AutoCloseable {
             in.readInt();
             in.readFully(body);
             byte command = body[1];
+            if (command == GET) {
+                Matcher option = OPTION.matcher(new String(body, StandardCharsets.ISO_8859_1));
+                gets.add(option.find() ? option.group() : "none");
+            }
             asked.accept("PmixServer.asked");
             answer(tag, command);
             asked.accept("PmixServer.answered");
@@ -127,8 +153,8 @@ final class JobServer implements AutoCloseable {
                 send(
                         tag,
                         packed(items -> items.packString(SELF.namespace())
-                                .pack(new Kval("pmix.job.size", new Value(DataType.UINT32, 1)))
-                                .pack(new Kval("pmix.lpeers", Value.of("0")))));
+                                .pack(new Kval("pmix.job.size", new Value(DataType.UINT32, size)))
+                                .pack(new Kval("pmix.lpeers", Value.of(peers)))));
             case GET -> send(tag, packed(items -> items.pack(DataType.STATUS, PmixStatus.NOT_FOUND.code())));
             case DEREGISTER_EVENTS -> registered.decrementAndGet();
             case REGISTER_EVENTS -> {

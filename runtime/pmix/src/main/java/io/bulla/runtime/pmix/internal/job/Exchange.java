@@ -139,20 +139,21 @@ public final class Exchange implements AutoCloseable {
         return got(call, proc, key, server.plus(wait));
     }
 
-    public Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key) throws PmixException, InterruptedException {
+    public Map<Proc, PmixValue> getAll(Collection<Proc> procs, String key, Duration wait)
+            throws PmixException, InterruptedException {
+        int seconds = Waits.seconds(wait);
         Map<Proc, PmixValue> values = new LinkedHashMap<>();
         List<Proc> rest = List.copyOf(new LinkedHashSet<>(procs));
-        long deadline =
-                System.nanoTime() + Waits.nanos(server.settings().options().deadline());
+        long deadline = System.nanoTime() + Waits.nanos(server.plus(wait));
         // so that others can ask too
         int most = Math.max(1, server.settings().options().pending() / 2);
         for (int from = 0; from < rest.size(); from += most) {
-            getSome(rest.subList(from, Math.min(rest.size(), from + most)), key, deadline, values);
+            getSome(rest.subList(from, Math.min(rest.size(), from + most)), key, seconds, deadline, values);
         }
         return values;
     }
 
-    private void getSome(List<Proc> procs, String key, long deadline, Map<Proc, PmixValue> values)
+    private void getSome(List<Proc> procs, String key, int seconds, long deadline, Map<Proc, PmixValue> values)
             throws PmixException, InterruptedException {
         List<Call> asked = new ArrayList<>();
         try {
@@ -161,7 +162,7 @@ public final class Exchange implements AutoCloseable {
                         known(proc, key) != null
                                 ? null
                                 : server.begin(
-                                        Command.GET, () -> server.outgoing().get(proc, key, 0)));
+                                        Command.GET, () -> server.outgoing().get(proc, key, seconds)));
             }
             for (Proc proc : procs) {
                 Call call = asked.removeFirst();
