@@ -249,8 +249,7 @@ public final class PmixClient implements AutoCloseable {
     ///
     /// @param proc a process of any job, or [#job()]
     /// @param key as it is put
-    /// @param wait how long the server is to wait for it, in whole seconds, rounded up; zero: not at all. The
-    ///     deadline of this client is [PmixOptions#deadline] later
+    /// @param wait for the server, in whole seconds, rounded up; this client waits [PmixOptions#deadline] longer
     /// @return nothing if the server did not have it in this time
     /// @throws PmixException if the server cannot say, or does not in time
     /// @throws InterruptedException if the wait is interrupted
@@ -269,11 +268,11 @@ public final class PmixClient implements AutoCloseable {
         return getAll(procs, key, Duration.ZERO);
     }
 
-    /// Gets a value of each of several processes, all at once, and lets the server ask those of other hosts.
+    /// As [#getAll(Collection, String)], and lets the server ask those of other hosts.
     ///
     /// @param procs any number
     /// @param key as they put it
-    /// @param wait how long the server is to wait for it, in whole seconds, rounded up; zero: not at all
+    /// @param wait how long the server is to wait, in whole seconds, rounded up; zero: not at all
     /// @return the values of those who have it, in the order of the processes
     /// @throws PmixException if the server cannot say, or does not in time
     /// @throws InterruptedException if the wait is interrupted

@@ -141,8 +141,8 @@ public final class JobMembers implements AutoCloseable {
         return new JobMembers(client, gone, listener, members, wantsSecret ? secret : null);
     }
 
-    /// What the processes have published. A server that a fence brings nothing from other hosts asks their servers when
-    /// it may wait: PRRTE 3.0 is one.
+    /// What the processes have published. A server that a fence brings nothing from other hosts asks their servers
+    /// when it may wait: PRRTE 3.0 is one.
     private static Map<Proc, PmixValue> cards(PmixClient client, List<Proc> all)
             throws PmixException, InterruptedException {
         Map<Proc, PmixValue> cards = new HashMap<>(client.getAll(all, Card.KEY));
