@@ -12,8 +12,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -38,6 +41,26 @@ class SimTest {
     void drawnSchedulesBreakNoRule() {
         for (long seed = 1; seed <= SEEDS; seed++) {
             assertNull(Runs.of(Draw.schedule(seed)).violation(), "seed=" + seed + ", see ./check sim --replay");
+        }
+    }
+
+    /// A pair that is cut off at 0.2 s, of nodes with a peer timeout of one second.
+    @Test
+    void silenceIsNoticedAfterThePeerTimeout() throws IOException {
+        Pattern verdict = Pattern.compile("([0-9.]+) log rank=(\\d) peer (\\d) failed: no connection.*");
+        Map<String, Double> first = new HashMap<>();
+        Runs.of(
+                Schedule.parse(
+                        Files.readString(Path.of("schedules", "half-a-cable-and-a-pair-that-is-silent.schedule"))),
+                line -> {
+                    Matcher said = verdict.matcher(line);
+                    if (said.matches()) {
+                        first.putIfAbsent(said.group(2) + " on " + said.group(3), Double.parseDouble(said.group(1)));
+                    }
+                });
+        for (String pair : List.of("1 on 3", "3 on 1")) {
+            double after = first.get(pair) - 0.2;
+            assertTrue(after > 0.7 && after < 1.1, pair + ": " + after);
         }
     }
 
