@@ -228,6 +228,14 @@ final class HostLedger implements HostProcess.Listener {
                         && each.why().contains(words));
     }
 
+    /// The words of all verdicts after a moment.
+    synchronized List<String> saidOf(Life judge, int peer, long since) {
+        return verdicts.stream()
+                .filter(each -> each.judge() == judge && each.peer() == peer && each.at() >= since)
+                .map(Verdict::why)
+                .toList();
+    }
+
     /// When it was judged first after a moment.
     synchronized long judgedAt(Life judge, int peer, long since) {
         return verdicts.stream()
