@@ -19,14 +19,10 @@ final class HeapSweep {
     private static MemoryBudget budget;
     private static ArenaSource source;
     private static final Region[] taken = new Region[1 << 10];
-    private static Link last;
     private static int failed;
     private static int passed;
 
     private HeapSweep() {}
-
-    /// The smallest object.
-    private record Link(Link next) {}
 
     /// How the region is taken.
     private enum Way {
@@ -86,9 +82,6 @@ final class HeapSweep {
         Region[] before = before(way);
         Ballast ballast = new Ballast(free);
         ballast.fill();
-        if (free == 0) {
-            fillLast();
-        }
         // small ones until there is no room: what another thread leaves may be enough for a few
         int most = free == 0 && way == Way.CARVED ? taken.length : 1;
         int count = 0;
@@ -104,7 +97,6 @@ final class HeapSweep {
             return LARGE;
         } finally {
             ballast.drop();
-            last = null;
         }
         for (int i = 0; i < count; i++) {
             taken[i].release();
@@ -127,17 +119,6 @@ final class HeapSweep {
             return LARGE;
         }
         return lost + Math.abs(budget.used());
-    }
-
-    /// What is left where the ballast's room was.
-    private static void fillLast() {
-        try {
-            while (true) {
-                last = new Link(last);
-            }
-        } catch (OutOfMemoryError full) {
-            // as wanted
-        }
     }
 
     private static Region[] before(Way way) {

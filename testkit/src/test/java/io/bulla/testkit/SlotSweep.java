@@ -24,13 +24,9 @@ final class SlotSweep {
     private static SlabSource source;
     private static final Region[] taken = new Region[MANY];
     private static int count;
-    private static Link last;
     private static int refused;
 
     private SlotSweep() {}
-
-    /// The smallest object.
-    private record Link(Link next) {}
 
     /// On which way the heap is full.
     private enum Way {
@@ -113,9 +109,6 @@ final class SlotSweep {
         way.prepare();
         Ballast ballast = new Ballast(free);
         ballast.fill();
-        if (free == 0) {
-            fillLast();
-        }
         try {
             if (way.gives) {
                 giveBack();
@@ -126,7 +119,6 @@ final class SlotSweep {
             refused++;
         } finally {
             ballast.drop();
-            last = null;
         }
         giveBack();
         return isWhole() ? 0 : 1;
@@ -167,16 +159,5 @@ final class SlotSweep {
         Thread thread = new Thread(work);
         thread.start();
         thread.join();
-    }
-
-    /// What is left where the ballast's room was.
-    private static void fillLast() {
-        try {
-            while (true) {
-                last = new Link(last);
-            }
-        } catch (OutOfMemoryError full) {
-            // as wanted
-        }
     }
 }

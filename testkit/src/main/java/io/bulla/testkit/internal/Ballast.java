@@ -8,14 +8,18 @@ import org.jspecify.annotations.Nullable;
 /// Other threads fail for want of memory too while it is full: in a JVM of its own, of 16 to 64 MiB.
 public final class Ballast {
 
-    /// References in an array: 512 KiB, 4 KiB, and one object of the smallest size.
+    /// References in an array: 512 KiB, 4 KiB, and one.
     private static final int[] STEPS = {1 << 17, 1 << 10, 1};
+
+    /// The smallest object that can keep another.
+    private record Link(@Nullable Link next) {}
 
     private final int free;
     private @Nullable Object @Nullable [] blocks;
+    private @Nullable Link links;
     private @Nullable Object room;
 
-    /// @param free bytes to be left, at least 0
+    /// @param free bytes to be left, at least 0; with 0 there is room for no object
     public Ballast(int free) {
         this.free = free;
     }
@@ -26,10 +30,11 @@ public final class Ballast {
 
     /// Takes all of the heap but the room.
     public void fill() {
-        room = new byte[free];
+        room = free == 0 ? null : new byte[free];
         for (int step : STEPS) {
             fill(step);
         }
+        fillLast();
         room = null;
     }
 
@@ -46,9 +51,20 @@ public final class Ballast {
         }
     }
 
+    private void fillLast() {
+        try {
+            while (true) {
+                links = new Link(links);
+            }
+        } catch (OutOfMemoryError full) {
+            // as wanted
+        }
+    }
+
     /// Gives it back. Takes no memory.
     public void drop() {
         blocks = null;
+        links = null;
         room = null;
     }
 }
