@@ -60,7 +60,7 @@ abstract class NestedRelease extends RefCount {
 
     @Override
     public final void free() {
-        Ending outer = ENDING.get();
+        Ending outer = outer();
         if (outer == null) {
             freeOutermost();
         } else if (outer.depth >= ON_THE_STACK) {
@@ -72,6 +72,15 @@ abstract class NestedRelease extends RefCount {
             } finally {
                 outer.depth--;
             }
+        }
+    }
+
+    /// Null if there is none. A thread that has none takes memory to say so, and may have none of that either.
+    private static @Nullable Ending outer() {
+        try {
+            return ENDING.get();
+        } catch (OutOfMemoryError e) {
+            return null;
         }
     }
 

@@ -23,13 +23,22 @@ final class PrefilledSource implements MemorySource {
     }
 
     static SealedBuffer seal(SlabSource source, Region region, long used) {
-        PrefilledSource prefilled = new PrefilledSource(source, region);
+        PrefilledSource prefilled = of(source, region);
         try (BufferBuilder builder = BufferBuilder.ofCapacity(prefilled, Math.max(1, used))) {
             // it has the region already, and leaves its bytes as they are
             ACCESS.advance(builder, used);
             return builder.seal();
         } finally {
             prefilled.giveBackIfUnused();
+        }
+    }
+
+    private static PrefilledSource of(SlabSource source, Region region) {
+        try {
+            return new PrefilledSource(source, region);
+        } catch (OutOfMemoryError full) {
+            region.release();
+            throw full;
         }
     }
 

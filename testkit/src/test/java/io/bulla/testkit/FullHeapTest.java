@@ -40,6 +40,14 @@ class FullHeapTest {
         }
     }
 
+    @Test
+    void memoryThatIsHandedOverIsGivenBackOnce() throws Exception {
+        String said = run(HandoverSweep.class, "-Xmx8m", "-Xint", "-XX:-UseTLAB");
+        assertTrue(said.contains("FILLED failed=true passed=true lost=0\n"), said);
+        // its last close never fails
+        assertTrue(said.contains("ADOPTED failed=false passed=true lost=0\n"), said);
+    }
+
     /// Half a minute, and every module waits for this one: `./check faults` has it.
     @Tag("faults")
     @Test
