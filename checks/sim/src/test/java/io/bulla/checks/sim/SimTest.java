@@ -64,6 +64,32 @@ class SimTest {
         }
     }
 
+    /// Two peers send without a pause to a node while it closes, at another moment each time.
+    @Test
+    void goodbyeIsHeardByPeersThatSend() {
+        Pattern verdict = Pattern.compile("[0-9.]+ log rank=(\\d) peer 1 failed: (.*)");
+        for (int close = 0; close < 40; close++) {
+            StringBuilder text = new StringBuilder("seed 39\nconfig coalesce=0 copying=0 cutNames=0 delay=200"
+                    + " faults=1000000 fragment=1024 gentle=0 heartbeat=200000 hello=1000000 hosts=1 intruder=0 jitter=100"
+                    + " keep=10000 late=0 leaves=0 lends=0 limit=65536 logThrows=0 lookup=0 lookupWrong=0 nodes=3"
+                    + " peerTimeout=1000000 piece=1024 queueBytes=4194304 queueMessages=4096 radix=2 reply=1000000"
+                    + " slow=1000 small=65536 socket=65536 tiny=0 unclaimed=0 window=262144\n");
+            for (int i = 0; i < 120; i++) {
+                text.append(
+                        String.format("0.%06d send %d 1 bytes=900 id=%d tag=1%n", 50_000 + 25 * i, i % 2 * 2, i + 1));
+            }
+            text.append(String.format("0.%06d close 1 drain=0 restart=0%n", 52_000 + 7 * close));
+            Map<String, String> first = new HashMap<>();
+            Runs.of(Schedule.parse(text.toString()), line -> {
+                Matcher said = verdict.matcher(line);
+                if (said.matches()) {
+                    first.putIfAbsent(said.group(1), said.group(2));
+                }
+            });
+            assertEquals(Map.of("0", "it has closed", "2", "it has closed"), first);
+        }
+    }
+
     @Test
     void sameScheduleIsTheSameRun() {
         for (long seed = 1; seed <= SEEDS; seed += 10) {

@@ -429,8 +429,9 @@ public final class OobNode implements AutoCloseable {
     }
 
     /// Ends the node: it takes no more sends; what is on its way has time until the deadline, and then fails. Peers
-    /// are told, the port is free, messages that were not handled are dropped, threads end. Closing again waits for
-    /// the first one. A thread of the node, as of a handler, a listener or a check of signatures, does not wait.
+    /// are told, and have up to a second to hear it; the port is free, messages that were not handled are dropped,
+    /// threads end. Closing again waits for the first one. A thread of the node, as of a handler, a listener or a
+    /// check of signatures, does not wait.
     ///
     /// @param drain time for what is on its way, perhaps zero
     public void close(Duration drain) {

@@ -194,7 +194,7 @@ public final class Acceptor implements Door {
         }
     }
 
-    /// Closes the port and every connection, whatever one of them throws.
+    /// Closes the port and every connection, whatever one of them throws; one that has said goodbye closes by itself.
     ///
     /// @return completes when all are closed
     public CompletableFuture<Void> close() {
@@ -220,21 +220,28 @@ public final class Acceptor implements Door {
     private void closeChannels(CompletableFuture<Void> over) {
         try {
             // those that come later, too
-            channels.close().addListener(done -> closeRest(over));
+            channels.close(channel -> !isLeaving(channel)).addListener(done -> closeRest(over));
         } catch (Throwable failure) {
             NodeLog.failed("connections were not closed", settings.rank(), failure);
             closeRest(over);
         }
     }
 
+    private static boolean isLeaving(Channel channel) {
+        Connection connection = channel.pipeline().get(Connection.class);
+        return connection != null && connection.isLeaving();
+    }
+
     private void closeRest(CompletableFuture<Void> over) {
         try {
-            for (Channel left : channels) {
-                SureClose.now(left);
+            for (Channel left : List.copyOf(channels)) {
+                if (!isLeaving(left)) {
+                    SureClose.now(left);
+                }
             }
+            channels.newCloseFuture().addListener(done -> over.complete(null));
         } catch (Throwable failure) {
             NodeLog.failed("connections were not closed", settings.rank(), failure);
-        } finally {
             over.complete(null);
         }
     }

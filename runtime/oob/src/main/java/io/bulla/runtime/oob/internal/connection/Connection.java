@@ -29,11 +29,13 @@ import org.jspecify.annotations.Nullable;
 /// One channel to a peer, and whom it was found to belong to.
 ///
 /// ```
-/// GREETING --hello either way--> OPEN --end, silence, error--> OVER      a hello's deadline ends GREETING, too
+/// GREETING --hello either way--> OPEN --end, silence, error----------------------------------------> OVER
+///                                  +---goodbye---> LEAVING --the peer closes, or has not in time----^
+/// a hello's deadline ends GREETING, too
 /// ```
 ///
-/// In GREETING nothing but a hello or a refusal is read, which are small. All on the channel's event loop,
-/// which is the node's.
+/// In GREETING nothing but a hello or a refusal is read, which are small; in LEAVING nothing but a goodbye. All on
+/// the channel's event loop, which is the node's.
 public final class Connection extends ChannelDuplexHandler implements LocalLink.Owner, ControlQueue.Out {
 
     /// The peer of a connection, as that needs it. On the loop.
@@ -79,8 +81,12 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     public enum Stage {
         GREETING,
         OPEN,
+        LEAVING,
         OVER
     }
+
+    /// For the peer to hear a goodbye.
+    private static final long HEARD_NANOS = 1_000_000_000;
 
     private static final byte[] NO_BYTES = {};
 
@@ -154,6 +160,10 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
 
     boolean isOpen() {
         return stage == Stage.OPEN;
+    }
+
+    boolean isLeaving() {
+        return stage == Stage.LEAVING;
     }
 
     public boolean isOver() {
@@ -249,12 +259,22 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         fail(new IOException(text));
     }
 
+    /// Says goodbye, and ends once the peer has closed, or a second later.
+    ///
+    /// Not at once: then the machine answers what the peer still sends with a reset, and a peer that meets the
+    /// reset as it writes reads no goodbye.
     public void bye() {
-        if (stage == Stage.OPEN) {
-            control(Frame.Kind.BYE);
-            flushNow();
+        if (stage != Stage.OPEN) {
+            end();
+            return;
         }
-        end();
+        control(Frame.Kind.BYE);
+        flushNow();
+        if (stage == Stage.OPEN) {
+            endRendezvous();
+            deadline = channel.eventLoop().schedule(this::end, HEARD_NANOS, TimeUnit.NANOSECONDS);
+            stage = Stage.LEAVING;
+        }
     }
 
     /// Ends without a word; nothing is wrong with it.
@@ -301,7 +321,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     ///
     /// @return true if there is something to flush
     boolean writeOwed() {
-        if (!channel.isWritable()) {
+        if (stage == Stage.LEAVING || !channel.isWritable()) {
             return false;
         }
         // both, not one of them

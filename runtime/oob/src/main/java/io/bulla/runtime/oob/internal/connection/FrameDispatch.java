@@ -48,7 +48,7 @@ public final class FrameDispatch implements FrameFormat {
             throw new IOException("hello over the limit: length=" + read.length() + " limit=" + Hello.MOST);
         }
         frame = read;
-        if (!greeting && !(droppingUntilResume && isOfLanes())) {
+        if (connection.isOpen() && !(droppingUntilResume && isOfLanes())) {
             FrameSink peer = connection.owner();
             peer.check(read);
             droppingUntilResume |= peer.owesTooMany(read);
@@ -59,6 +59,9 @@ public final class FrameDispatch implements FrameFormat {
     /// What comes while there was no memory comes again. A place is read nevertheless: its lease has to end.
     @Override
     public boolean wantsBody() {
+        if (connection.isLeaving()) {
+            return arriving().kind() == Frame.Kind.BYE;
+        }
         return !droppingUntilResume || !isOfLanes() || arriving().local();
     }
 
@@ -96,6 +99,13 @@ public final class FrameDispatch implements FrameFormat {
         Frame read = arriving();
         if (connection.isOver()) {
             body.close();
+            return;
+        }
+        if (connection.isLeaving()) {
+            body.close();
+            if (read.kind() == Frame.Kind.BYE) {
+                connection.end();
+            }
             return;
         }
         try {
