@@ -96,7 +96,8 @@ class CheckpointOnExitTest {
         String left = leaver.line("left ");
         assertTrue(left.matches("node: rank=1 left with checkpoint=1 nodes=3 messages=\\d+ .*"), left);
         for (NodeProcess other : List.of(nodes.get(0), nodes.get(2))) {
-            assertTrue(other.line("peer 1").endsWith("peer 1 failed: it has closed"));
+            String said = other.line("peer 1");
+            assertTrue(said.endsWith("peer 1 failed: it has closed"), said);
         }
         Ran verified = Ran.bulla("checkpoint", "verify", checkpoints().toString());
         assertEquals(0, verified.status(), verified::err);
