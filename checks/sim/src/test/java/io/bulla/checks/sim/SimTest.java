@@ -67,27 +67,44 @@ class SimTest {
     /// Two peers send without a pause to a node while it closes, at another moment each time.
     @Test
     void goodbyeIsHeardByPeersThatSend() {
-        Pattern verdict = Pattern.compile("[0-9.]+ log rank=(\\d) peer 1 failed: (.*)");
         for (int close = 0; close < 40; close++) {
-            StringBuilder text = new StringBuilder("seed 39\nconfig coalesce=0 copying=0 cutNames=0 delay=200"
-                    + " faults=1000000 fragment=1024 gentle=0 heartbeat=200000 hello=1000000 hosts=1 intruder=0 jitter=100"
-                    + " keep=10000 late=0 leaves=0 lends=0 limit=65536 logThrows=0 lookup=0 lookupWrong=0 nodes=3"
-                    + " peerTimeout=1000000 piece=1024 queueBytes=4194304 queueMessages=4096 radix=2 reply=1000000"
-                    + " slow=1000 small=65536 socket=65536 tiny=0 unclaimed=0 window=262144\n");
+            StringBuilder lines = new StringBuilder();
             for (int i = 0; i < 120; i++) {
-                text.append(
-                        String.format("0.%06d send %d 1 bytes=900 id=%d tag=1%n", 50_000 + 25 * i, i % 2 * 2, i + 1));
+                int peer = i % 2 * 2;
+                lines.append(String.format("0.%06d send %d 1 bytes=900 id=%d tag=1%n", 50_000 + 25 * i, peer, i + 1));
             }
-            text.append(String.format("0.%06d close 1 drain=0 restart=0%n", 52_000 + 7 * close));
-            Map<String, String> first = new HashMap<>();
-            Runs.of(Schedule.parse(text.toString()), line -> {
-                Matcher said = verdict.matcher(line);
-                if (said.matches()) {
-                    first.putIfAbsent(said.group(1), said.group(2));
-                }
-            });
-            assertEquals(Map.of("0", "it has closed", "2", "it has closed"), first);
+            lines.append(String.format("0.%06d close 1 drain=0 restart=0%n", 52_000 + 7 * close));
+            assertEquals(Map.of(0, "it has closed", 2, "it has closed"), firstVerdicts(3, 1_000_000, lines.toString()));
         }
+    }
+
+    /// A node stands still for 0.93 s, was heard 0.18 s before, and answers the attempt in which a second ends.
+    @Test
+    void peerThatAnswersTheLastAttemptIsNotGivenUp() {
+        String lines = "0.020000 send 0 1 bytes=900 id=1 tag=1\n0.200000 pause 1 for=%d\n"
+                + "0.250000 send 0 1 bytes=900 id=2 tag=1\n";
+        assertEquals(Map.of(), firstVerdicts(2, 150_000, String.format(lines, 930_000)));
+        assertEquals(
+                Set.of(0),
+                firstVerdicts(2, 150_000, String.format(lines, 980_000)).keySet());
+    }
+
+    /// What each node says first of rank 1, with a peer timeout of one second.
+    private static Map<Integer, String> firstVerdicts(int nodes, int helloMicros, String lines) {
+        Pattern verdict = Pattern.compile("[0-9.]+ log rank=(\\d) peer 1 failed: (.*)");
+        String text = "seed 40\nconfig coalesce=0 copying=0 cutNames=0 delay=200 faults=4000000 fragment=1024 gentle=0"
+                + " heartbeat=200000 hello=" + helloMicros + " hosts=1 intruder=0 jitter=100 keep=10000 late=0 leaves=0"
+                + " lends=0 limit=65536 logThrows=0 lookup=0 lookupWrong=0 nodes=" + nodes + " peerTimeout=1000000"
+                + " piece=1024 queueBytes=4194304 queueMessages=4096 radix=2 reply=1000000 slow=1000 small=65536"
+                + " socket=65536 tiny=0 unclaimed=0 window=262144\n" + lines;
+        Map<Integer, String> first = new HashMap<>();
+        Runs.of(Schedule.parse(text), line -> {
+            Matcher said = verdict.matcher(line);
+            if (said.matches()) {
+                first.putIfAbsent(Integer.parseInt(said.group(1)), said.group(2));
+            }
+        });
+        return first;
     }
 
     @Test
