@@ -117,8 +117,11 @@ public final class Slab extends RefCount {
     Slab next;
     // through QUARANTINED only
     private long quarantined;
-    // volatile: a look without a lock; the array is not changed once it is shown; written under this monitor
+    // volatile: a look without a lock; written under this monitor; once it is shown, the array changes only in that one
+    // that lets go gives its place to the last: what is in it was there before it was shown
     private volatile Holder[] held = NONE;
+    // volatile: so many of them count; read before the array, written after it
+    private volatile int devices;
     // volatile: as the array, whose first one it is; a use of a registration would have to wait for the array
     private volatile @Nullable Holder first;
     // since when holders alone hold it, 0 while something else does; under the source's lock
@@ -201,34 +204,34 @@ public final class Slab extends RefCount {
                 }
                 // a holder that was asked for its owner may have called back
             } while (held != before);
-            Holder[] after = Arrays.copyOf(before, before.length + 1);
-            after[before.length] = holder;
+            int count = devices;
+            Holder[] after = Arrays.copyOf(before, count + 1);
+            after[count] = holder;
             if (!retain(1)) {
                 return false;
             }
-            show(after);
+            show(after, count + 1);
             return true;
         }
     }
 
-    /// Ends a holder's hold, once.
+    /// Ends a holder's hold, once. Takes no memory.
     ///
     /// @param holder that holds, compared by identity
     /// @throws IllegalStateException if it does not hold this slab, or not any more
     public void letGo(Holder holder) {
         synchronized (this) {
-            Holder[] before = held;
+            Holder[] all = held;
+            int count = devices;
             int at = 0;
-            while (at < before.length && before[at] != holder) {
+            while (at < count && all[at] != holder) {
                 at++;
             }
-            if (at == before.length) {
+            if (at == count) {
                 throw new IllegalStateException("does not hold this slab: slab=" + id + " holder=" + holder);
             }
-            Holder[] after = before.length == 1 ? NONE : new Holder[before.length - 1];
-            System.arraycopy(before, 0, after, 0, at);
-            System.arraycopy(before, at + 1, after, at, after.length - at);
-            show(after);
+            all[at] = all[count - 1];
+            show(count == 1 ? NONE : all, count - 1);
         }
         release();
     }
@@ -242,7 +245,10 @@ public final class Slab extends RefCount {
         if (one != null && one.owner() == owner) {
             return one;
         }
-        for (Holder each : held) {
+        int count = devices;
+        Holder[] all = held;
+        for (int i = 0; i < Math.min(count, all.length); i++) {
+            Holder each = all[i];
             if (each.owner() == owner) {
                 return each;
             }
@@ -251,28 +257,29 @@ public final class Slab extends RefCount {
     }
 
     /// Under this monitor.
-    private void show(Holder... after) {
+    private void show(Holder[] after, int count) {
         held = after;
-        first = after.length == 0 ? null : after[0];
+        devices = count;
+        first = count == 0 ? null : after[0];
     }
 
     /// How many devices, or peers of them, may touch the memory.
     ///
     /// @return at least 0
     public int holderCount() {
-        return held.length;
+        return devices;
     }
 
     boolean isHeldByDevices() {
-        return held.length > 0;
+        return devices > 0;
     }
 
     /// Nothing but devices has kept the slab since `before`, as far as this was asked. Under the source's lock.
     ///
     /// @param before `Long.MAX_VALUE` for any time
     boolean isAloneSince(long before) {
-        int devices = held.length;
-        if (devices == 0 || holders() != devices) {
+        int count = devices;
+        if (count == 0 || holders() != count) {
             aloneSince = 0;
             return false;
         }
@@ -283,9 +290,11 @@ public final class Slab extends RefCount {
     }
 
     void askHolders() {
-        for (Holder each : held) {
+        int count = devices;
+        Holder[] all = held;
+        for (int i = 0; i < Math.min(count, all.length); i++) {
             try {
-                each.wanted();
+                all[i].wanted();
             } catch (Throwable unheard) {
                 // it still holds, and is asked again
             }
@@ -323,7 +332,7 @@ public final class Slab extends RefCount {
 
     @Override
     public String toString() {
-        return "Slab[id=" + id + " bytes=" + byteSize + " holders=" + holders() + " devices=" + held.length + "]";
+        return "Slab[id=" + id + " bytes=" + byteSize + " holders=" + holders() + " devices=" + devices + "]";
     }
 
     @Override

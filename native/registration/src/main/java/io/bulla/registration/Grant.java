@@ -147,8 +147,11 @@ public final class Grant extends Marked {
 
     @Override
     void refused() {
-        super.refused();
-        whenFree();
+        try {
+            super.refused();
+        } finally {
+            whenFree();
+        }
     }
 
     @Override

@@ -26,7 +26,9 @@ final class Registration extends Marked {
     /// @return `null` unless it is live
     @Nullable
     RegistrationUse use() {
-        return tryUse() ? new RegistrationUse(this) : null;
+        // made before it is counted: what is counted has an end
+        RegistrationUse use = new RegistrationUse(this);
+        return tryUse() ? use : null;
     }
 
     void useEnded() {
