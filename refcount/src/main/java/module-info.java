@@ -17,5 +17,6 @@ module io.bulla.refcount {
             io.bulla.interop.websocket,
             io.bulla.interop.grpc,
             io.bulla.interop.flight,
+            io.bulla.interop.netty,
             io.bulla.runtime.oob;
 }

@@ -20,15 +20,17 @@ final class Audience {
     /// Everyone gets every message.
     Audience(Bound bound, List<SealedBuffer> first) {
         this.bound = bound;
-        this.first = new FirstMessages(first);
         this.turns = new Turns(key -> everyone, bound, totals);
+        // last: it takes handles
+        this.first = new FirstMessages(first);
     }
 
     /// @param byKey who gets the messages of a key
     Audience(Bound bound, List<SealedBuffer> first, Function<@Nullable Object, Roll> byKey) {
         this.bound = bound;
-        this.first = new FirstMessages(first);
         this.turns = new Turns(byKey, bound, totals);
+        // last, as above
+        this.first = new FirstMessages(first);
     }
 
     /// @return one that is on no roll yet, to be begun

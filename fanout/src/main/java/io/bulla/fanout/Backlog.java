@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.internal.Failures;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The messages that wait for one subscriber, in order. It takes no memory before the first one. Its subscription
@@ -125,7 +126,19 @@ sealed interface Backlog {
     /// of its own.
     final class ByKey implements Backlog {
 
+        /// Made beforehand: there may be no heap for an iterator.
+        private static final class Closing implements BiConsumer<Object, SealedBuffer> {
+
+            private @Nullable Throwable failure;
+
+            @Override
+            public void accept(Object key, SealedBuffer one) {
+                failure = Failures.close(one, failure);
+            }
+        }
+
         private @Nullable LinkedHashMap<Object, SealedBuffer> waiting;
+        private final Closing closing = new Closing();
         private long bytes;
 
         @Override
@@ -150,9 +163,20 @@ sealed interface Backlog {
         public @Nullable SealedBuffer add(@Nullable Object key, SealedBuffer own, long size) {
             LinkedHashMap<Object, SealedBuffer> all = waiting == null ? new LinkedHashMap<>(4) : waiting;
             waiting = all;
-            @Nullable SealedBuffer before = all.put(key == null ? own : key, own);
+            @Nullable SealedBuffer before = put(all, key == null ? own : key, own);
             bytes += before == null ? size : size - before.byteSize();
             return before;
+        }
+
+        /// Or nothing: a map that has no heap to grow has taken the entry already.
+        private static @Nullable SealedBuffer put(
+                LinkedHashMap<Object, SealedBuffer> all, Object key, SealedBuffer own) {
+            try {
+                return all.put(key, own);
+            } catch (OutOfMemoryError full) {
+                all.remove(key, own);
+                throw full;
+            }
         }
 
         @Override
@@ -167,13 +191,11 @@ sealed interface Backlog {
 
         @Override
         public @Nullable Throwable close(@Nullable Throwable failure) {
-            @Nullable Throwable joined = failure;
+            closing.failure = failure;
             if (waiting != null) {
-                for (SealedBuffer one : waiting.values()) {
-                    joined = Failures.close(one, joined);
-                }
+                waiting.forEach(closing);
             }
-            return joined;
+            return closing.failure;
         }
     }
 }

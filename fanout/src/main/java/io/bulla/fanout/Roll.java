@@ -14,7 +14,7 @@ final class Roll {
     private static final @Nullable Seat[] NONE = {};
 
     /// One subscription's place in a roll.
-    static final class Seat implements Owner {
+    static class Seat implements Owner {
 
         private final Roll roll;
         private @Nullable Subscription who;
@@ -29,12 +29,12 @@ final class Roll {
         /// The subscription, unless it has left. A look at what another thread may be writing: one that leaves
         /// meanwhile refuses the message itself, or gets it as the last one.
         @Nullable
-        Subscription who() {
+        final Subscription who() {
             return left ? null : who;
         }
 
         @Override
-        public void onLeft() {
+        public final void onLeft() {
             roll.remove(this);
         }
     }

@@ -164,20 +164,26 @@ public final class Subscription {
             sending = true;
             notifyAll();
         }
-        count(reason, lost);
-        @Nullable Throwable failure = waiting.close(Failures.closeAll(unsent, tellOwner(null)));
+        @Nullable Throwable failure = count(reason, lost);
+        failure = waiting.close(Failures.closeAll(unsent, tellOwner(failure)));
         if (mine) {
             failure = closeTransport(failure);
         }
         Failures.rethrow(failure);
     }
 
-    private void count(End reason, int lost) {
-        totals.droppedMessages.add(lost);
-        if (reason instanceof End.TooSlow) {
-            totals.droppedSubscribers.increment();
-        } else if (reason instanceof End.Failed) {
-            totals.failedSubscribers.increment();
+    /// A counter that is contended takes heap.
+    private @Nullable Throwable count(End reason, int lost) {
+        try {
+            totals.droppedMessages.add(lost);
+            if (reason instanceof End.TooSlow) {
+                totals.droppedSubscribers.increment();
+            } else if (reason instanceof End.Failed) {
+                totals.failedSubscribers.increment();
+            }
+            return null;
+        } catch (OutOfMemoryError noHeap) {
+            return noHeap;
         }
     }
 
@@ -251,8 +257,9 @@ public final class Subscription {
 
     private void drop(@Nullable SealedBuffer gone) {
         if (gone != null) {
-            totals.droppedMessages.increment();
-            gone.close();
+            try (gone) {
+                totals.droppedMessages.increment();
+            }
         }
     }
 

@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /// A fan-out by topic: it sends each message to the subscribers that follow the message's topic.
@@ -146,11 +148,25 @@ public final class Topics<K> implements AutoCloseable {
     }
 
     /// The topics of one subscriber.
-    private final class Interests implements Owner {
+    /// A place in the roll of a topic, and how it is left, which takes no heap.
+    private static final class TopicSeat extends Roll.Seat implements BiFunction<Object, Roll, @Nullable Roll> {
+
+        TopicSeat(Roll roll) {
+            super(roll);
+        }
+
+        @Override
+        public @Nullable Roll apply(Object topic, Roll roll) {
+            onLeft();
+            return roll.size() == 0 ? null : roll;
+        }
+    }
+
+    private final class Interests implements Owner, BiConsumer<K, TopicSeat> {
 
         final Roll.Seat seat = new Roll.Seat(audience.everyone);
         // both are guarded by this
-        private final Map<K, Roll.Seat> seats = new HashMap<>(4);
+        private final Map<K, TopicSeat> seats = new HashMap<>(4);
         private boolean left;
 
         Topics<K> topics() {
@@ -161,11 +177,11 @@ public final class Topics<K> implements AutoCloseable {
             if (left || seats.containsKey(topic)) {
                 return false;
             }
-            Roll.@Nullable Seat[] taken = {null};
+            @Nullable TopicSeat[] taken = {null};
             try {
                 rolls.compute(topic, (same, before) -> {
                     Roll roll = before == null ? new Roll() : before;
-                    Roll.Seat mine = new Roll.Seat(roll);
+                    TopicSeat mine = new TopicSeat(roll);
                     taken[0] = mine;
                     roll.add(mine, who);
                     return roll;
@@ -173,24 +189,28 @@ public final class Topics<K> implements AutoCloseable {
                 seats.put(topic, taken[0]);
                 return true;
             } catch (Throwable failure) {
+                // a map that has no heap to grow has taken the entry already
+                seats.remove(topic);
                 vacate(topic, taken[0]);
                 throw failure;
             }
         }
 
         synchronized boolean remove(K topic) {
-            Roll.@Nullable Seat mine = seats.remove(topic);
+            @Nullable TopicSeat mine = seats.remove(topic);
             vacate(topic, mine);
             return mine != null;
         }
 
-        private void vacate(K topic, Roll.@Nullable Seat mine) {
+        private void vacate(K topic, @Nullable TopicSeat mine) {
             if (mine != null) {
-                rolls.computeIfPresent(topic, (same, roll) -> {
-                    mine.onLeft();
-                    return roll.size() == 0 ? null : roll;
-                });
+                rolls.computeIfPresent(topic, mine);
             }
+        }
+
+        @Override
+        public void accept(K topic, TopicSeat mine) {
+            vacate(topic, mine);
         }
 
         @Override
@@ -198,7 +218,7 @@ public final class Topics<K> implements AutoCloseable {
             seat.onLeft();
             synchronized (this) {
                 left = true;
-                seats.forEach(this::vacate);
+                seats.forEach(this);
                 seats.clear();
             }
         }

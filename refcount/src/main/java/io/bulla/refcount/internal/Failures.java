@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount.internal;
 
+import java.util.Deque;
+import java.util.List;
+import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
 /// The first failure of several steps that are all taken, whatever the others throw; the later ones stand behind it.
@@ -47,15 +50,26 @@ public final class Failures {
         }
     }
 
-    /// Closes several things, each of them whatever another one throws.
+    /// Closes several things, each of them whatever another one throws. Of a list that is read by index, or a deque,
+    /// it takes no heap, not even an iterator.
     ///
-    /// @param all what is closed
+    /// @param all what is closed; a deque is empty afterwards
     /// @param before what failed before them, or `null`
     /// @return the first failure, with the others behind it
     public static @Nullable Throwable closeAll(Iterable<? extends AutoCloseable> all, @Nullable Throwable before) {
         @Nullable Throwable joined = before;
-        for (AutoCloseable each : all) {
-            joined = close(each, joined);
+        if (all instanceof Deque<? extends AutoCloseable> deque) {
+            for (AutoCloseable each = deque.pollFirst(); each != null; each = deque.pollFirst()) {
+                joined = close(each, joined);
+            }
+        } else if (all instanceof List<? extends AutoCloseable> list && all instanceof RandomAccess) {
+            for (int i = 0; i < list.size(); i++) {
+                joined = close(list.get(i), joined);
+            }
+        } else {
+            for (AutoCloseable each : all) {
+                joined = close(each, joined);
+            }
         }
         return joined;
     }

@@ -62,7 +62,8 @@ final class SentStreams {
             open = new ArrayDeque<>(0);
         }
         forgotten.removeIf(stream -> !stream.isOpen());
+        int count = forgotten.size();
         Failures.rethrow(Failures.closeAll(forgotten, null));
-        return forgotten.size();
+        return count;
     }
 }
