@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.netty;
 
+import io.bulla.refcount.internal.Failures;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,17 +14,24 @@ final class PiecesRelease {
     /// @return what the first release threw, with the others suppressed; `null` if none did
     static @Nullable Throwable of(List<MessagePiece> pieces) {
         @Nullable Throwable first = null;
-        for (MessagePiece piece : pieces) {
-            try {
-                piece.release();
-            } catch (Throwable failure) {
-                if (first == null) {
-                    first = failure;
-                } else if (first != failure) {
-                    first.addSuppressed(failure);
-                }
-            }
+        // by index: there may be no heap for an iterator
+        for (int i = 0; i < pieces.size(); i++) {
+            first = release(pieces.get(i), first);
         }
         return first;
+    }
+
+    /// @return as above
+    static @Nullable Throwable of(MessagePiece piece) {
+        return release(piece, null);
+    }
+
+    private static @Nullable Throwable release(MessagePiece piece, @Nullable Throwable before) {
+        try {
+            piece.release();
+            return before;
+        } catch (Throwable failure) {
+            return Failures.join(before, failure);
+        }
     }
 }

@@ -2,6 +2,7 @@
 package io.bulla.interop.netty;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.DefaultChannelPromise;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /// Ordering
 /// 1. **The handle goes last.** Each event is an atomic step that releases and acquires: every use of the memory is
 ///    before the close, in whichever threads the events happen.
-final class Sending extends DefaultChannelPromise implements MessagePiece.Holder {
+final class Sending extends DefaultChannelPromise implements MessagePiece.Holder, Runnable {
 
     private static final VarHandle WAITING;
 
@@ -78,18 +79,20 @@ final class Sending extends DefaultChannelPromise implements MessagePiece.Holder
     /// From any thread.
     void queue() {
         if (channel().eventLoop().inEventLoop()) {
-            write();
+            run();
             return;
         }
         try {
-            channel().eventLoop().execute(this::write);
-        } catch (RejectedExecutionException loopIsDown) {
-            giveUp(loopIsDown);
+            channel().eventLoop().execute(this);
+        } catch (RejectedExecutionException | OutOfMemoryError notQueued) {
+            // the loop is down, or its queue could not grow, and is as it was
+            giveUp(notQueued);
         }
     }
 
-    /// On the event loop: once that is down, a promise tells its listeners nothing any more.
-    private void write() {
+    /// Writes it. On the event loop: once that is down, a promise tells its listeners nothing any more.
+    @Override
+    public void run() {
         addListener(DONE);
         MessagePiece only = whole;
         if (only != null) {
@@ -102,14 +105,14 @@ final class Sending extends DefaultChannelPromise implements MessagePiece.Holder
     /// Whatever a release throws, all is let go, and the promise fails.
     private void giveUp(Throwable why) {
         MessagePiece only = whole;
-        Throwable release = PiecesRelease.of(only == null ? pieces : List.of(only));
+        Throwable release = only == null ? PiecesRelease.of(pieces) : PiecesRelease.of(only);
         if (release != null) {
-            why.addSuppressed(release);
+            Failures.join(why, release);
         }
         try {
             happened();
         } catch (Throwable memory) {
-            why.addSuppressed(memory);
+            Failures.join(why, memory);
         } finally {
             setFailure(why);
         }
