@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.testkit.heap;
+
+import io.bulla.testkit.FaultCatalogue;
+import io.bulla.testkit.FaultRun;
+import io.bulla.testkit.FaultRun.Operation;
+import java.io.File;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+
+/// Public operations while the heap is full, as [FaultRun#onFullHeap] fills it: each on its own way, from its own
+/// moment on. It needs a JVM of its own, of 16 to 64 MiB, which [#check] starts.
+public final class FullHeapRun {
+
+    private FullHeapRun() {}
+
+    /// The program of that JVM: `--calls CLASS [--area NAME] [--seed N] [--seconds S] [--operation PART]`.
+    ///
+    /// The class has a static method `all()` without parameters, which gives a [FaultCatalogue], or several in a
+    /// collection. Exits with 1 if a promise was broken, and says how to run that operation again.
+    ///
+    /// @param arguments as above
+    /// @throws ReflectiveOperationException if there is no such method
+    public static void main(String... arguments) throws ReflectiveOperationException {
+        String calls = "";
+        String area = "heap";
+        long seed = System.nanoTime();
+        long seconds = 3600;
+        String part = "";
+        for (int i = 0; i + 1 < arguments.length; i += 2) {
+            switch (arguments[i]) {
+                case "--calls" -> calls = arguments[i + 1];
+                case "--area" -> area = arguments[i + 1];
+                case "--seed" -> seed = Long.parseLong(arguments[i + 1]);
+                case "--seconds" -> seconds = Long.parseLong(arguments[i + 1]);
+                case "--operation" -> part = arguments[i + 1];
+                default -> throw new IllegalArgumentException("unknown option: " + arguments[i]);
+            }
+        }
+        System.exit(run(calls, area, seed, seconds, part) ? 0 : 1);
+    }
+
+    /// Runs the operations of a class in a JVM of its own, and prints what that says.
+    ///
+    /// @param calls has a static method `all()`, as above
+    /// @param area for the report
+    /// @param megabytes heap of that JVM
+    /// @param seed the same one fills the heap at the same moments
+    /// @param seconds after which no further operation begins
+    /// @param operation a part of the names of those that are run, perhaps empty
+    /// @throws AssertionError with the output, if a promise was broken
+    /// @throws IOException if there can be no such JVM
+    /// @throws InterruptedException if the wait for it is interrupted
+    public static void check(Class<?> calls, String area, int megabytes, long seed, long seconds, String operation)
+            throws IOException, InterruptedException {
+        Process program = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseSerialGC",
+                        "-Xmx" + megabytes + "m",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        classPath(calls),
+                        FullHeapRun.class.getName(),
+                        "--calls",
+                        calls.getName(),
+                        "--area",
+                        area,
+                        "--seed",
+                        Long.toString(seed),
+                        "--seconds",
+                        Long.toString(seconds),
+                        "--operation",
+                        operation)
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (program.waitFor() != 0) {
+            throw new AssertionError(
+                    "a promise was broken on a full heap: status=" + program.exitValue() + "\n" + said);
+        }
+        System.out.print(said);
+    }
+
+    /// Where the class is, which may have been put into a module, and whatever it runs on, be it modules or not.
+    private static String classPath(Class<?> calls) {
+        String name = calls.getName();
+        try {
+            Path root = Path.of(
+                    Objects.requireNonNull(calls.getResource(name.substring(name.lastIndexOf('.') + 1) + ".class"))
+                            .toURI());
+            for (int dots = name.split("\\.").length; dots > 0; dots--) {
+                root = Objects.requireNonNull(root.getParent());
+            }
+            return String.join(
+                    File.pathSeparator,
+                    root.toString(),
+                    System.getProperty("jdk.module.path", ""),
+                    System.getProperty("java.class.path", ""));
+        } catch (URISyntaxException noPath) {
+            throw new IllegalArgumentException("a class without a file: " + name, noPath);
+        }
+    }
+
+    private static boolean run(String calls, String area, long seed, long seconds, String part)
+            throws ReflectiveOperationException {
+        FaultRun run = new FaultRun(area);
+        long end = System.nanoTime() + seconds * 1_000_000_000;
+        for (Map.Entry<String, List<Operation>> one : shuffled(calls, seed)) {
+            if (one.getKey().contains(part) && System.nanoTime() < end) {
+                int before = run.report().violations().size();
+                run.onFullHeap(one.getKey(), one.getValue(), seed);
+                // at once, for this JVM may not live to its end
+                run.report().violations().stream()
+                        .skip(before)
+                        .forEach(violation -> System.out.println("  violation " + violation + "\n    replay: -Xmx"
+                                + (Runtime.getRuntime().maxMemory() >> 20) + "m FullHeapRun --calls " + calls
+                                + " --seed " + seed + " --operation '" + one.getKey() + "'"));
+            }
+        }
+        System.out.println(run.report().line());
+        return run.report().violations().isEmpty();
+    }
+
+    private static List<Map.Entry<String, List<Operation>>> shuffled(String calls, long seed)
+            throws ReflectiveOperationException {
+        Method all = Class.forName(calls).getDeclaredMethod("all");
+        all.setAccessible(true);
+        Object catalogues = all.invoke(null);
+        List<Map.Entry<String, List<Operation>>> operations = new ArrayList<>();
+        for (Object each : catalogues instanceof Collection<?> several ? several : List.of(catalogues)) {
+            operations.addAll(((FaultCatalogue) each).runs().entrySet());
+        }
+        Collections.shuffle(operations, new Random(seed));
+        return operations;
+    }
+}
