@@ -4,15 +4,17 @@ package io.bulla.testkit;
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
 import io.bulla.testkit.internal.Ballast;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/// Hands memory to a buffer, and closes one that was handed its memory, while the heap has room for no object, for
-/// one, for two ...: so that each allocation on the way fails once. In a JVM of its own, in which an object takes its
-/// bytes and no more: `-Xint -XX:-UseTLAB`.
+/// Hands memory to a buffer, closes one that was handed its memory, and ends a device's hold, while the heap has room
+/// for no object, for one, for two ...: so that each allocation on the way fails once. In a JVM of its own, in which
+/// an object takes its bytes and no more: `-Xint -XX:-UseTLAB`.
 final class HandoverSweep {
 
     private static final int STEP = 16;
@@ -23,6 +25,17 @@ final class HandoverSweep {
     private static SealedBuffer buffer;
 
     private HandoverSweep() {}
+
+    private static final class Device implements Slab.Holder {
+
+        @Override
+        public Object owner() {
+            return this;
+        }
+
+        @Override
+        public void wanted() {}
+    }
 
     private enum Way {
         /// A region that a device has filled.
@@ -51,6 +64,27 @@ final class HandoverSweep {
                 released.set(0);
                 boolean passed = full(ballast, buffer::close);
                 lost += released.get() == 1 && MemoryBudget.adopted() == before ? 0 : 1;
+                return passed;
+            }
+        },
+        /// A slab that two devices know, and one of them lets go.
+        KNOWN {
+            @Override
+            boolean step(Ballast ballast) {
+                MemoryBudget budget = new MemoryBudget(64 << 20);
+                SlabSource source = SlabSource.builder().budget(budget).build();
+                Region region = source.allocate(BYTES);
+                Slab slab = Objects.requireNonNull(Slab.of(region));
+                Device one = new Device();
+                Device other = new Device();
+                slab.hold(one);
+                slab.hold(other);
+                boolean passed = full(ballast, () -> slab.letGo(one));
+                boolean isOthers = slab.holder(one) == null && slab.holder(other) == other;
+                slab.letGo(other);
+                region.release();
+                source.close();
+                lost += isOthers && budget.used() == 0 ? 0 : 1;
                 return passed;
             }
         };
