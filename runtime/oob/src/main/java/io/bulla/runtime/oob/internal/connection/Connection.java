@@ -18,10 +18,8 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -94,11 +92,9 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     private final Door door;
     private final Channel channel;
     private final boolean dialed;
-    private final long begun;
-    private final long helloNanos;
     private final ControlQueue owed = new ControlQueue(this);
     private final Supplier<Frame> acknowledgement = () -> owner().acknowledgement();
-    private Future<?> deadline;
+    private final HelloDeadline greeting;
     private Stage stage = Stage.GREETING;
     private @Nullable Owner owner;
     private @Nullable Throwable why;
@@ -119,26 +115,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         this.owner = dialed;
         this.dialed = dialed != null;
         this.lastWrite = context.now();
-        this.begun = context.loopTime();
-        this.helloNanos = helloNanos;
-        this.deadline = channel.eventLoop().schedule(this::noHello, helloNanos, TimeUnit.NANOSECONDS);
-    }
-
-    /// A loop that was held up did not listen either, so it waits as long again.
-    private void noHello() {
-        long left = helloNanos - (context.loopTime() - begun);
-        if (left > helloNanos / 4) {
-            deadline = channel.eventLoop().schedule(this::noHello, left, TimeUnit.NANOSECONDS);
-        } else {
-            fail(new IOException("no hello in time: millis=" + helloNanos / 1_000_000));
-        }
-    }
-
-    /// For a line that a person reads.
-    public static String address(Channel channel) {
-        return channel.remoteAddress() instanceof InetSocketAddress internet && internet.getAddress() != null
-                ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
-                : String.valueOf(channel.remoteAddress());
+        this.greeting = new HelloDeadline(context, channel.eventLoop(), helloNanos, this::fail);
     }
 
     @Override
@@ -182,7 +159,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         owner = whose;
         stage = Stage.OPEN;
         heardAt = context.loopTime();
-        deadline.cancel(false);
+        greeting.cancel();
         LocalMemory memory = context.settings().localMemory();
         if (memory != null && (features & Hello.LOCAL) != 0) {
             local = new LocalLink(this, memory, whose.local(), whose.rank());
@@ -272,7 +249,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
         flushNow();
         if (stage == Stage.OPEN) {
             endRendezvous();
-            deadline = channel.eventLoop().schedule(this::end, HEARD_NANOS, TimeUnit.NANOSECONDS);
+            channel.eventLoop().schedule(this::end, HEARD_NANOS, TimeUnit.NANOSECONDS);
             stage = Stage.LEAVING;
         }
     }
@@ -449,7 +426,7 @@ public final class Connection extends ChannelDuplexHandler implements LocalLink.
     @Override
     public void channelInactive(ChannelHandlerContext handler) {
         stage = Stage.OVER;
-        deadline.cancel(false);
+        greeting.cancel();
         if (local != null) {
             local.close();
         }

@@ -8,6 +8,8 @@ import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.Settings;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.session.Session;
+import io.netty.channel.Channel;
+import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +73,14 @@ final class PeerCore {
     String claimedTwice(Connection other) {
         Carrier known = Objects.requireNonNull(carrier, "carrier");
         return "rank " + rank + " is claimed by two processes: "
-                + Connection.address(known.connection().channel()) + " and " + Connection.address(other.channel());
+                + address(known.connection().channel()) + " and " + address(other.channel());
+    }
+
+    /// For a line that a person reads.
+    private static String address(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress internet && internet.getAddress() != null
+                ? internet.getAddress().getHostAddress() + ":" + internet.getPort()
+                : String.valueOf(channel.remoteAddress());
     }
 
     /// Sets any state but CONNECTED; that ends with its carrier.
