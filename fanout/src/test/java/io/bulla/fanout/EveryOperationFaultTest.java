@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultRun;
-import io.bulla.testkit.heap.FullHeapRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,11 +48,5 @@ class EveryOperationFaultTest {
         FaultRun run = new FaultRun(all.area()).callingBack();
         all.runs().forEach(run::operation);
         run.report().print().check();
-    }
-
-    @Test
-    @Tag("faults")
-    void operationsKeepTheirPromisesOnAFullHeap() throws IOException, InterruptedException {
-        FullHeapRun.check(FanoutCalls.class, "heap-fanout", 32, Long.getLong("bulla.seed", 1), 20, "");
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.registration;
 
-import io.bulla.testkit.heap.FullHeapRun;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
@@ -24,11 +23,5 @@ class EveryOperationFaultTest {
     @Tag("faults")
     void everyOperationKeepsItsPromisesWhileAnyCallFails() {
         RegistrationCalls.all().checkPromises();
-    }
-
-    @Test
-    @Tag("faults")
-    void operationsKeepTheirPromisesOnAFullHeap() throws IOException, InterruptedException {
-        FullHeapRun.check(RegistrationCalls.class, "heap-registration", 32, Long.getLong("bulla.seed", 1), 20, "");
     }
 }
