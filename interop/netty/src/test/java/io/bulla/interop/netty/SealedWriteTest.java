@@ -22,6 +22,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
@@ -29,7 +30,9 @@ import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.ReadOnlyBufferException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class SealedWriteTest extends EmbeddedSends {
@@ -111,6 +114,41 @@ class SealedWriteTest extends EmbeddedSends {
         ChannelFuture written = SealedWrite.move(down, header, buffer(10));
 
         assertInstanceOf(RejectedExecutionException.class, written.cause());
+        assertEquals(0, header.refCnt());
+        assertEquals(0, handles.open());
+    }
+
+    /// As when a queue cannot grow.
+    @Test
+    void handleIsClosedWhenTheLoopHasNoHeapForTheTask() throws Exception {
+        AtomicBoolean full = new AtomicBoolean();
+        SingleThreadIoEventLoop loop =
+                new SingleThreadIoEventLoop(
+                        null, (ThreadFactory) Thread.ofPlatform().daemon()::unstarted, NioIoHandler.newFactory()) {
+                    @Override
+                    public void execute(Runnable task) {
+                        if (full.get()) {
+                            throw new OutOfMemoryError("thrown by the test");
+                        }
+                        super.execute(task);
+                    }
+                };
+        NioSocketChannel open = new NioSocketChannel();
+        loop.register(open).sync();
+        ByteBuf header = header();
+        full.set(true);
+        ChannelFuture written;
+        try {
+            written = SealedWrite.move(open, header, buffer(10));
+        } catch (OutOfMemoryError notGivenUp) {
+            // as it is, it would end the JVM of the tests
+            throw new AssertionError(notGivenUp);
+        } finally {
+            full.set(false);
+            loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        }
+
+        assertInstanceOf(OutOfMemoryError.class, written.cause());
         assertEquals(0, header.refCnt());
         assertEquals(0, handles.open());
     }
