@@ -23,7 +23,13 @@ final class Cuts {
         }
     }
 
+    private final long attempt;
     private final List<Cut> all = new ArrayList<>();
+
+    /// @param attemptNanos how long a node waits for an answer to an attempt to connect
+    Cuts(long attemptNanos) {
+        this.attempt = attemptNanos;
+    }
 
     /// @return to be given to [#end]
     synchronized int begin(int a, int b, long now) {
@@ -36,7 +42,10 @@ final class Cuts {
         all.set(cut, new Cut(open.a(), open.b(), open.from(), now));
     }
 
-    /// How long the two could not talk.
+    /// How long the two could not talk. A time between two cuts counts, too, if it is no longer than the cut before
+    /// it, and than an attempt: TCP tries again after pauses that double, so what was lost in a cut may be tried
+    next
+    /// when as much time again has passed.
     ///
     /// @param from begin of the time that is looked at
     /// @param until its end
@@ -48,11 +57,16 @@ final class Cuts {
                 .toList();
         long sum = 0;
         long covered = from;
+        // of the cuts that go on from each other
+        long length = 0;
         for (Cut cut : theirs) {
-            long begin = Math.max(covered, cut.from());
+            long gap = cut.from() - covered;
+            long begin = gap > 0 && gap > Math.min(length, attempt) ? cut.from() : covered;
+            length = begin > covered ? 0 : length;
             long end = Math.min(until, cut.until());
             if (end > begin) {
                 sum += end - begin;
+                length += end - begin;
                 covered = end;
             }
         }

@@ -19,7 +19,6 @@ final class HostLedger implements HostProcess.Listener {
     private static final int WORDS_OF_VERDICT = 2;
     // in which a verdict may still be about what has ended
     private static final double TIMEOUTS = 2.5;
-    private static final double SURELY = 0.9;
 
     /// A message, or a broadcast.
     private static final class Sent {
@@ -57,6 +56,7 @@ final class HostLedger implements HostProcess.Listener {
 
     private final Cuts cuts;
     private final long timeout;
+    private final long enough;
     private final Map<Integer, Sent> sent = new TreeMap<>();
     private final Map<Integer, List<Life>> lives = new HashMap<>();
     private final Map<Life, Long> begins = new HashMap<>();
@@ -72,9 +72,13 @@ final class HostLedger implements HostProcess.Listener {
     private final Set<List<Life>> ends = new HashSet<>();
     private long acknowledged;
 
-    HostLedger(Cuts cuts, long timeoutNanos) {
+    /// @param timeoutNanos of silence, until a node may judge
+    /// @param heartbeatNanos what a node with nothing to say waits at most before it says so, but for a tick, which
+    ///     is half of it: by so much the silence may be longer than the cut
+    HostLedger(Cuts cuts, long timeoutNanos, long heartbeatNanos) {
         this.cuts = cuts;
         this.timeout = timeoutNanos;
+        this.enough = timeoutNanos - heartbeatNanos * 3 / 2;
     }
 
     synchronized void begun(Life life) {
@@ -154,7 +158,7 @@ final class HostLedger implements HostProcess.Listener {
     }
 
     private void judged(Life judge, int peer, long at, String why) {
-        boolean hasReason = cutNanos(judge.rank(), peer, at) >= SURELY * timeout
+        boolean hasReason = cutNanos(judge.rank(), peer, at) >= enough
                 || why.contains("given this node up") && hasJudged(peer, judge.rank())
                 || isFirstOfItsEnd(judge, peer);
         verdicts.add(new Verdict(judge, peer, at, why, hasReason));
@@ -171,8 +175,7 @@ final class HostLedger implements HostProcess.Listener {
     }
 
     private boolean isJust(Verdict verdict) {
-        return verdict.hasReason()
-                || cutNanos(verdict.judge().rank(), verdict.peer(), verdict.at()) >= SURELY * timeout;
+        return verdict.hasReason() || cutNanos(verdict.judge().rank(), verdict.peer(), verdict.at()) >= enough;
     }
 
     /// What processes say of times in which they did not run comes later than the verdicts of others.
@@ -194,7 +197,7 @@ final class HostLedger implements HostProcess.Listener {
                                             each.rank(),
                                             each.message().at - (long) (TIMEOUTS * timeout),
                                             each.at())
-                                    >= SURELY * timeout);
+                                    >= enough);
             if (!mayFail) {
                 falseVerdicts.add(
                         "a broadcast names a node that could be reached: " + each.message() + " rank=" + each.rank());

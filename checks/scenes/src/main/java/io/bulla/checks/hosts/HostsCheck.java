@@ -22,7 +22,7 @@ public final class HostsCheck implements AutoCloseable {
     private static final long PATIENCE_NANOS = Duration.ofMinutes(3).toNanos();
     private static final long GAP_NANOS = Duration.ofMillis(250).toNanos();
 
-    final Cuts cuts = new Cuts();
+    final Cuts cuts;
     final HostLedger ledger;
     final Duration timeout;
     final Network network;
@@ -44,7 +44,8 @@ public final class HostsCheck implements AutoCloseable {
         this.before = before;
         this.hosts = hosts;
         this.timeout = Duration.ofSeconds(hosts > FEW ? 8 : 4);
-        this.ledger = new HostLedger(cuts, timeout.toNanos());
+        this.cuts = new Cuts(timeout.toNanos() / 3);
+        this.ledger = new HostLedger(cuts, timeout.toNanos(), HEARTBEAT.toNanos());
         this.random = new SplittableRandom(seed);
         this.secret = secret;
         this.nodes = new HostProcess[hosts];

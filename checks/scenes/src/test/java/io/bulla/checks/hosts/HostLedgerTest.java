@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 class HostLedgerTest {
 
     private static final long TIMEOUT = 1_000;
+    private static final long HEARTBEAT = 100;
 
     private static final class Node implements Life {
 
@@ -44,8 +45,8 @@ class HostLedgerTest {
         }
     }
 
-    private final Cuts cuts = new Cuts();
-    private final HostLedger ledger = new HostLedger(cuts, TIMEOUT);
+    private final Cuts cuts = new Cuts(TIMEOUT / 3);
+    private final HostLedger ledger = new HostLedger(cuts, TIMEOUT, HEARTBEAT);
     private final Node zero = new Node(0);
     private final Node one = new Node(1);
     private final Node two = new Node(2);
@@ -216,6 +217,17 @@ class HostLedgerTest {
     }
 
     @Test
+    void theLastWordMayBeAHeartbeatAndATickOlderThanACut() {
+        cuts.end(cuts.begin(1, Cuts.ALL, 1_000), 1_850);
+        said(zero, 1_850, "lost 1 peer 1 failed: no connection");
+        cuts.end(cuts.begin(2, Cuts.ALL, 1_000), 1_849);
+        said(zero, 1_850, "lost 2 peer 2 failed: no connection");
+        audit();
+        assertEquals(1, ledger.broken().size(), () -> ledger.broken().toString());
+        assertBroken("a node that could be reached is judged: judge=" + zero + " peer=2 ");
+    }
+
+    @Test
     void aProcessThatDidNotRunCouldNotBeReached() {
         said(zero, 2_000, "lost 1 peer 1 failed: no connection");
         said(one, 2_500, "held 1000 2000");
@@ -230,6 +242,20 @@ class HostLedgerTest {
         assertEquals(700, cuts.nanos(1, 0, 0, 5_000));
         assertEquals(500, cuts.nanos(1, 2, 0, 5_000));
         assertEquals(0, cuts.nanos(0, 2, 0, 5_000));
+    }
+
+    @Test
+    void aGapBetweenCutsThatIsTooShortToBeHeardInCounts() {
+        cuts.end(cuts.begin(0, 1, 1_000), 1_400);
+        cuts.end(cuts.begin(0, Cuts.ALL, 1_700), 2_000);
+        assertEquals(1_000, cuts.nanos(0, 1, 0, 5_000));
+        cuts.end(cuts.begin(0, 1, 2_334), 2_400);
+        assertEquals(1_066, cuts.nanos(0, 1, 0, 5_000), "longer than an attempt");
+        cuts.end(cuts.begin(0, 1, 2_467), 2_500);
+        assertEquals(1_099, cuts.nanos(0, 1, 0, 5_000), "longer than the cut before");
+        cuts.end(cuts.begin(0, 1, 2_533), 2_600);
+        assertEquals(1_199, cuts.nanos(0, 1, 0, 5_000));
+        assertEquals(300, cuts.nanos(0, 2, 1_500, 2_400), "no cut before, none after");
     }
 
     @Test
