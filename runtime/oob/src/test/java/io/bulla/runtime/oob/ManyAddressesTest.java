@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.SocketAddress;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +120,30 @@ class ManyAddressesTest {
                 .count();
         assertTrue(tried >= addresses.size(), "tried=" + tried);
         Cluster.line(cluster.lost, "0: ");
+    }
+
+    @Test
+    void theVerdictSaysThatAnAddressDoesNotAnswer() throws Exception {
+        // the kernel answers no more connections than fit
+        ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        others.add(full);
+        List<SocketChannel> before = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) {
+                SocketChannel channel = SocketChannel.open();
+                before.add(channel);
+                channel.configureBlocking(false);
+                channel.connect(full.getLocalSocketAddress());
+            }
+            List<SocketAddress> addresses = List.of(full.getLocalSocketAddress());
+            cluster.start(2, setup -> setup.directory(directory(addresses)).peerTimeout(Duration.ofMillis(300)));
+            String why = Cluster.failure(cluster.send(0, 1, 7, 100)).getMessage();
+            assertTrue(why.endsWith(" last=connection timed out after 100 ms: " + addresses.getFirst()), why);
+        } finally {
+            for (SocketChannel each : before) {
+                each.close();
+            }
+        }
     }
 
     private List<SocketAddress> noneListens(int count) throws IOException {

@@ -11,8 +11,10 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Future;
@@ -300,15 +302,20 @@ public final class Dialer {
                 })
                 .connect(address);
         connecting = future;
-        future.addListener(done -> connected(future));
+        future.addListener(done -> connected(future, address, patience));
     }
 
-    private void connected(ChannelFuture future) {
+    private void connected(ChannelFuture future, SocketAddress address, long patience) {
         if (connecting != future) {
             // given up meanwhile
             future.channel().close();
         } else if (!future.isSuccess()) {
-            failed(future.cause());
+            // the deadline of the hello ends with that of the connection, and may close it first
+            failed(
+                    future.cause() instanceof ClosedChannelException
+                            ? new ConnectTimeoutException(
+                                    "connection timed out after " + patience / 1_000_000 + " ms: " + address)
+                            : future.cause());
         } else {
             connecting = null;
             attempt = future.channel().pipeline().get(Connection.class);
