@@ -42,10 +42,9 @@ final class Cuts {
         all.set(cut, new Cut(open.a(), open.b(), open.from(), now));
     }
 
-    /// How long the two could not talk. A time between two cuts counts, too, if it is no longer than the cut before
-    /// it, and than an attempt: TCP tries again after pauses that double, so what was lost in a cut may be tried
-    next
-    /// when as much time again has passed.
+    /// How long the two could not talk. A time between two cuts counts, too, if it is no longer than the cut
+    /// before it, and than an attempt: TCP tries again after pauses that double, so what was lost in a cut may be
+    /// tried next when as much time again has passed.
     ///
     /// @param from begin of the time that is looked at
     /// @param until its end
