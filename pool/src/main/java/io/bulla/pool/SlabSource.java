@@ -283,10 +283,11 @@ public final class SlabSource implements MemorySource, AutoCloseable {
 
     /// Makes a buffer of a region that something else than a builder has filled, as a device does.
     ///
-    /// @param region of this source, not given back; it is the buffer's now, or was given back if this fails
+    /// @param region of this source, not given back; it is the buffer's now, or was given back if this fails, but for
+    ///     an `IllegalArgumentException`
     /// @param used bytes from its start that count, 0 to the region's size
     /// @return the first handle
-    /// @throws IllegalArgumentException if the region has no such bytes
+    /// @throws IllegalArgumentException if the region has no such bytes; the region stays the caller's
     /// @throws IllegalStateException if the region was given back
     public SealedBuffer sealFilled(Region region, long used) {
         if (used < 0 || used > region.byteSize()) {
