@@ -24,6 +24,12 @@ class GoalsTest {
     }
 
     @Test
+    @DisplayName("Each goal that is missed has its floor, and no other")
+    void missedGoalsHaveTheirFloor() throws IOException {
+        assertEquals(List.of(), Goals.scoreboard(Path.of("..")).withoutFloor(), "bench/floors.tsv");
+    }
+
+    @Test
     @DisplayName("A picture that no goal draws is deleted, one that was not drawn stays")
     void picturesThatWereNotDrawnStay(@TempDir Path root) throws IOException {
         Path pictures = Files.createDirectories(root.resolve("docs/pictures"));

@@ -16,6 +16,8 @@ enum CProgram {
     RCACHE("c_rcache"),
     /// libfabric, bare.
     FABRIC("c_fabric"),
+    /// Cold lines of memory, one after the other.
+    LINES("c_lines"),
     /// Processes that are woken.
     WAKE("c_wake");
 

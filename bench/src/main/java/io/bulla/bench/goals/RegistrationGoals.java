@@ -30,9 +30,12 @@ public final class RegistrationGoals {
         Case cached = writes("cached");
         return List.of(
                 Goal.atMost(0.4, "registration-use-100", use(100, 1), Case.c(CProgram.RCACHE, "100")),
-                Goal.atMost(0.5, "registration-use-10000", use(10_000, 1), Case.c(CProgram.RCACHE, "10000")),
+                Goal.compare("registration-use-10000", use(10_000, 1), Case.c(CProgram.RCACHE, "10000")),
+                // handle, vector, stamp, slab, registration
+                Goal.atMost(1.5, "registration-use-10000-lines", use(10_000, 1), Case.c(CProgram.LINES, "10000-5")),
                 Goal.atMost(1, "registration-use-1-2t", use(1, 2), Case.c(CProgram.RCACHE, "1-2t")),
-                Goal.atMost(2, "registration-grant-revoke", grant(), Case.c(CProgram.FABRIC, TCP)),
+                Goal.atMost(2, "registration-grant-revoke", grant(), Case.c(CProgram.FABRIC, TCP + "+1")),
+                Goal.compare("registration-grant-revoke-alone", grant(), Case.c(CProgram.FABRIC, TCP)),
                 Goal.atMost(
                         1,
                         "registration-death-to-usable",

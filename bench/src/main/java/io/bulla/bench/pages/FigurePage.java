@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 /// - the line behind `<!-- run: GROUP -->` says where the group was measured, and how often;
 /// - the lines between `<!-- fan-out -->` and `<!-- end -->` are the ratios of the fan-outs to the most peers;
 /// - those between `<!-- scale -->` and `<!-- end -->` are the simulated broadcasts;
-/// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed;
+/// - those between `<!-- missed -->` and `<!-- end -->` are the goals that were missed, each with its floor;
 /// - those between `<!-- picture: NAME -->` and `<!-- end -->` are the picture and what to see in it.
 final class FigurePage {
 
@@ -32,17 +32,20 @@ final class FigurePage {
 
     private final List<String> page;
     private final String pictures;
+    private final Map<String, String> floors;
     private final Map<String, String> rows = new HashMap<>();
     private final Map<String, String> runs = new HashMap<>();
     private final Map<String, List<String>> tables = new HashMap<>();
 
     /// @param page its lines, as they are
     /// @param pictures the folder of the pictures, seen from the page
-    FigurePage(List<String> page, String pictures) {
+    /// @param floors what a goal cannot get below, in words, by its name
+    FigurePage(List<String> page, String pictures, Map<String, String> floors) {
         this.page = page;
         this.pictures = pictures;
+        this.floors = floors;
         tables.put(FAN_OUT, new ArrayList<>(FanOutMatrix.ratiosHead()));
-        tables.put(MISSED, new ArrayList<>(List.of("| missed | of | ratio | wanted |", "|---|---|---|---|")));
+        tables.put(MISSED, new ArrayList<>(List.of("| missed | of | ratio | wanted | its floor, or what it is |", "|---|---|---|---|---|")));
     }
 
     /// A picture that the page may show.
@@ -110,9 +113,9 @@ final class FigurePage {
         return String.join("\n", lines) + "\n";
     }
 
-    private static String missed(String group, Goal goal, Results measured) {
+    private String missed(String group, Goal goal, Results measured) {
         return "| `" + goal.name() + "` | " + group + " | " + Units.rounded(goal.ratio(measured)) + " | ≤ "
-                + goal.wish() + " |";
+                + goal.wish() + " | " + floors.getOrDefault(goal.name(), "") + " |";
     }
 
     private static String skipped(String why) {

@@ -82,6 +82,39 @@ public final class Scoreboard {
         return overloaded;
     }
 
+    /// Goals that were missed and of which `bench/floors.tsv` says no floor, and goals with a floor that were met: a
+    /// line each.
+    public List<String> withoutFloor() throws IOException {
+        Map<String, String> floors = floors();
+        Map<String, Results> results = results();
+        List<String> wrong = new ArrayList<>();
+        groups.forEach((group, goals) -> {
+            for (Goal goal : results.containsKey(group) ? goals : List.<Goal>of()) {
+                boolean missed = goal.missing(results.get(group)) == null
+                        && goal.hasWish()
+                        && goal.ratio(results.get(group)) > goal.wanted();
+                if (missed != (floors.remove(goal.name()) != null)) {
+                    wrong.add((missed ? "missed without a floor: " : "a floor of what is met: ") + goal.name());
+                }
+            }
+        });
+        floors.keySet().forEach(name -> wrong.add("a floor of no goal: " + name));
+        return wrong;
+    }
+
+    /// A name and a few words a line.
+    private Map<String, String> floors() throws IOException {
+        Path file = root.resolve("bench/floors.tsv");
+        Map<String, String> floors = new LinkedHashMap<>();
+        for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+            if (!line.startsWith("#")) {
+                String[] columns = line.split("\t", 2);
+                floors.put(columns[0], columns[1]);
+            }
+        }
+        return floors;
+    }
+
     private Path scale() {
         return root.resolve("bench/results/scale.csv");
     }
@@ -118,8 +151,9 @@ public final class Scoreboard {
         Map<Path, String> files = new LinkedHashMap<>();
         drawn.forEach(picture -> files.put(pictures().resolve(picture.name() + ".svg"), picture.svg()));
         files.put(root.resolve("docs/scoreboard.md"), scoreboard(results));
+        Map<String, String> floors = floors();
         for (Path page : pagesWithFigures()) {
-            FigurePage words = new FigurePage(Files.readAllLines(page), pathTo(pictures(), page));
+            FigurePage words = new FigurePage(Files.readAllLines(page), pathTo(pictures(), page), floors);
             drawn.forEach(words::add);
             if (Files.exists(scale())) {
                 words.addScale(ScaleRecord.read(scale()).table());
