@@ -135,15 +135,26 @@ abstract sealed class ReadableRegions permits BufferReader {
 
     /// The next bytes as a number, the first one highest: for a get that its region alone cannot serve.
     final long gathered(int width) {
+        need(width);
         if (stamped) {
-            need(width);
             return nextStamped(width);
         }
+        MemorySegment from = memory;
+        int index = region;
+        long next = at;
         long value = 0;
-        for (byte next : ahead(width)) {
-            value = value << Byte.SIZE | next & 0xff;
+        for (int left = width; left > 0; left--) {
+            while (next == from.byteSize()) {
+                from = bytes.region(++index);
+                next = 0;
+            }
+            value = value << Byte.SIZE | from.get(ValueLayout.JAVA_BYTE, next++) & 0xff;
         }
-        goTo(here() + width);
+        if (index != region) {
+            enter(index);
+        }
+        at = next;
+        Reference.reachabilityFence(this);
         return value;
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.bulla.iovec.RecordView;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,6 +29,7 @@ class BufferReaderPropertyTest {
         SHORTS,
         INTS,
         LONGS,
+        RECORD,
         SKIP,
         POSITION,
         MARK,
@@ -78,6 +80,7 @@ class BufferReaderPropertyTest {
             case SHORTS -> shorts(number / 2, model, reader);
             case INTS -> ints(number / 4, model, reader);
             case LONGS -> longs(number / 8, model, reader);
+            case RECORD -> record(number, model, reader);
             case SKIP -> {
                 if (number <= model.remaining()) {
                     model.position(model.position() + number);
@@ -117,6 +120,20 @@ class BufferReaderPropertyTest {
                 }
             }
         }
+    }
+
+    private static void record(int size, ByteBuffer model, BufferReader reader) {
+        if (size > model.remaining()) {
+            assertThrows(IndexOutOfBoundsException.class, () -> reader.record(size));
+            return;
+        }
+        byte[] wanted = new byte[size];
+        model.get(wanted);
+        byte[] read = new byte[size];
+        RecordView record = reader.record(size);
+        record.getBytes(0, read, 0, size);
+        assertEquals(size, record.byteSize());
+        assertArrayEquals(wanted, read);
     }
 
     private interface Get {
