@@ -283,8 +283,8 @@ public final class SlabSource implements MemorySource, AutoCloseable {
 
     /// Makes a buffer of a region that something else than a builder has filled, as a device does.
     ///
-    /// @param region of this source, not given back; it is the buffer's now, or was given back if this fails, but for
-    ///     an `IllegalArgumentException`
+    /// @param region of this source, not given back; it is the buffer's now, or was given back if this fails
+    ///     with another exception than an `IllegalArgumentException`
     /// @param used bytes from its start that count, 0 to the region's size
     /// @return the first handle
     /// @throws IllegalArgumentException if the region has no such bytes; the region stays the caller's

@@ -45,7 +45,10 @@ final class FigurePage {
         this.pictures = pictures;
         this.floors = floors;
         tables.put(FAN_OUT, new ArrayList<>(FanOutMatrix.ratiosHead()));
-        tables.put(MISSED, new ArrayList<>(List.of("| missed | of | ratio | wanted | its floor, or what it is |", "|---|---|---|---|---|")));
+        tables.put(
+                MISSED,
+                new ArrayList<>(List.of(
+                        "| missed | of | ratio | wanted | its floor, or what it is |", "|---|---|---|---|---|")));
     }
 
     /// A picture that the page may show.
