@@ -302,20 +302,27 @@ public final class Dialer {
                 })
                 .connect(address);
         connecting = future;
-        future.addListener(done -> connected(future, address, patience));
-    }
-
-    private void connected(ChannelFuture future, SocketAddress address, long patience) {
-        if (connecting != future) {
-            // given up meanwhile
-            future.channel().close();
-        } else if (!future.isSuccess()) {
-            // the deadline of the hello ends with that of the connection, and may close it first
-            failed(
-                    future.cause() instanceof ClosedChannelException
+        long begun = context.loopTime();
+        future.addListener(done -> {
+            // the deadline of the hello ends with that of the connection, and may close it first; a channel that could
+            // not be made is closed, too, but at once
+            boolean late =
+                    future.cause() instanceof ClosedChannelException && context.loopTime() - begun >= patience / 4 * 3;
+            connected(
+                    future,
+                    late
                             ? new ConnectTimeoutException(
                                     "connection timed out after " + patience / 1_000_000 + " ms: " + address)
                             : future.cause());
+        });
+    }
+
+    private void connected(ChannelFuture future, @Nullable Throwable cause) {
+        if (connecting != future) {
+            // given up meanwhile
+            future.channel().close();
+        } else if (cause != null) {
+            failed(cause);
         } else {
             connecting = null;
             attempt = future.channel().pipeline().get(Connection.class);
