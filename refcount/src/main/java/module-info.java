@@ -18,5 +18,6 @@ module io.bulla.refcount {
             io.bulla.interop.grpc,
             io.bulla.interop.flight,
             io.bulla.interop.netty,
-            io.bulla.runtime.oob;
+            io.bulla.runtime.oob,
+            io.bulla.runtime.checkpoint;
 }

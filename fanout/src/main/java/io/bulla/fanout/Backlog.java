@@ -2,10 +2,10 @@
 package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Closing;
 import io.bulla.refcount.internal.Failures;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /// The messages that wait for one subscriber, in order. It takes no memory before the first one. Its subscription
@@ -126,17 +126,6 @@ sealed interface Backlog {
     /// of its own.
     final class ByKey implements Backlog {
 
-        /// Made beforehand: there may be no heap for an iterator.
-        private static final class Closing implements BiConsumer<Object, SealedBuffer> {
-
-            private @Nullable Throwable failure;
-
-            @Override
-            public void accept(Object key, SealedBuffer one) {
-                failure = Failures.close(one, failure);
-            }
-        }
-
         private @Nullable LinkedHashMap<Object, SealedBuffer> waiting;
         private final Closing closing = new Closing();
         private long bytes;
@@ -191,11 +180,7 @@ sealed interface Backlog {
 
         @Override
         public @Nullable Throwable close(@Nullable Throwable failure) {
-            closing.failure = failure;
-            if (waiting != null) {
-                waiting.forEach(closing);
-            }
-            return closing.failure;
+            return waiting == null ? failure : closing.closeAll(waiting, failure);
         }
     }
 }

@@ -147,7 +147,6 @@ public final class Topics<K> implements AutoCloseable {
         return "Topics[" + topics() + " " + figures() + "]";
     }
 
-    /// The topics of one subscriber.
     /// A place in the roll of a topic, and how it is left, which takes no heap.
     private static final class TopicSeat extends Roll.Seat implements BiFunction<Object, Roll, @Nullable Roll> {
 
@@ -162,6 +161,7 @@ public final class Topics<K> implements AutoCloseable {
         }
     }
 
+    /// The topics of one subscriber.
     private final class Interests implements Owner, BiConsumer<K, TopicSeat> {
 
         final Roll.Seat seat = new Roll.Seat(audience.everyone);

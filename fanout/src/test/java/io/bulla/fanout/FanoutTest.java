@@ -366,6 +366,92 @@ class FanoutTest {
     }
 
     @Test
+    void keysThatWaitTakeNoMoreBytesThanTheBound(MemorySource memory) throws Exception {
+        Line slow = Line.blocked();
+        try (Fanout feed = Fanout.builder()
+                        .slow(SlowPolicy.CONFLATE)
+                        .queueBytes(100)
+                        .build();
+                SealedBuffer forty = Line.message(memory, 1, 40);
+                SealedBuffer sixty = Line.message(memory, 2, 60);
+                SealedBuffer more = Line.message(memory, 3, 61)) {
+            Subscription reader = feed.subscribe(slow);
+            assertEquals(1, feed.publish("a", forty));
+            feed.publish("b", sixty);
+            assertEquals(100, reader.queuedBytes());
+            assertTrue(reader.isOpen());
+            feed.publish("b", sixty);
+            assertEquals(100, reader.queuedBytes());
+            assertTrue(reader.isOpen(), "what is replaced makes room");
+            feed.publish("b", more);
+            assertInstanceOf(End.TooSlow.class, reader.why());
+            Subscription third = feed.subscribe(Line.blocked());
+            feed.publish("a", forty);
+            feed.publish("b", more);
+            assertInstanceOf(End.TooSlow.class, third.why(), "a new key, beyond the bytes");
+        }
+    }
+
+    @Test
+    void errorOfACloseIsToldHoweverTheTransportEnds(MemorySource memory) {
+        Error told = new Error("close, as told");
+        Line first = new Line();
+        Line second = new Line();
+        Line third = new Line();
+        for (Line each : List.of(first, second, third)) {
+            each.whileClosing = () -> {
+                throw told;
+            };
+        }
+        Fanout feed = Fanout.builder().build();
+        Subscription ended = feed.subscribe(first);
+        assertSame(told, assertThrows(Error.class, () -> ended.end(End.CLOSED)));
+        Subscription completed = feed.subscribe(second);
+        assertSame(told, assertThrows(Error.class, completed::complete));
+        feed.subscribe(third);
+        assertSame(told, assertThrows(Error.class, feed::close));
+        assertEquals(0, feed.figures().subscribers());
+    }
+
+    /// The turn is free again once what was put off is sent.
+    @Test
+    void othersPublishAfterAMessageOutOfASend(MemorySource memory) throws Exception {
+        Line line = new Line();
+        try (Fanout feed = Fanout.builder().build()) {
+            Subscription reader = feed.subscribe(line);
+            line.ready = false;
+            Line.publish(feed, memory, 1);
+            int[] count = {0};
+            line.whileSending = () -> {
+                line.whileSending = () -> {};
+                count[0] = Line.publish(feed, memory, 2);
+            };
+            line.open(reader);
+            assertEquals(1, count[0]);
+            CompletableFuture<Integer> other = new CompletableFuture<>();
+            Thread publisher = Thread.ofPlatform().start(() -> other.complete(Line.publish(feed, memory, 3)));
+            publisher.join(TimeUnit.SECONDS.toMillis(20));
+            assertEquals(1, other.getNow(0));
+        }
+        assertEquals(List.of(1L, 2L, 3L), line.got);
+    }
+
+    @Test
+    void messageOutOfASendIsRefusedOnceTheFanoutIsOver(MemorySource memory) {
+        Line line = new Line();
+        Fanout feed = Fanout.builder().build();
+        feed.subscribe(line);
+        List<Throwable> refused = new ArrayList<>();
+        line.whileSending = () -> {
+            feed.close();
+            refused.add(assertThrows(IllegalStateException.class, () -> Line.publish(feed, memory, 2)));
+        };
+        Line.publish(feed, memory, 1);
+        assertEquals(1, refused.size());
+        assertEquals(List.of(1L), line.got);
+    }
+
+    @Test
     void closedFirstMessageIsRefused(MemorySource memory) {
         try (SealedBuffer open = Line.message(memory, 1, 8)) {
             SealedBuffer closed = Line.message(memory, 2, 8);

@@ -26,9 +26,9 @@ import io.bulla.pack.value.Timeval;
 import io.bulla.pack.value.Value;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -227,7 +227,7 @@ public final class Explain {
 
         private final DataType item;
         private final List<Line> lines = new ArrayList<>();
-        private final Deque<Integer> open = new ArrayDeque<>();
+        private final Deque<Integer> open = new LinkedList<>();
         private final StringBuilder values = new StringBuilder();
         private @Nullable Line first;
         private @Nullable DataType type;

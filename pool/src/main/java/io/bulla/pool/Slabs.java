@@ -254,6 +254,8 @@ final class Slabs {
             if (left <= 0) {
                 return false;
             }
+            // it may not have come up when there was no heap for it
+            sweeper.start();
             sweeper.wake();
             TimeUnit.NANOSECONDS.timedWait(this, Math.min(left, LONGEST_WAIT));
         }

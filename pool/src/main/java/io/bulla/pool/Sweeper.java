@@ -14,6 +14,8 @@ class Sweeper {
     static final int STEPS = 4;
 
     private static final String NAME = "bulla-pool-sweeper";
+    private static final OwnThread.Report REPORT =
+            new OwnThread.Report("io.bulla.pool", "giving memory back failed, and is tried again");
 
     private final BooleanSupplier step;
     private final long pauseNanos;
@@ -65,7 +67,7 @@ class Sweeper {
             try {
                 goesOn = step.getAsBoolean();
             } catch (Throwable failure) {
-                OwnThread.report("io.bulla.pool", "giving memory back failed, and is tried again", failure);
+                REPORT.say(failure);
             }
         }
     }

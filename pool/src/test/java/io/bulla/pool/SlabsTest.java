@@ -127,9 +127,11 @@ class SlabsTest {
         slabs.close();
         caches.giveBack(slot);
         hand.stepsWhenWoken = true;
+        int started = hand.started;
         Thread.currentThread().interrupt();
         assertThrows(InterruptedException.class, () -> slabs.awaitNone(HOUR), "it waits");
         assertEquals(0, budget.used());
+        assertEquals(started + 1, hand.started, "it may not have come up before");
     }
 
     @Test

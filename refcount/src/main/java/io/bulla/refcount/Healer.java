@@ -17,6 +17,9 @@ final class Healer {
 
     static final String NAME = "bulla-lease-healer";
 
+    private static final OwnThread.Report REPORT =
+            new OwnThread.Report("io.bulla.refcount", "healing failed, or its listener");
+
     /// The one of the process.
     static final Healer SHARED = new Healer(Thread::start, System::nanoTime);
 
@@ -78,7 +81,7 @@ final class Healer {
             } catch (InterruptedException e) {
                 // from code that does not know what it is: claims still have to be given back
             } catch (Throwable failure) {
-                OwnThread.report("io.bulla.refcount", "healing failed, or its listener", failure);
+                REPORT.say(failure);
             }
         }
     }

@@ -136,14 +136,19 @@ public final class LeaseLedger implements LeaseTrace {
     ///
     /// @return a list of its own
     public List<Holder> open() {
-        return open.values().stream().map(Held::describe).toList();
+        return open.values().stream().filter(Held::isListed).map(Held::describe).toList();
     }
 
     /// The lease that is open for the longest time.
     ///
     /// @return nothing if none is open
     public Optional<Holder> oldest() {
-        return Optional.ofNullable(open.firstEntry()).map(Map.Entry::getValue).map(Held::describe);
+        return open.values().stream().filter(Held::isListed).findFirst().map(Held::describe);
+    }
+
+    /// Entries of the list: as many as are open, and those that could not be taken off while the heap was full.
+    int entries() {
+        return open.size();
     }
 
     /// Leases that were collected unclosed, and healed.
@@ -230,6 +235,9 @@ public final class LeaseLedger implements LeaseTrace {
         Held held = (Held) collected;
         if (held.isTaken()) {
             held.ledger.heal(held);
+        } else {
+            // closed, but there was no heap to take it off the list
+            held.ledger.open.remove(held.id);
         }
     }
 
@@ -304,6 +312,13 @@ public final class LeaseLedger implements LeaseTrace {
             this.tag = tag;
             this.type = lease.getClass();
             this.takenAt = takenAt;
+        }
+
+        /// Whether it is open, as far as is known: one that is closed stays in the list if there is no heap to take
+        /// it off.
+        boolean isListed() {
+            // opaque: for a report; taken is final
+            return !(boolean) TAKEN.getOpaque(this);
         }
 
         @Override

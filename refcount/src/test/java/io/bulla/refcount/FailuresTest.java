@@ -5,11 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.refcount.internal.Failures;
 import java.io.IOException;
+import java.util.AbstractSequentialList;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
+import java.util.ListIterator;
 import org.junit.jupiter.api.Test;
 
 class FailuresTest {
@@ -42,6 +48,67 @@ class FailuresTest {
         assertEquals(List.of(failure), List.of(before.getSuppressed()));
         assertSame(before, Failures.close(each(2, null), before));
         assertEquals(List.of(1, 2), closed);
+    }
+
+    /// Where there may be no heap for an iterator.
+    @Test
+    void listThatIsReadByIndexAndDequeNeedNoIterator() {
+        Error failure = new Error("close");
+        Throwable joined = Failures.closeAll(
+                new ArrayList<>(List.of(each(1, null), each(2, failure))) {
+                    @Override
+                    public Iterator<AutoCloseable> iterator() {
+                        throw new AssertionError("an iterator");
+                    }
+                },
+                null);
+        assertSame(failure, joined);
+        Deque<AutoCloseable> deque = new ArrayDeque<>(List.of(each(3, failure), each(4, null))) {
+            @Override
+            public Iterator<AutoCloseable> iterator() {
+                throw new AssertionError("an iterator");
+            }
+        };
+        assertSame(failure, Failures.closeAll(deque, null));
+        assertTrue(deque.isEmpty(), "closed, so they are gone");
+        assertEquals(List.of(1, 2, 3, 4), closed);
+    }
+
+    /// By index it would be walked through for each of them.
+    @Test
+    void listThatIsNotReadByIndexIsWalkedThrough() {
+        AbstractSequentialList<AutoCloseable> list = new AbstractSequentialList<>() {
+            private final List<AutoCloseable> all = List.of(each(1, null), each(2, null));
+
+            @Override
+            public ListIterator<AutoCloseable> listIterator(int index) {
+                return all.listIterator(index);
+            }
+
+            @Override
+            public AutoCloseable get(int index) {
+                throw new AssertionError("by index: " + index);
+            }
+
+            @Override
+            public int size() {
+                return all.size();
+            }
+        };
+        assertNull(Failures.closeAll(list, null));
+        assertEquals(List.of(1, 2), closed);
+    }
+
+    @Test
+    void iteratorThatFailsIsAFailureBehindTheFirst() {
+        Error first = new Error("first");
+        Error none = new OutOfMemoryError("no iterator");
+        Iterable<AutoCloseable> all = () -> {
+            throw none;
+        };
+        assertSame(none, Failures.closeAll(all, null));
+        assertSame(first, Failures.closeAll(all, first));
+        assertEquals(List.of(none), List.of(first.getSuppressed()));
     }
 
     @Test

@@ -46,10 +46,25 @@ class LeaseLedgerTest {
         assertEquals(1, ledger.open().size());
         LeaseLedger.heal(held);
         assertEquals(List.of(), ledger.open());
+        assertEquals(0, ledger.entries());
         assertEquals(1, ledger.healed());
         assertEquals(1, thing.frees.get());
         LeaseLedger.heal(held);
         assertEquals(1, ledger.healed());
+    }
+
+    @Test
+    void leaseThatAnotherLedgerHealsIsListedNoMore() {
+        LeaseLedger ledger = LeaseLedger.full().onLeak(leaks::add);
+        Counted thing = new Counted();
+        Claim claim = Claim.first(thing, null);
+        Reference<? extends Lease> held = held(ledger, claim, thing);
+        ledger.lost(held);
+        assertEquals(0, ledger.entries());
+        LeaseLedger.heal(held);
+        assertEquals(0, ledger.healed());
+        assertEquals(1, thing.holders());
+        claim.close();
     }
 
     @SuppressWarnings("unchecked")
@@ -136,11 +151,12 @@ class LeaseLedgerTest {
         }
         assertEquals("", ledger.summary());
         assertEquals("LeaseLedger[]", ledger.toString());
+        assertEquals(0, ledger.entries());
     }
 
     @Test
     void closerIsRememberedWhenAskedFor() throws InterruptedException {
-        LeaseLedger ledger = LeaseLedger.full().withCloses();
+        LeaseLedger ledger = LeaseLedger.full().withCloses().withStacks().onLeak(leaks::add);
         Claim first = Claim.first(new Counted(ledger), null);
         assertNull(ledger.closedBy(first));
         Thread closer = Thread.ofPlatform().name("the-closer").start(first::close);

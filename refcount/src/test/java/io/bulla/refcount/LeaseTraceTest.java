@@ -220,6 +220,8 @@ class LeaseTraceTest {
         assertEquals(101, thing.holders());
         assertEquals(101, one.open().size());
         assertEquals(101, two.open().size());
+        assertEquals(101, one.entries());
+        assertEquals(101, two.entries());
         for (Claim each : others) {
             each.close();
         }

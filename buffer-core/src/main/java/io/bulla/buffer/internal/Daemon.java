@@ -19,6 +19,8 @@ public final class Daemon {
     public static final long DONE = -1;
 
     private static final long AFTER_FAILURE_NANOS = 5_000_000;
+    private static final OwnThread.Report REPORT =
+            new OwnThread.Report("io.bulla.buffer", "giving memory back failed, and is tried again");
 
     private final String name;
     private final LongSupplier work;
@@ -92,6 +94,6 @@ public final class Daemon {
     ///
     /// @param failure what it threw
     public static void report(Throwable failure) {
-        OwnThread.report("io.bulla.buffer", "giving memory back failed, and is tried again", failure);
+        REPORT.say(failure);
     }
 }

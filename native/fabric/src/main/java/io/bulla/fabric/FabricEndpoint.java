@@ -3,7 +3,7 @@ package io.bulla.fabric;
 
 import io.bulla.buffer.SealedBuffer;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 
 /// What one peer is served by. Its end ends what this peer has under way, in both directions, and nothing of the
@@ -14,7 +14,8 @@ public final class FabricEndpoint extends FabricOperation.Origin implements Auto
     private final PeerDomain of;
     private final byte[] name;
     // keys of the peer's writes that have landed, in order; under the domain's monitor
-    final Queue<Long> landed = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    final Queue<Long> landed = new LinkedList<>();
 
     FabricEndpoint(FabricDomain domain, PeerDomain of, long address, byte... name) {
         super(address);

@@ -9,13 +9,14 @@ import io.bulla.registration.Registrations;
 import io.bulla.registration.Revocation;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /// Buffers between this process and one peer by rendezvous: the receiver takes memory, the sender writes into it,
@@ -73,7 +74,8 @@ public final class FabricLink implements AutoCloseable {
     final Listener listener;
     final FabricEndpoint endpoint;
     // under this monitor, as all below
-    private final ArrayDeque<Room> rooms = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Queue<Room> rooms = new LinkedList<>();
     private final LinkArrivals arrivals;
     private final Map<Long, LinkSend> leaving = new LinkedHashMap<>();
     private final List<FabricSend> said = new ArrayList<>();

@@ -3,7 +3,7 @@ package io.bulla.fabric;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -21,7 +21,8 @@ public abstract class FabricOperation {
 
         final long address;
         // what the fabric does not take yet, in order; under the domain's monitor, as below
-        final Queue<Piece> waiting = new ArrayDeque<>();
+        // links: an add that finds no heap leaves the others
+        final Queue<Piece> waiting = new LinkedList<>();
         boolean closed;
 
         Origin(long address) {

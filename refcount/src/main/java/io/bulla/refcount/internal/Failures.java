@@ -67,8 +67,13 @@ public final class Failures {
                 joined = close(list.get(i), joined);
             }
         } else {
-            for (AutoCloseable each : all) {
-                joined = close(each, joined);
+            try {
+                for (AutoCloseable each : all) {
+                    joined = close(each, joined);
+                }
+            } catch (Throwable failure) {
+                // no heap for an iterator, or it is one of a caller's own
+                joined = join(joined, failure);
             }
         }
         return joined;

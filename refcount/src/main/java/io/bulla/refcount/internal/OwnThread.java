@@ -24,16 +24,22 @@ public final class OwnThread {
         return fresh;
     }
 
-    /// Says that a step failed, if that is possible.
+    /// What is said when a step of such a thread fails. It is made ahead: the first use of a literal takes heap, and
+    /// where there is none it would throw in the very handler that keeps the thread alive.
     ///
     /// @param logger by name
     /// @param what failed
-    /// @param failure that its step threw
-    public static void report(String logger, String what, Throwable failure) {
-        try {
-            System.getLogger(logger).log(System.Logger.Level.ERROR, what, failure);
-        } catch (Throwable unheard) {
-            // the log may fail for the same reason: what counts is that the thread goes on
+    public record Report(String logger, String what) {
+
+        /// Says it, if that is possible.
+        ///
+        /// @param failure that the step threw
+        public void say(Throwable failure) {
+            try {
+                System.getLogger(logger).log(System.Logger.Level.ERROR, what, failure);
+            } catch (Throwable unheard) {
+                // the log may fail for the same reason: what counts is that the thread goes on
+            }
         }
     }
 }

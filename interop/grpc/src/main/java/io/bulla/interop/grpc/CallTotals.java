@@ -15,7 +15,11 @@ final class CallTotals {
     }
 
     void closeUndelivered(SealedBuffer message) {
-        undelivered.increment();
-        message.close();
+        try {
+            // a counter that is contended takes heap
+            undelivered.increment();
+        } finally {
+            message.close();
+        }
     }
 }

@@ -138,8 +138,10 @@ public final class SealedMarshaller implements MethodDescriptor.Marshaller<Seale
     /// @throws io.grpc.StatusRuntimeException `RESOURCE_EXHAUSTED` if the message is over 2 GiB
     @Override
     public InputStream stream(SealedBuffer message) {
+        // first: it may have to be made, and find no heap
+        Sending sending = Sending.mine();
         SealedStream stream = open(message);
-        Sending.opened(stream);
+        sending.opened(stream);
         return stream;
     }
 

@@ -108,8 +108,11 @@ final class SealedStream extends InputStream implements KnownLength, Drainable {
         SealedBuffer own = handle;
         cleaner.register(this, () -> {
             if (own.isOpen()) {
-                totals.forgot(1);
-                own.close();
+                try {
+                    totals.forgot(1);
+                } finally {
+                    own.close();
+                }
             }
         });
     }

@@ -14,10 +14,15 @@ final class Sending {
 
     private Sending() {}
 
-    static void opened(SealedStream stream) {
-        Sending mine = MINE.get();
-        if (mine.watched) {
-            mine.stream = stream;
+    /// Of this thread.
+    static Sending mine() {
+        return MINE.get();
+    }
+
+    /// Cannot fail.
+    void opened(SealedStream opened) {
+        if (watched) {
+            stream = opened;
         }
     }
 
@@ -25,7 +30,7 @@ final class Sending {
     ///
     /// @return the stream that gRPC has not closed yet, or nothing
     static <T> @Nullable SealedStream send(Target<T> target, T message) {
-        Sending mine = MINE.get();
+        Sending mine = mine();
         boolean outerWatched = mine.watched;
         @Nullable SealedStream outer = mine.stream;
         mine.watched = true;

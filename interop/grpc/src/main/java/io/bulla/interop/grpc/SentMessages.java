@@ -2,11 +2,12 @@
 package io.bulla.interop.grpc;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Closing;
 import io.bulla.refcount.internal.Failures;
 import io.grpc.MethodDescriptor.Marshaller;
 import java.io.InputStream;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps the handles that a client's call has sent, and their streams: those that gRPC has not asked for yet, or may
@@ -16,9 +17,10 @@ final class SentMessages {
     private final boolean again;
     private final SentStreams streams = new SentStreams();
 
-    // both are guarded by this; a handle is equal to itself alone
-    private Set<SealedBuffer> kept = new HashSet<>(2);
+    // both are guarded by this until it is over, then the closer's; a handle is equal to itself alone
+    private final Map<SealedBuffer, SealedBuffer> kept = new HashMap<>(2);
     private boolean over;
+    private final Closing closing = new Closing();
 
     /// @param again whether gRPC may ask for a message more than once
     SentMessages(boolean again) {
@@ -32,9 +34,7 @@ final class SentMessages {
     boolean keep(SealedBuffer own) {
         boolean taken = false;
         try {
-            synchronized (this) {
-                taken = !over && kept.add(own);
-            }
+            taken = isKept(own);
         } finally {
             if (!taken) {
                 own.close();
@@ -43,10 +43,26 @@ final class SentMessages {
         return taken;
     }
 
+    private synchronized boolean isKept(SealedBuffer own) {
+        if (over) {
+            return false;
+        }
+        try {
+            kept.put(own, own);
+            return true;
+        } catch (OutOfMemoryError full) {
+            // a map that has no heap to grow has taken the entry already
+            kept.remove(own);
+            throw full;
+        }
+    }
+
     /// gRPC refused it.
     void drop(SealedBuffer own) {
         synchronized (this) {
-            kept.remove(own);
+            if (!over) {
+                kept.remove(own);
+            }
         }
         own.close();
     }
@@ -73,26 +89,26 @@ final class SentMessages {
         if (over) {
             return null;
         }
-        return !again && kept.remove(handle) ? handle : handle.share();
+        return !again && kept.remove(handle) != null ? handle : handle.share();
     }
 
     private InputStream watch(InputStream stream) {
         return stream instanceof SealedStream sealed && !streams.add(sealed) ? InputStream.nullInputStream() : stream;
     }
 
-    /// The call is over.
+    /// The call is over. Takes no heap. Again is harmless.
     ///
     /// @return how many streams gRPC had forgotten
     int close() {
-        Set<SealedBuffer> last;
         synchronized (this) {
+            if (over) {
+                return 0;
+            }
             over = true;
-            last = kept;
-            kept = new HashSet<>(0);
         }
         int forgotten = 0;
         try {
-            Failures.rethrow(Failures.closeAll(last, null));
+            Failures.rethrow(closing.closeAll(kept, null));
         } finally {
             forgotten = streams.close();
         }

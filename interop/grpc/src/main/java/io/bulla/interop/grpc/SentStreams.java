@@ -3,8 +3,8 @@ package io.bulla.interop.grpc;
 
 import io.bulla.refcount.internal.Failures;
 import java.lang.ref.Cleaner;
-import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedList;
 import org.jspecify.annotations.Nullable;
 
 /// Keeps the streams that were sent on a call, until gRPC closes them, or a receiver in the same process does.
@@ -14,18 +14,26 @@ final class SentStreams {
     private static final Cleaner CLEANER = Cleaner.create();
 
     // both are guarded by this
-    private Deque<SealedStream> open = new ArrayDeque<>(0);
+    // a list of links: an add that finds no heap leaves it as it was
+    private final Deque<SealedStream> open = new LinkedList<>();
     private boolean over;
 
     /// Remembers a stream, or closes it if the call is over.
     ///
     /// @return whether the call goes on
     boolean add(@Nullable SealedStream stream) {
-        if (stream == null || isKept(stream)) {
+        if (stream == null) {
             return true;
         }
-        stream.close();
-        return false;
+        boolean kept = false;
+        try {
+            kept = isKept(stream);
+        } finally {
+            if (!kept) {
+                stream.close();
+            }
+        }
+        return kept;
     }
 
     private synchronized boolean isKept(SealedStream stream) {
@@ -35,35 +43,34 @@ final class SentStreams {
         return !over && open.add(stream);
     }
 
+    private synchronized @Nullable SealedStream next() {
+        over = true;
+        return open.pollFirst();
+    }
+
     /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what is
     /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once.
     void closeForgotten(CallTotals totals) {
-        Deque<SealedStream> left;
-        synchronized (this) {
-            over = true;
-            left = open;
-            open = new ArrayDeque<>(0);
-        }
-        for (SealedStream stream : left) {
+        for (@Nullable SealedStream stream = next(); stream != null; stream = next()) {
             if (stream.isOpen()) {
                 stream.closeWhenForgotten(CLEANER, totals);
             }
         }
     }
 
-    /// No receiver reads any more: closes what is open, now and later.
+    /// No receiver reads any more: closes what is open, now and later. Takes no heap.
     ///
     /// @return how many gRPC had forgotten
     int close() {
-        Deque<SealedStream> forgotten;
-        synchronized (this) {
-            over = true;
-            forgotten = open;
-            open = new ArrayDeque<>(0);
+        int count = 0;
+        @Nullable Throwable failure = null;
+        for (@Nullable SealedStream stream = next(); stream != null; stream = next()) {
+            if (stream.isOpen()) {
+                count++;
+                failure = Failures.close(stream, failure);
+            }
         }
-        forgotten.removeIf(stream -> !stream.isOpen());
-        int count = forgotten.size();
-        Failures.rethrow(Failures.closeAll(forgotten, null));
+        Failures.rethrow(failure);
         return count;
     }
 }

@@ -40,6 +40,8 @@ final class FaultyChannel extends Channel {
     }
 
     private final FaultPoints points;
+    // made beforehand: there may be no heap for it at the end
+    private final Metadata trailers = new Metadata();
     private ClientCall.Listener<?> listener;
 
     FaultyChannel(FaultPoints points) {
@@ -65,7 +67,7 @@ final class FaultyChannel extends Channel {
         if (listener != null) {
             ClientCall.Listener<SealedBuffer> last = listener();
             listener = null;
-            last.onClose(status, new Metadata());
+            last.onClose(status, trailers);
         }
     }
 

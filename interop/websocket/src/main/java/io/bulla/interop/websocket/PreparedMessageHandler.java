@@ -25,8 +25,8 @@ import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -91,7 +91,8 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     private @Nullable ChannelHandlerContext context;
 
     // all below are the event loop's
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Deque<Waiting> waiting = new LinkedList<>();
     private final Outlets outlets = new Outlets();
     // while this is in a pipeline
     private @Nullable LatestPong pongs;
@@ -301,7 +302,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             message.writeNext(to, encoder(to));
             to.flush();
         } else {
-            waiting.add(message);
+            Waiting.add(waiting, message);
             pump(to);
         }
     }
@@ -335,7 +336,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         if (waiting.isEmpty() || !(message instanceof WebSocketFrame) || passes(message)) {
             to.write(message, promise);
         } else {
-            waiting.add(new Waiting.Behind(message, promise));
+            Waiting.addBehind(waiting, message, promise);
         }
     }
 

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import java.util.Queue;
 
 /// A message or a frame that waits for its turn.
 sealed interface Waiting {
@@ -19,6 +20,28 @@ sealed interface Waiting {
     boolean writeNext(ChannelHandlerContext to, ChannelHandlerContext encoder);
 
     void fail(Throwable why);
+
+    /// Puts it behind the others; where there is no heap for that, it fails.
+    static void add(Queue<Waiting> others, Waiting last) {
+        try {
+            others.add(last);
+        } catch (OutOfMemoryError noHeap) {
+            last.fail(noHeap);
+        }
+    }
+
+    /// Puts a frame of Netty's behind the others, as above.
+    static void addBehind(Queue<Waiting> others, Object frame, ChannelPromise promise) {
+        Behind last;
+        try {
+            last = new Behind(frame, promise);
+        } catch (OutOfMemoryError noHeap) {
+            // the promise is the caller's to fail
+            ReferenceCountUtil.release(frame);
+            throw noHeap;
+        }
+        add(others, last);
+    }
 
     /// A frame of Netty's behind a message of several frames.
     record Behind(Object frame, ChannelPromise promise) implements Waiting {

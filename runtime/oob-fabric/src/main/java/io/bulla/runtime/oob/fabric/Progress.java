@@ -138,7 +138,7 @@ final class Progress {
                 fail(FabricBulk.asFailure("fabric makes no progress", refused));
                 inVain = LAZY;
             } catch (Throwable failure) {
-                log("fabric thread", failure);
+                log(Trouble.THREAD, failure);
                 inVain = LAZY;
             }
             rest(inVain);
@@ -179,14 +179,27 @@ final class Progress {
             try {
                 line.fails(why);
             } catch (Throwable thrown) {
-                log("listener of a line failed", thrown);
+                log(Trouble.LISTENER, thrown);
             }
         }
     }
 
-    private void log(String what, Throwable thrown) {
+    /// What is logged. No literal at its place: the first use of one takes heap, and would throw out of the loop.
+    private enum Trouble {
+        THREAD("fabric thread"),
+        LISTENER("listener of a line failed"),
+        WRITE("write was not ended");
+
+        private final String text;
+
+        Trouble(String text) {
+            this.text = text;
+        }
+    }
+
+    private void log(Trouble what, Throwable thrown) {
         try {
-            LOG.log(Level.ERROR, what + ": domain=" + domain, thrown);
+            LOG.log(Level.ERROR, what.text + ": domain=" + domain, thrown);
         } catch (Throwable noLine) {
             // those behind it are told
         }
@@ -214,7 +227,7 @@ final class Progress {
         try {
             end(over);
         } catch (Throwable thrown) {
-            log("write was not ended", thrown);
+            log(Trouble.WRITE, thrown);
             over.result.completeExceptionally(thrown);
         }
     }

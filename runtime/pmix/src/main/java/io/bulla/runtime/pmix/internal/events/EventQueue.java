@@ -3,9 +3,10 @@ package io.bulla.runtime.pmix.internal.events;
 
 import io.bulla.runtime.pmix.PmixEvent;
 import io.bulla.runtime.pmix.PmixStatus;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -22,7 +23,8 @@ public final class EventQueue {
     private final String log;
     private final ReentrantLock lock = new ReentrantLock();
     // under the lock
-    private final ArrayDeque<PmixEvent> waiting = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Deque<PmixEvent> waiting = new LinkedList<>();
     private final List<Listener> listeners = new ArrayList<>();
     private boolean running;
     private long dropped;

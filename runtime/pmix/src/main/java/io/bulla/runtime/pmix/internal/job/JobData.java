@@ -13,11 +13,11 @@ import io.bulla.runtime.pmix.internal.message.Answer;
 import io.bulla.runtime.pmix.internal.message.PackedData;
 import io.bulla.runtime.pmix.internal.message.Reading;
 import io.bulla.runtime.pmix.internal.wire.Detached;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -122,7 +122,7 @@ public final class JobData implements AutoCloseable {
             return;
         }
         fresh.forEach((proc, data) -> {
-            Deque<PackedData> all = known.computeIfAbsent(proc, none -> new ArrayDeque<>());
+            Deque<PackedData> all = known.computeIfAbsent(proc, none -> new LinkedList<>());
             all.addFirst(data);
             if (all.size() > 1) {
                 forgetCovered(all, data);
@@ -146,7 +146,7 @@ public final class JobData implements AutoCloseable {
     ///
     /// @return `null` if it is not known
     public @Nullable PmixValue find(Proc proc, String key) {
-        for (PackedData data : known.getOrDefault(proc, new ArrayDeque<>())) {
+        for (PackedData data : known.getOrDefault(proc, new LinkedList<>())) {
             PmixValue value = data.find(key);
             if (value != null) {
                 return value;
@@ -162,7 +162,7 @@ public final class JobData implements AutoCloseable {
         }
         PmixValue host = find(self, HOST);
         @Nullable PmixValue[] found = new @Nullable PmixValue[1];
-        for (PackedData data : known.getOrDefault(job, new ArrayDeque<>())) {
+        for (PackedData data : known.getOrDefault(job, new LinkedList<>())) {
             data.forEach(pair -> {
                 if (OF_ONE_NODE.equals(pair.key()) && pair.value().data() instanceof DataArray node) {
                     PmixValue value = in(node, key);
@@ -187,7 +187,7 @@ public final class JobData implements AutoCloseable {
     /// All that is said of a process, or of the job, but what is said of single ranks.
     public Map<String, PmixValue> all(Proc proc) {
         Map<String, PmixValue> all = new LinkedHashMap<>();
-        List<PackedData> oldestFirst = new ArrayList<>(known.getOrDefault(proc, new ArrayDeque<>())).reversed();
+        List<PackedData> oldestFirst = new ArrayList<>(known.getOrDefault(proc, new LinkedList<>())).reversed();
         for (PackedData data : oldestFirst) {
             data.forEach(pair -> {
                 if (!OF_ONE_RANK.equals(pair.key())) {

@@ -3,10 +3,11 @@ package io.bulla.runtime.pmix.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.pmix.internal.wire.Header;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 final class CallTable {
 
     private final Map<Integer, Call> calls = new HashMap<>();
-    private final ArrayDeque<Frame> unsent = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Deque<Frame> unsent = new LinkedList<>();
     private int nextTag = Header.FIRST_TAG;
 
     int calls() {
