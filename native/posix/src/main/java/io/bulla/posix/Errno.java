@@ -60,6 +60,9 @@ public enum Errno {
     /// Any other; its number is in the exception.
     OTHER(-1, "error");
 
+    // a copy takes heap, which the completion of a send must not need
+    private static final Errno[] ALL = values();
+
     private final int number;
     private final String text;
 
@@ -73,7 +76,7 @@ public enum Errno {
     /// @param number as the kernel gives it, positive
     /// @return [#OTHER] if it is none of these
     public static Errno of(int number) {
-        for (Errno errno : values()) {
+        for (Errno errno : ALL) {
             if (errno.number == number) {
                 return errno;
             }

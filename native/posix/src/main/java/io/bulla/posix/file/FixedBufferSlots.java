@@ -43,13 +43,14 @@ final class FixedBufferSlots {
     private final MemorySegment argument = arena.allocate(ARGUMENT_BYTES, 8);
     private final MemorySegment memory = arena.allocate(16, 8);
     private final MemorySegment tag = arena.allocate(8, 8);
-    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private final ArrayDeque<Integer> free;
     private final Map<Long, FixedBufferSlot> slots = new HashMap<>();
     private long next = 1;
 
     FixedBufferSlots(Ring ring, int most) {
         this.ring = ring;
         this.most = most;
+        this.free = new ArrayDeque<>(most);
         for (int i = 0; i < most; i++) {
             free.add(i);
         }

@@ -63,7 +63,7 @@ public final class SealedFileWriter implements AutoCloseable {
     private final String name;
     // freed when neither this nor a write under way has it
     private final MemorySegment staging;
-    private final ArrayDeque<FileWrite> underWay = new ArrayDeque<>();
+    private final ArrayDeque<FileWrite> underWay = new ArrayDeque<>(MOST_AT_ONCE);
     // all bytes that were appended; the last of them are in the staging memory
     private long size;
     private int staged;

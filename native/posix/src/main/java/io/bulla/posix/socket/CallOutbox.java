@@ -38,16 +38,17 @@ final class CallOutbox implements Outbox {
 
     @Override
     public SocketSend moveAndSend(PosixSocket socket, SealedBuffer handle) throws PosixException {
+        Lane lane;
         try {
             checkOwner();
             if (closed) {
                 throw new IllegalStateException("outbox already closed");
             }
-        } catch (RuntimeException refused) {
+            lane = lanes.computeIfAbsent(socket, Lane::new);
+        } catch (RuntimeException | Error refused) {
             handle.close();
             throw refused;
         }
-        Lane lane = lanes.computeIfAbsent(socket, Lane::new);
         SocketSend send;
         try {
             send = lane.add(handle);

@@ -5,7 +5,9 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.stream.StreamSocket;
-import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedList;
+import org.jspecify.annotations.Nullable;
 
 /// The sends of one socket, in order: a stream takes one call at a time. Belongs to its outbox's thread.
 ///
@@ -15,7 +17,13 @@ final class Lane {
 
     final PosixSocket socket;
     /// Sends that have not ended; the first one is being called, or will be next.
-    final ArrayDeque<SocketSend> waiting = new ArrayDeque<>();
+    /// By links: an add that finds no heap leaves the others.
+    final Deque<SocketSend> waiting = new LinkedList<>();
+    /// Of those that are to be called next, one behind the other ([ReadyLanes]).
+    boolean ready;
+
+    @Nullable
+    Lane nextReady;
     /// The kernel was given a call, or asked to tell when the socket is ready, and has not answered.
     boolean busy;
     /// Until the kernel refuses: the socket has none, or no more memory may be locked.
@@ -33,7 +41,7 @@ final class Lane {
     SocketSend add(SealedBuffer handle) throws PosixException {
         try {
             fd = socket.stream().descriptor().enter("send");
-        } catch (PosixException closedOrBroken) {
+        } catch (PosixException | RuntimeException | Error closedOrBroken) {
             handle.close();
             throw closedOrBroken;
         }
@@ -43,7 +51,7 @@ final class Lane {
         }
         SocketSend send = null;
         try {
-            send = new SocketSend(socket, handle);
+            send = SocketSend.of(socket, handle);
             waiting.add(send);
             return send;
         } catch (Throwable failure) {

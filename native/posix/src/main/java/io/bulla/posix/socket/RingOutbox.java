@@ -14,9 +14,10 @@ import io.bulla.posix.internal.uring.CompletionLoop;
 import io.bulla.posix.internal.uring.Ring;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.IdentityHashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,9 +42,10 @@ final class RingOutbox implements Outbox {
     private final CompletionLoop loop;
     private final boolean zeroCopy;
     private final Map<PosixSocket, Lane> lanes = new IdentityHashMap<>();
-    private final ArrayDeque<Lane> ready = new ArrayDeque<>();
+    private final ReadyLanes ready = new ReadyLanes();
     private final List<Slot> slots = new ArrayList<>();
-    private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Deque<Integer> freeSlots = new LinkedList<>();
     private final Map<SocketSend, Integer> slotOf = new IdentityHashMap<>();
     // of users' releases and listeners, until the call that met them ends
     private final FirstFailure failures = new FirstFailure();
@@ -77,20 +79,16 @@ final class RingOutbox implements Outbox {
 
     @Override
     public SocketSend moveAndSend(PosixSocket socket, SealedBuffer handle) throws PosixException {
+        Lane lane;
         try {
             loop.checkOwner();
             if (closing) {
                 throw new IllegalStateException("outbox already closed");
             }
-        } catch (RuntimeException refused) {
+            lane = laneOf(socket);
+        } catch (RuntimeException | Error refused) {
             handle.close();
             throw refused;
-        }
-        Lane lane = lanes.get(socket);
-        if (lane == null) {
-            lanes.values().removeIf(old -> old.isFinished() && !old.socket.isOpen());
-            lane = new Lane(socket);
-            lanes.put(socket, lane);
         }
         SocketSend send = lane.add(handle);
         try {
@@ -110,6 +108,16 @@ final class RingOutbox implements Outbox {
             ready.add(lane);
         }
         return send;
+    }
+
+    private Lane laneOf(PosixSocket socket) {
+        Lane lane = lanes.get(socket);
+        if (lane == null) {
+            lanes.values().removeIf(old -> old.isFinished() && !old.socket.isOpen());
+            lane = new Lane(socket);
+            lanes.put(socket, lane);
+        }
+        return lane;
     }
 
     @Override
@@ -201,18 +209,17 @@ final class RingOutbox implements Outbox {
 
     /// Gives the kernel the next call of every lane that waits for one.
     private void give() throws PosixException {
-        while (!ready.isEmpty()) {
-            Lane lane = ready.peek();
+        for (Lane lane = ready.first(); lane != null; lane = ready.first()) {
             if (lane.waiting.isEmpty() || lane.busy) {
-                ready.remove();
+                ready.removeFirst();
                 continue;
             }
             MemorySegment request = loop.request();
-            if (ready.peek() != lane || lane.waiting.isEmpty() || lane.busy) {
+            if (ready.first() != lane || lane.waiting.isEmpty() || lane.busy) {
                 // completions came first, and a release that called back
                 continue;
             }
-            ready.remove();
+            // from then on it is busy, and leaves; if there is no heap for the call, it is made the next time
             if (lane.wantsReady) {
                 awaitReady(lane, request);
             } else {
@@ -226,10 +233,11 @@ final class RingOutbox implements Outbox {
         SocketSend send = lane.waiting.peek();
         boolean withoutCopy = zeroCopy && lane.zeroCopy;
         MemorySegment image = withoutCopy ? send.message() : send.window();
+        int slot = slotOf(send);
         send.begin(withoutCopy ? SendPath.URING_ZC : SendPath.URING);
         lane.busy = true;
         request.set(JAVA_INT, Ring.SQE_FD, lane.fd());
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slotOf(send));
+        request.set(JAVA_LONG, Ring.SQE_USER_DATA, slot);
         if (withoutCopy) {
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, Ring.OP_SENDMSG_ZC);
             request.set(JAVA_LONG, Ring.SQE_ADDRESS, image.address());
@@ -297,24 +305,24 @@ final class RingOutbox implements Outbox {
             again(lane);
             return;
         }
-        boolean copies = send.path() == SendPath.URING;
-        switch (Errno.of(-result)) {
-            case EOPNOTSUPP, ENOMEM, ENOBUFS -> {
-                if (copies) {
-                    fail(lane, send, -result, more);
-                } else {
-                    lane.zeroCopy = false;
-                    send.kernel.notTaken(more);
-                    again(lane);
-                }
-            }
-            case EAGAIN -> {
-                send.kernel.notTaken(more);
-                lane.wantsReady = true;
-                again(lane);
-            }
-            default -> fail(lane, send, result == 0 ? Errno.EPIPE.number() : -result, more);
+        // no switch: it needs a class of its own, and what is said of a send must need no heap
+        Errno refused = Errno.of(-result);
+        if (refused == Errno.EAGAIN) {
+            send.kernel.notTaken(more);
+            lane.wantsReady = true;
+            again(lane);
+        } else if (send.path() != SendPath.URING && isWithoutZeroCopy(refused)) {
+            lane.zeroCopy = false;
+            send.kernel.notTaken(more);
+            again(lane);
+        } else {
+            fail(lane, send, result == 0 ? Errno.EPIPE.number() : -result, more);
         }
+    }
+
+    /// The kernel or the socket has none, or no more memory may be locked.
+    private static boolean isWithoutZeroCopy(Errno refused) {
+        return refused == Errno.EOPNOTSUPP || refused == Errno.ENOMEM || refused == Errno.ENOBUFS;
     }
 
     private void again(Lane lane) {
@@ -332,8 +340,20 @@ final class RingOutbox implements Outbox {
         } catch (RuntimeException | Error failure) {
             failures.add(failure);
         }
-        lane.socket.stream().breakStream(Objects.requireNonNull(send.failure(), "failure"));
-        giveUp(lane, errno);
+        try {
+            lane.socket.stream().breakStream(why(send));
+        } finally {
+            giveUp(lane, errno);
+        }
+    }
+
+    /// Nothing follows a hole, also if there is no heap for the reason.
+    private static Throwable why(SocketSend failed) {
+        try {
+            return Objects.requireNonNull(failed.failure(), "failure");
+        } catch (OutOfMemoryError full) {
+            return full;
+        }
     }
 
     private void giveUp(Lane lane, int errno) {
@@ -356,7 +376,14 @@ final class RingOutbox implements Outbox {
             slot = freeSlots.pop();
             slots.set(slot, new Slot(lane, send));
         }
-        slotOf.put(send, slot);
+        try {
+            slotOf.put(send, slot);
+        } catch (OutOfMemoryError full) {
+            // a map that has no heap to grow has taken the entry already
+            slotOf.remove(send);
+            slots.set(slot, null);
+            throw full;
+        }
     }
 
     private int slotOf(SocketSend send) {

@@ -37,7 +37,21 @@ public final class SocketSend {
     /// A send of the calling thread's.
     ///
     /// @param handle closed if this fails
-    SocketSend(PosixSocket socket, SealedBuffer handle) {
+    static SocketSend of(PosixSocket socket, SealedBuffer handle) {
+        boolean made = false;
+        try {
+            SocketSend send = new SocketSend(socket, handle);
+            made = true;
+            return send;
+        } finally {
+            if (!made) {
+                // there may be no heap for the send itself; again is harmless
+                handle.close();
+            }
+        }
+    }
+
+    private SocketSend(PosixSocket socket, SealedBuffer handle) {
         Arena memory;
         SealedBuffer own;
         try (handle) {

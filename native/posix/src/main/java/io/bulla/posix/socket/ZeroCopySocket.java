@@ -119,7 +119,7 @@ public final class ZeroCopySocket implements AutoCloseable {
             throw new IllegalStateException(
                     "send out of order: a release sends in the middle of another send: " + this);
         }
-        SocketSend send = new SocketSend(socket, handle);
+        SocketSend send = SocketSend.of(socket, handle);
         sending.lock();
         try {
             push(send);

@@ -107,7 +107,7 @@ final class OldTable implements AutoCloseable {
     }
 
     private void submit(byte opcode, PosixSocket socket, long address, int length) throws PosixException {
-        MemorySegment request = ring.next();
+        MemorySegment request = ring.next(0);
         request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
         request.set(
                 JAVA_INT, Ring.SQE_FD, SocketDoor.stream(socket).descriptor().enter("old"));

@@ -15,7 +15,7 @@ class UnnotifiedCallsTest {
     private final Arena arena = Arena.ofAuto();
 
     private SocketSend accepted(UnnotifiedCalls calls, int numberOfCalls) {
-        SocketSend send = new SocketSend(null, SealedBuffer.adopt(arena.allocate(numberOfCalls), () -> {}));
+        SocketSend send = SocketSend.of(null, SealedBuffer.adopt(arena.allocate(numberOfCalls), () -> {}));
         for (int i = 0; i < numberOfCalls; i++) {
             send.begin(SendPath.ZEROCOPY);
             calls.add(send);

@@ -57,13 +57,12 @@ public final class CompletionLoop implements AutoCloseable {
 
     /// A place for one more request, zeroed, to be filled in before the next call. Completions may be taken up first.
     public MemorySegment request() throws PosixException {
-        MemorySegment request = ring.next();
+        // until it is filled in its completion belongs to none
+        MemorySegment request = ring.next(NONES);
         while (request == null) {
             give();
-            request = ring.next();
+            request = ring.next(NONES);
         }
-        // until it is filled in it is a request for nothing, whose completion belongs to none
-        request.set(JAVA_LONG, Ring.SQE_USER_DATA, NONES);
         return request;
     }
 

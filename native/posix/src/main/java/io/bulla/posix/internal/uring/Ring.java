@@ -159,12 +159,14 @@ public final class Ring implements AutoCloseable {
         return !closed;
     }
 
-    /// A place for one more request, zeroed, to be filled in before the next [#enter].
+    /// A place for one more request, zeroed, to be filled in before the next [#enter]. Until then it is a request for
+    /// nothing.
     ///
+    /// @param userData of that one
     /// @return `null` if the ring is full
     /// @throws IllegalStateException if it is closed
     @Nullable
-    public MemorySegment next() {
+    public MemorySegment next(long userData) {
         if (closed) {
             throw new IllegalStateException("ring is closed already: ring=" + fd);
         }
@@ -173,8 +175,12 @@ public final class Ring implements AutoCloseable {
         if (tail - head == sqEntries) {
             return null;
         }
-        long place = (tail++ & sqEntries - 1) * SQE_BYTES;
-        return requests.asSlice(place, SQE_BYTES).fill((byte) 0);
+        MemorySegment request = requests.asSlice((tail & sqEntries - 1) * SQE_BYTES, SQE_BYTES);
+        request.fill((byte) 0);
+        request.set(JAVA_LONG, SQE_USER_DATA, userData);
+        // last: what was there before is never given again
+        tail++;
+        return request;
     }
 
     /// Hands the kernel all requests that were filled in, and has it tell what it has done. Nothing, once it is
@@ -192,7 +198,9 @@ public final class Ring implements AutoCloseable {
             int waiting = tail - (int) INT.getAcquire(rings, sqHead);
             long result = syscallEnter(waiting);
             if (result != -Libc.EINTR) {
-                check("io_uring_enter", result, "requests=" + waiting);
+                if (result < 0) {
+                    throw CallFailure.of("io_uring_enter", (int) -result, "requests=" + waiting);
+                }
                 if (result == 0) {
                     return;
                 }
