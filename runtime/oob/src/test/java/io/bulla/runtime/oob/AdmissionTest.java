@@ -228,7 +228,7 @@ class AdmissionTest {
         List<Socket> clients = new ArrayList<>();
         try {
             Channel listener = new ServerBootstrap()
-                    .group(accepting, loops)
+                    .group(accepting, accepting)
                     .channel(NioServerSocketChannel.class)
                     .handler(admission)
                     .childHandler(new ChannelInboundHandlerAdapter() {
@@ -285,6 +285,26 @@ class AdmissionTest {
         } catch (SocketException reset) {
             return true;
         }
+    }
+
+    @Test
+    void oneThatCannotBeTakenInIsClosedAndHasNoPlace() {
+        Admission admission = admission(new ConnectionLimits(2, 100, 100));
+        listener.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext context, Object message) {
+                throw new OutOfMemoryError("as told");
+            }
+        });
+        EmbeddedChannel fresh = new EmbeddedChannel(false, false) {
+            @Override
+            protected SocketAddress remoteAddress0() {
+                return new InetSocketAddress("1.2.3.4", 1);
+            }
+        };
+        assertThrows(OutOfMemoryError.class, () -> listener.writeInbound(fresh));
+        assertFalse(fresh.isOpen());
+        assertEquals(0, admission.greetingAddresses());
     }
 
     private static Channel arrive(EmbeddedChannel listener, String address) {

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.SealedBuffer;
@@ -16,6 +17,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.InetSocketAddress;
@@ -26,6 +28,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -371,5 +374,61 @@ class ClosingFailureTest {
                 assertInstanceOf(PeerFailedException.class, failure(node.send(1, 1, message)));
             }
         });
+    }
+
+    /// A task of another library holds up the one thread on which Netty tells of the ends of loops.
+    private static void heldUp(Closing call) throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        try {
+            GlobalEventExecutor.INSTANCE.execute(() -> {
+                try {
+                    over.await();
+                } catch (InterruptedException stop) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+            call.run();
+        } finally {
+            over.countDown();
+        }
+    }
+
+    @FunctionalInterface
+    private interface Closing {
+        void run() throws Exception;
+    }
+
+    @Test
+    void closeWaitsForNoThreadOfTheProcess() throws Exception {
+        try (Nodes nodes = new Nodes()) {
+            OobNode node = nodes.cluster.add(0, 2, setup -> setup);
+            heldUp(() -> close(node, Duration.ZERO));
+            assertTrue(node.loop().eventLoop().isTerminated());
+        }
+    }
+
+    @Test
+    void closeOfALoopThatWasShutDownWaitsForNoThreadOfTheProcess() throws Exception {
+        var loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+        try (Nodes nodes = new Nodes()) {
+            OobNode node = nodes.cluster.add(0, 2, setup -> setup.loops(loops));
+            loops.shutdownGracefully(0, 0, TimeUnit.SECONDS).await();
+            heldUp(() -> close(node, Duration.ZERO));
+        }
+    }
+
+    @Test
+    void sendThatIsLostWaitsForNoThreadOfTheProcess() throws Exception {
+        heldUp(this::sendThatIsLostHasAnEnd);
+    }
+
+    @Test
+    void closeThatHadNoMemoryIsBegunAgain() throws Exception {
+        try (Nodes nodes = new Nodes()) {
+            OobNode node = nodes.cluster.add(0, 2, setup -> setup);
+            // a duration that nothing can be done with, in place of a heap that is full
+            assertThrows(NullPointerException.class, () -> node.close(null));
+            close(node, Duration.ZERO);
+        }
     }
 }

@@ -266,6 +266,19 @@ class CompletionTest {
     }
 
     @Test
+    void whatIsKeptBelowTheLimitHoldsUpNothing() throws Exception {
+        cluster.start(2, setup -> setup.unclaimedLimit(10_000_000).inboundHighWaterMark(100_000));
+        List<Send> sends = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+            sends.add(cluster.send(0, 1, OTHER, i, 2000, SendOptions.DEFAULT));
+        }
+        for (Send each : sends) {
+            Cluster.delivered(each);
+        }
+        assertEquals(200 * 2064, cluster.node(1).unclaimedBytes());
+    }
+
+    @Test
     void handlerOfTheBuilderGetsTheFirstMessageAndOneThatIsStoppedNone() throws Exception {
         cluster.start(
                 2,

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.topology.PeerDirectory;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -348,5 +349,35 @@ class LateDirectoryTest {
         assertEquals("directory answers later: lookUp(1) asks it", said);
         assertThrows(UnsupportedOperationException.class, () -> late.addressesOf(LOST));
         assertThrows(NullPointerException.class, () -> PeerDirectory.late(null));
+    }
+
+    /// Each broadcast asks for a peer that was given up, which may have come back; and once only.
+    @Test
+    void peerThatWasGivenUpIsLookedForOnceForEachBroadcast() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        cluster.directory = peer -> {
+            asked.incrementAndGet();
+            return null;
+        };
+        OobNode node = cluster.add(0, 2, builder -> builder.peerTimeout(Duration.ofMinutes(10)));
+        node.lost(1, HINT);
+        for (int round = 1; round <= 3; round++) {
+            try (SealedBuffer message = cluster.numbered(round, 100)) {
+                assertEquals(
+                        List.of(1),
+                        node.broadcast(Cluster.TAG, message)
+                                .toCompletableFuture()
+                                .get(20, TimeUnit.SECONDS)
+                                .failed());
+            }
+            int now = round;
+            Cluster.await("asked", () -> asked.get() >= now);
+            // behind the next attempt, if there is one
+            node.loop()
+                    .eventLoop()
+                    .schedule(() -> {}, 200, TimeUnit.MILLISECONDS)
+                    .get();
+            assertEquals(round, asked.get());
+        }
     }
 }

@@ -128,6 +128,26 @@ final class Member implements AutoCloseable {
         return this;
     }
 
+    /// Says that the message has landed there.
+    ///
+    /// @param session of the origin, if it is a broadcast; else 0
+    Member finished(int origin, long session, long total) {
+        Frame.write(
+                words,
+                Frame.Kind.FINISHED,
+                0,
+                Cluster.TAG,
+                origin,
+                next[Lane.BULK]++,
+                total,
+                total,
+                session,
+                0,
+                0,
+                Lane.BULK);
+        return this;
+    }
+
     Member notice(int topic) {
         Frame.control(Frame.Kind.NOTICE, topic, rank, 0).writeTo(words);
         return this;

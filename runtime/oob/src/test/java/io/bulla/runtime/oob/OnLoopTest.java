@@ -13,6 +13,7 @@ import io.bulla.runtime.oob.internal.machine.Environment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -45,6 +46,11 @@ class OnLoopTest {
     private final List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger inside = new AtomicInteger();
 
+    // of node 1, once the test looks by hand
+    private final AtomicLong ahead = new AtomicLong();
+    private final AtomicReference<Runnable> look = new AtomicReference<>();
+    private final AtomicInteger ended = new AtomicInteger();
+
     @AfterEach
     void nothingIsLeft() {
         cluster.close();
@@ -60,6 +66,23 @@ class OnLoopTest {
 
     private static OobNodeBuilder patient(OobNodeBuilder setup) {
         return setup.peerTimeout(Duration.ofMinutes(10));
+    }
+
+    /// Gives node 1 a clock, and who watches its loop, that are the test's. Its heartbeat is so long that no real
+    /// time makes a handler slow.
+    private void watchByHand() throws Exception {
+        Environment watched = new Environment(
+                () -> System.nanoTime() + ahead.get(),
+                Environment.MACHINE.random(),
+                Environment.MACHINE.threads(),
+                (nanos, by) -> {
+                    look.set(by);
+                    return ended::incrementAndGet;
+                });
+        cluster.replace(1, 2, setup -> {
+            cluster.node(1).close();
+            return patient(setup).environment(watched).heartbeat(Duration.ofHours(4));
+        });
     }
 
     private Thread loop(int rank) throws Exception {
@@ -224,23 +247,8 @@ class OnLoopTest {
 
     @Test
     void handlerThatHoldsUpTheLoopIsNamedAndGivenUp() throws Exception {
-        AtomicLong ahead = new AtomicLong();
-        AtomicReference<Runnable> look = new AtomicReference<>();
-        AtomicInteger ended = new AtomicInteger();
-        Environment watched = new Environment(
-                () -> System.nanoTime() + ahead.get(),
-                Environment.MACHINE.random(),
-                Environment.MACHINE.threads(),
-                (nanos, by) -> {
-                    look.set(by);
-                    return ended::incrementAndGet;
-                });
         cluster.start(2, OnLoopTest::patient);
-        // a heartbeat so long that no real time makes a handler slow
-        cluster.replace(1, 2, setup -> {
-            cluster.node(1).close();
-            return patient(setup).environment(watched).heartbeat(Duration.ofHours(4));
-        });
+        watchByHand();
         cluster.node(1).receive(TAG, MessageHandler.onLoop(message -> {
             write(message);
             // looks from outside, while it runs
@@ -281,6 +289,39 @@ class OnLoopTest {
         }
         assertEquals(1, ended.get(), "there is nothing to look at");
         assertFalse(cluster.log.stream().anyMatch(line -> line.startsWith("handler blocks")), "it is named once");
+    }
+
+    @Test
+    void messageToItselfThatWaitedForAHandlerGivenUpDoesNotRunOnTheLoop() throws Exception {
+        cluster.start(2, OnLoopTest::patient);
+        watchByHand();
+        OobNode node = cluster.node(1);
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        node.receive(OTHER, message -> thread.complete(Thread.currentThread()));
+        cluster.send(1, 1, OTHER, 0, 10, SendOptions.DEFAULT);
+        Thread other = thread.get(20, TimeUnit.SECONDS);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        node.receive(TAG, MessageHandler.onLoop(message -> {
+            write(message);
+            begun.countDown();
+            await(released);
+        }));
+        send(0, 1, 0, 10);
+        await(begun);
+        send(1, 1, 1, 10);
+        Cluster.await("waits for the loop", () -> other.getState() == Thread.State.WAITING && isAt(other, "waitFor"));
+        look.get().run();
+        ahead.addAndGet(Duration.ofHours(2).toNanos());
+        look.get().run();
+        released.countDown();
+        await(2);
+        assertEquals(List.of(loop(1), other), threads);
+    }
+
+    private static boolean isAt(Thread thread, String method) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
     @Test
@@ -336,6 +377,44 @@ class OnLoopTest {
                     0, 2, setup -> patient(setup).restore(cut).receive(TAG, MessageHandler.onLoop(this::write)));
             Cluster.await("what had arrived is handled", () -> numbers.size() == 2);
             assertEquals(List.of(1, 2), numbers);
+        }
+    }
+
+    @Test
+    void whatHadArrivedWhenACutWasTakenIsHandledBefore() throws Exception {
+        cluster.start(
+                2,
+                setup -> patient(setup).receive(OTHER, message -> {}).receive(TAG, MessageHandler.onLoop(this::write)));
+        NodeCut cut = cluster.node(0)
+                .cut(() -> {
+                    Cluster.deliveredNow(cluster.send(1, 0, OTHER, 0, 10, SendOptions.DEFAULT));
+                    Cluster.deliveredNow(send(1, 0, 0, 10));
+                })
+                .toCompletableFuture()
+                .get(20, TimeUnit.SECONDS);
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        try (cut) {
+            await(1);
+            cluster.node(0).abort();
+            numbers.clear();
+            cluster.replace(
+                    0,
+                    2,
+                    setup -> patient(setup)
+                            .restore(cut)
+                            .receive(OTHER, message -> {
+                                begun.countDown();
+                                await(released);
+                            })
+                            .receive(TAG, MessageHandler.onLoop(this::write)));
+            await(begun);
+            Cluster.delivered(send(1, 0, 1, 10));
+            assertEquals(List.of(), numbers);
+            released.countDown();
+            await(2);
+        } finally {
+            released.countDown();
         }
     }
 

@@ -78,6 +78,7 @@ class PinnedMemoryTest {
         OobNode node = receiver(memory, 1 << 20);
         awaitHandled(node);
         awaitUsed(node.unclaimedBytes());
+        assertEquals((long) ROUNDS * Frame.BYTES, node.unclaimedBytes(), "it counts as a batch");
     }
 
     @Test
@@ -85,6 +86,7 @@ class PinnedMemoryTest {
         OobNode node = receiver(memory, 0);
         awaitHandled(node);
         awaitUsed(node.unclaimedBytes());
+        assertEquals((long) ROUNDS * Frame.BYTES, node.unclaimedBytes(), "it counts as a batch");
     }
 
     @Test

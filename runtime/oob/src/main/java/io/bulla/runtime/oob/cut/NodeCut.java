@@ -3,12 +3,13 @@ package io.bulla.runtime.oob.cut;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.internal.ranks.Ranks;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /// What a node had undelivered, and the numbers of its sessions, at one moment between two handlers: enough to begin
 /// a node that goes on there ([restore][io.bulla.runtime.oob.OobNodeBuilder#restore]). Messages are handles on the
@@ -150,41 +151,45 @@ public record NodeCut(int rank, int size, List<OfPeer> peers, List<Message> arri
     ///
     /// @return their number
     public int undelivered() {
-        return handles().size();
-    }
-
-    /// Closes the handles of all messages. A node that was restored has its own.
-    @Override
-    public void close() {
-        Throwable first = null;
-        for (SealedBuffer handle : handles()) {
-            try {
-                handle.close();
-            } catch (RuntimeException | Error failure) {
-                // what gives one back may fail, and each other one is given back all the same
-                if (first == null) {
-                    first = failure;
-                } else {
-                    first.addSuppressed(failure);
+        int count = arrived.size() + broadcasts.size();
+        for (OfPeer of : peers) {
+            for (OfLane lane : of.lanes) {
+                for (Outgoing message : lane.outgoing) {
+                    count += message.bytes.isPresent() ? 1 : 0;
                 }
             }
         }
-        if (first instanceof Error error) {
-            throw error;
-        } else if (first != null) {
-            throw (RuntimeException) first;
-        }
+        return count;
     }
 
-    private List<SealedBuffer> handles() {
-        List<SealedBuffer> handles = new ArrayList<>();
-        for (OfPeer of : peers) {
-            for (OfLane lane : of.lanes) {
-                lane.outgoing.forEach(message -> message.bytes.ifPresent(handles::add));
+    /// Closes the handles of all messages, each of them whatever another one's release throws. A node that was
+    /// restored has its own.
+    @Override
+    public void close() {
+        Throwable failure = null;
+        // by index: there may be no heap for iterators
+        for (int i = 0; i < peers.size(); i++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                failure = closeOutgoing(peers.get(i).lanes.get(lane).outgoing, failure);
             }
         }
-        arrived.forEach(message -> handles.add(message.buffer()));
-        broadcasts.forEach(message -> handles.add(message.buffer()));
-        return handles;
+        Failures.rethrow(closeMessages(broadcasts, closeMessages(arrived, failure)));
+    }
+
+    private static @Nullable Throwable closeOutgoing(List<Outgoing> messages, @Nullable Throwable before) {
+        Throwable failure = before;
+        for (int i = 0; i < messages.size(); i++) {
+            SealedBuffer bytes = messages.get(i).bytes.orElse(null);
+            failure = bytes == null ? failure : Failures.close(bytes, failure);
+        }
+        return failure;
+    }
+
+    private static @Nullable Throwable closeMessages(List<Message> messages, @Nullable Throwable before) {
+        Throwable failure = before;
+        for (int i = 0; i < messages.size(); i++) {
+            failure = Failures.close(messages.get(i).buffer(), failure);
+        }
+        return failure;
     }
 }

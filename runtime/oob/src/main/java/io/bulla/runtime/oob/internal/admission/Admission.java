@@ -86,6 +86,18 @@ public final class Admission extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         Channel accepted = (Channel) message;
+        try {
+            admit(context, accepted);
+        } finally {
+            if (!accepted.isRegistered() && accepted.isOpen()) {
+                // refused; or the heap is full, here or in Netty's own handler, which forgets it then
+                leave(accepted);
+                accepted.unsafe().closeForcibly();
+            }
+        }
+    }
+
+    private void admit(ChannelHandlerContext context, Channel accepted) {
         SocketAddress remote = accepted.remoteAddress();
         String why = over(remote);
         if (why != null) {
@@ -107,7 +119,7 @@ public final class Admission extends ChannelInboundHandlerAdapter {
                         connected--;
                     }
                 }));
-        context.fireChannelRead(message);
+        context.fireChannelRead(accepted);
     }
 
     /// Before it is closed, for a reader that sees that.

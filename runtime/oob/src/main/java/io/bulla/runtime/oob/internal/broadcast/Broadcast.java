@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.broadcast;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.wire.Frame;
@@ -57,7 +58,7 @@ public final class Broadcast {
     private long differsSince;
     private final Set<Integer> asked = new HashSet<>();
     private final SortedSet<Integer> failed = new TreeSet<>();
-    private final List<SealedBuffer> parts = new ArrayList<>();
+    private final ArrayList<SealedBuffer> parts = new ArrayList<>();
     private long landed;
     private int reached;
     private boolean over;
@@ -97,6 +98,12 @@ public final class Broadcast {
         if (end <= landed && total > 0 || !parts.isEmpty() && total == 0) {
             fragment.close();
             return false;
+        }
+        try {
+            parts.ensureCapacity(parts.size() + 1);
+        } catch (OutOfMemoryError noHeap) {
+            fragment.close();
+            throw noHeap;
         }
         if (offset == landed) {
             parts.add(fragment);
@@ -151,7 +158,28 @@ public final class Broadcast {
     /// ends where a part does, so that most are shares of one part.
     public SealedBuffer piece(long offset, int most) {
         long length = Math.min(most, landed - offset);
-        List<SealedBuffer> slices = new ArrayList<>();
+        // with room for all: an add can't fail
+        List<SealedBuffer> slices = new ArrayList<>(parts.size());
+        SealedBuffer piece;
+        try {
+            addSlices(slices, offset, length);
+            if (slices.size() == 1) {
+                return slices.getFirst();
+            }
+            piece = SealedBuffer.concat(slices.toArray(SealedBuffer[]::new));
+        } catch (RuntimeException | Error failure) {
+            Failures.closeAll(slices, failure);
+            throw failure;
+        }
+        // the piece has handles of its own
+        Throwable failure = Failures.closeAll(slices, null);
+        if (failure != null) {
+            Failures.rethrow(Failures.close(piece, failure));
+        }
+        return piece;
+    }
+
+    private void addSlices(List<SealedBuffer> slices, long offset, long length) {
         long start = 0;
         long from = offset;
         for (SealedBuffer part : parts) {
@@ -166,12 +194,6 @@ public final class Broadcast {
             }
             start = end;
         }
-        if (slices.size() == 1) {
-            return slices.getFirst();
-        }
-        SealedBuffer piece = SealedBuffer.concat(slices.toArray(SealedBuffer[]::new));
-        slices.forEach(SealedBuffer::close);
-        return piece;
     }
 
     /// @return true the first time

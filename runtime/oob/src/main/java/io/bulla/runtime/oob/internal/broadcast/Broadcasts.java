@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
 import io.bulla.runtime.oob.internal.peer.BroadcastSink;
@@ -116,7 +117,7 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
         try {
             return depth(origin);
         } catch (Throwable wrong) {
-            NodeLog.failed("routing failed", settings.rank(), "origin", origin, wrong);
+            NodeLog.failed(Trouble.ROUTING_OF_ORIGIN, settings.rank(), origin, wrong);
             return 0;
         }
     }
@@ -298,7 +299,7 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
             try {
                 relay.release(broadcast);
             } catch (Throwable failure) {
-                NodeLog.failed("broadcast was not let go", settings.rank(), "tag", broadcast.tag, failure);
+                NodeLog.failed(Trouble.BROADCAST_NOT_LET_GO, settings.rank(), broadcast.tag, failure);
             }
             if (broadcast.result != null) {
                 broadcast.result.completeExceptionally(

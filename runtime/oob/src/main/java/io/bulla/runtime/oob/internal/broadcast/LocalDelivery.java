@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.internal.broadcast;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
 import java.io.IOException;
 import java.util.Optional;
@@ -37,7 +38,7 @@ final class LocalDelivery {
             refuse(broadcast, String.valueOf(wrong.getMessage()));
             return;
         } catch (Throwable noHandle) {
-            NodeLog.failed("broadcast failed", rank, "tag", broadcast.tag, noHandle);
+            NodeLog.failed(Trouble.BROADCAST_OF_TAG, rank, broadcast.tag, noHandle);
             seen.add(broadcast.key);
             broadcast.missed(rank);
             return;

@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.SendPolicy;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.peer.Peer;
 import io.bulla.runtime.oob.internal.peer.PeerTable;
 import io.bulla.runtime.oob.internal.session.PendingSend;
@@ -109,7 +110,7 @@ final class Relay implements ChildSend.Events {
         try {
             children = tree.children(of, broadcast.key.origin());
         } catch (Throwable wrong) {
-            NodeLog.failed("routing failed", settings.rank(), "of", of, wrong);
+            NodeLog.failed(Trouble.ROUTING, settings.rank(), of, wrong);
             allFailedBelow(broadcast, of);
             return;
         }
@@ -135,7 +136,7 @@ final class Relay implements ChildSend.Events {
                 }
             }
         } catch (Throwable wrong) {
-            NodeLog.failed("routing failed again", settings.rank(), "of", top, wrong);
+            NodeLog.failed(Trouble.ROUTING_AGAIN, settings.rank(), top, wrong);
         }
     }
 
@@ -150,7 +151,7 @@ final class Relay implements ChildSend.Events {
 
     /// A child gets nothing, those below it are this node's.
     private void failed(Broadcast broadcast, int child, Throwable why) {
-        NodeLog.failed("broadcast failed", settings.rank(), "child", child, why);
+        NodeLog.failed(Trouble.BROADCAST_TO_CHILD, settings.rank(), child, why);
         Optional<ChildSend> sent = broadcast.waiting.remove(child);
         if (sent != null) {
             settle(sent);

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.bypass;
 
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,7 +37,7 @@ public final class FormerLoans {
         try {
             lender.close();
         } catch (Throwable failure) {
-            NodeLog.failed("lending was not ended", failure);
+            NodeLog.failed(Trouble.LENDING_NOT_ENDED, failure);
         }
     }
 

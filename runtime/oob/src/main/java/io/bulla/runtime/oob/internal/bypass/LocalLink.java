@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.LocalMemory;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -102,7 +103,7 @@ public final class LocalLink {
                 ended.close();
             }
         } catch (Throwable failure) {
-            NodeLog.failed("memory of a peer was not given back", failure);
+            NodeLog.failed(Trouble.MEMORY_OF_PEER, failure);
         }
     }
 

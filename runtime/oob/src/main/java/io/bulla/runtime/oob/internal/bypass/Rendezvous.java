@@ -5,6 +5,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.bulk.BulkLanding;
 import io.bulla.runtime.oob.bulk.BulkLine;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.wire.BulkOffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
@@ -284,7 +285,7 @@ public final class Rendezvous implements AutoCloseable {
             line.close();
         } catch (Throwable failure) {
             // the node closes what is behind it, whatever this one throws
-            NodeLog.failed("line was not closed", rank, failure);
+            NodeLog.failed(Trouble.LINE_NOT_CLOSED, rank, failure);
         } finally {
             idle();
         }
@@ -300,7 +301,7 @@ public final class Rendezvous implements AutoCloseable {
                 handle.close();
             } catch (Throwable failure) {
                 // of a user's listener
-                NodeLog.failed("release failed", rank, failure);
+                NodeLog.failed(Trouble.RELEASE, rank, failure);
             }
         }
     }

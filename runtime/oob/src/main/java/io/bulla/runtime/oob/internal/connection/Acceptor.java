@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.internal.admission.RefusalLog;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.Refusal;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;
@@ -60,6 +61,13 @@ public final class Acceptor implements Door {
     public void listen(ListeningSocket socket) {
         listener = socket;
         socket.accept(admission, this::accept);
+    }
+
+    /// The loop turns.
+    public void tick(long now) {
+        if (listener != null) {
+            listener.tick(now);
+        }
     }
 
     /// Closes the port and every connection, to go on later.
@@ -202,7 +210,7 @@ public final class Acceptor implements Door {
         try {
             refusals.close();
         } catch (Throwable failure) {
-            NodeLog.failed("refusals were not said", settings.rank(), failure);
+            NodeLog.failed(Trouble.REFUSALS_NOT_SAID, settings.rank(), failure);
         }
         portClosed().whenComplete((done, failure) -> closeChannels(over));
         return over;
@@ -212,7 +220,7 @@ public final class Acceptor implements Door {
         try {
             return listener == null ? CompletableFuture.completedFuture(null) : listener.close();
         } catch (Throwable failure) {
-            NodeLog.failed("port was not closed", settings.rank(), failure);
+            NodeLog.failed(Trouble.PORT_NOT_CLOSED, settings.rank(), failure);
             return CompletableFuture.completedFuture(null);
         }
     }
@@ -222,7 +230,7 @@ public final class Acceptor implements Door {
             // those that come later, too
             channels.close(channel -> !isLeaving(channel)).addListener(done -> closeRest(over));
         } catch (Throwable failure) {
-            NodeLog.failed("connections were not closed", settings.rank(), failure);
+            NodeLog.failed(Trouble.CONNECTIONS_NOT_CLOSED, settings.rank(), failure);
             closeRest(over);
         }
     }
@@ -241,7 +249,7 @@ public final class Acceptor implements Door {
             }
             channels.newCloseFuture().addListener(done -> over.complete(null));
         } catch (Throwable failure) {
-            NodeLog.failed("connections were not closed", settings.rank(), failure);
+            NodeLog.failed(Trouble.CONNECTIONS_NOT_CLOSED, settings.rank(), failure);
             over.complete(null);
         }
     }

@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,10 +26,14 @@ import org.jspecify.annotations.Nullable;
 /// One event loop's, but for the address.
 public final class ListeningSocket {
 
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final EventLoop loop;
     private final Channel channel;
     // before the first connection is accepted
     private @Nullable Consumer<Channel> accepts;
+    private boolean paused;
+    private long pausedAt;
 
     private ListeningSocket(EventLoop loop, ChannelFuture bound) {
         this.loop = loop;
@@ -53,9 +58,14 @@ public final class ListeningSocket {
                 .childOption(ChannelOption.ALLOCATOR, allocator)
                 .childOption(ChannelOption.TCP_NODELAY, true)
                 .childHandler(initializer);
-        ChannelFuture bound = given == null
-                ? server.channel(transport.server()).bind(bind)
-                : server.channelFactory(() -> new NioServerSocketChannel(given)).register();
+        ChannelFuture bound;
+        if (given != null) {
+            bound = server.channelFactory(() -> new SteadyServerChannel(given)).register();
+        } else if (transport.server() == NioServerSocketChannel.class) {
+            bound = server.channelFactory(SteadyServerChannel::new).bind(bind);
+        } else {
+            bound = server.channel(transport.server()).bind(bind);
+        }
         bound.addListener(done -> {
             if (bound.isSuccess()) {
                 ListeningSocket socket = new ListeningSocket(loop, bound);
@@ -115,6 +125,19 @@ public final class ListeningSocket {
             channel.pipeline().addFirst(admission);
             channel.config().setAutoRead(true);
         });
+    }
+
+    /// Netty pauses for a second after a failure; if there is no heap then to ask for the end of the pause, it would
+    /// have none.
+    void tick(long now) {
+        boolean pauses =
+                accepts != null && channel.isOpen() && !channel.config().isAutoRead();
+        if (!pauses || !paused) {
+            paused = pauses;
+            pausedAt = now;
+        } else if (now - pausedAt > LONGEST_PAUSE_NANOS) {
+            channel.config().setAutoRead(true);
+        }
     }
 
     /// @return completes when the port is free

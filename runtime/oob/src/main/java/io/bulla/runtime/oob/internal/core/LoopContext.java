@@ -28,6 +28,7 @@ public final class LoopContext {
 
     /// @param whenDown fails what came too late for a loop that has ended; on any thread
     public LoopContext(Settings settings, EventLoop loop, Failures failures, Runnable whenDown) {
+        NodeLog.load();
         this.settings = settings;
         this.lastTick = settings.environment().now();
         this.loop = loop;
@@ -136,7 +137,7 @@ public final class LoopContext {
             return;
         }
         if (loop.isShutdown()) {
-            loop.terminationFuture().addListener(ended -> whenDown.run());
+            LoopEnd.then(loop, whenDown);
         }
     }
 
@@ -145,7 +146,7 @@ public final class LoopContext {
         try {
             handle.close();
         } catch (Throwable failure) {
-            NodeLog.failed("release failed", settings.rank(), failure);
+            NodeLog.failed(Trouble.RELEASE, settings.rank(), failure);
         }
     }
 

@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.cut.LiveCut;
 import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.runtime.oob.internal.broadcast.SignedBytes;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.node.CutGate;
 import io.bulla.runtime.oob.internal.node.HandleSet;
 import io.bulla.runtime.oob.internal.node.NodeLoop;
@@ -181,7 +182,7 @@ public final class LiveCutSession implements LiveCut, CutGate {
             try {
                 peer.goOn();
             } catch (Throwable failure) {
-                NodeLog.failed("cut is over", nodeLoop.context().settings().rank(), "peer", peer.rank(), failure);
+                NodeLog.failed(Trouble.END_OF_CUT, nodeLoop.context().settings().rank(), peer.rank(), failure);
             }
         }
         nodeLoop.intake().beginWaiting();

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -144,7 +145,7 @@ public final class HandlerExecutor {
                 try {
                     listener.run();
                 } catch (Throwable failure) {
-                    NodeLog.failed("listener failed", rank, failure);
+                    NodeLog.failed(Trouble.LISTENER, rank, failure);
                 }
             }
         });
@@ -183,7 +184,7 @@ public final class HandlerExecutor {
             dropAll();
         } catch (Throwable noThread) {
             asleep = true;
-            NodeLog.failed("no thread for the handlers, tried again", rank, noThread);
+            NodeLog.failed(Trouble.NO_HANDLER_THREAD, rank, noThread);
         }
     }
 
@@ -268,7 +269,7 @@ public final class HandlerExecutor {
                 item.run();
             }
         } catch (Throwable failure) {
-            NodeLog.failed("handler failed", rank, failure);
+            NodeLog.failed(Trouble.HANDLER, rank, failure);
         }
     }
 }

@@ -9,6 +9,7 @@ import io.bulla.runtime.oob.PeerFailedException;
 import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import java.util.List;
 import java.util.Map;
@@ -157,43 +158,34 @@ public final class Handlers {
         try {
             receivers.giveUp(on);
         } catch (Throwable failure) {
-            NodeLog.failed("handler not given up", rank, "tag", on.tag, failure);
+            NodeLog.failed(Trouble.HANDLER_NOT_GIVEN_UP, rank, on.tag, failure);
         }
     }
 
     /// A message of this node to itself whose handler runs on the loop. On the handlers' thread.
-    private void runThere(LoopHandler on, Incoming own) {
-        own.begin();
-        boolean over = false;
-        try {
-            onLoop.waitFor(() -> runPrepared(on, own), () -> drop(own));
-            over = true;
-        } finally {
-            if (!over) {
-                // the loop has not taken it
-                drop(own);
-            }
+    ///
+    /// @return false if the handler has left the loop meanwhile: the message has to be delivered again
+    private boolean runThere(LoopHandler on, Incoming own) {
+        boolean isUp = onLoop.waitFor(() -> runPrepared(on, own));
+        if (!isUp && !own.isBegun()) {
+            own.begin();
+            drop(own);
         }
+        return own.isBegun() || onLoop.of(on.tag) == on;
     }
 
     private void runPrepared(LoopHandler on, Incoming own) {
-        boolean prepared = false;
-        try {
+        if (onLoop.of(on.tag) == on) {
             onLoop.prepare();
-            prepared = true;
-        } finally {
-            if (!prepared) {
-                drop(own);
-            }
+            on.begin();
+            run(on, own);
         }
-        on.begin();
-        run(on, own);
     }
 
     /// A handler that has taken the place of one on the loop runs after that. On the handlers' thread.
     private void awaitLoop(int tag) {
         if (receivers.isLoopRunning(tag)) {
-            onLoop.waitFor(() -> {}, () -> {});
+            onLoop.waitFor(() -> {});
         }
     }
 
@@ -250,15 +242,16 @@ public final class Handlers {
         for (Object receiver = receivers.of(incoming); receiver != Receivers.KEPT; receiver = receivers.of(incoming)) {
             if (receiver instanceof MessageHandler handler) {
                 LoopHandler on = incoming.isOwn() ? onLoop.of(incoming.message.tag()) : null;
-                if (on != null && on.handler == handler) {
-                    runThere(on, incoming);
-                } else {
+                if (on == null || on.handler != handler) {
                     handle(handler, incoming);
+                    return;
                 }
-                return;
+                if (runThere(on, incoming)) {
+                    return;
+                }
             }
             if (receiver == Receivers.LOOP_RUNS) {
-                onLoop.waitFor(() -> {}, () -> {});
+                onLoop.waitFor(() -> {});
             }
             if (receiver instanceof CompletableFuture<?> once && take(once, incoming)) {
                 return;
@@ -314,7 +307,7 @@ public final class Handlers {
         try {
             handler.received(incoming.message);
         } catch (Throwable failure) {
-            NodeLog.failed("handler failed", rank, "tag", incoming.message.tag(), failure);
+            NodeLog.failed(Trouble.HANDLER_OF_TAG, rank, incoming.message.tag(), failure);
         } finally {
             drop(incoming);
         }
@@ -325,7 +318,7 @@ public final class Handlers {
         try {
             incoming.drop();
         } catch (Throwable failure) {
-            NodeLog.failed("release failed", rank, "tag", incoming.message.tag(), failure);
+            NodeLog.failed(Trouble.RELEASE_OF_TAG, rank, incoming.message.tag(), failure);
         }
     }
 }

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
@@ -111,7 +112,7 @@ public final class LoopHandlers {
     public void stand() {
         standing = true;
         if (all.length > 0) {
-            waitFor(() -> {}, () -> {});
+            waitFor(() -> {});
         }
     }
 
@@ -125,24 +126,32 @@ public final class LoopHandlers {
     }
 
     /// Runs a task on the loop, and waits for it: the loop never waits for the handlers' thread, which calls this.
-    void waitFor(Runnable task, Runnable whenDown) {
-        CompletableFuture<Void> over = new CompletableFuture<>();
+    /// What this throws came before the task was put, or while the loop ends, when it perhaps came behind.
+    ///
+    /// @return false if the loop has ended; the task has perhaps run, and does not run later
+    boolean waitFor(Runnable task) {
+        CompletableFuture<Boolean> over = new CompletableFuture<>();
         loop.onLoop(
                 () -> {
                     try {
                         task.run();
                     } finally {
-                        over.complete(null);
+                        over.complete(true);
                     }
                 },
-                () -> {
-                    try {
-                        whenDown.run();
-                    } finally {
-                        over.complete(null);
-                    }
-                });
-        over.join();
+                () -> over.complete(false));
+        return join(over);
+    }
+
+    /// Waits, though there is no memory for waiting.
+    private static boolean join(CompletableFuture<Boolean> over) {
+        while (true) {
+            try {
+                return over.join();
+            } catch (OutOfMemoryError noMemory) {
+                Thread.yield();
+            }
+        }
     }
 
     /// Before a call begins, on the loop: all that may fail.
@@ -173,7 +182,7 @@ public final class LoopHandlers {
                 }
             }
         } catch (Throwable failure) {
-            NodeLog.failed("watch failed", rank, failure);
+            NodeLog.failed(Trouble.WATCH, rank, failure);
         }
     }
 

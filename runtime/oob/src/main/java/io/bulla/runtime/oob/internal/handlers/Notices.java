@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.handlers;
 
 import io.bulla.runtime.oob.NoticeReceiver;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -85,7 +86,7 @@ public final class Notices {
             }
         } catch (Throwable noThread) {
             takeUnreached(peer);
-            NodeLog.failed("notice failed", rank, "peer", peer, noThread);
+            NodeLog.failed(Trouble.NOTICE_OF_PEER, rank, peer, noThread);
         }
     }
 
@@ -105,15 +106,11 @@ public final class Notices {
         try {
             by.receiver.notReached(peer, why);
         } catch (Throwable failure) {
-            NodeLog.failed("notice failed", rank, "peer", peer, failure);
+            NodeLog.failed(Trouble.NOTICE_OF_PEER, rank, peer, failure);
         }
     }
 
     private void log(From from, Throwable failure) {
-        try {
-            NodeLog.failed("notice failed: rank=" + rank + " peer=" + from.peer + " topic=" + from.topic, failure);
-        } catch (Throwable noMemory) {
-            NodeLog.failed("notice failed", failure);
-        }
+        NodeLog.noticeFailed(rank, from.peer, from.topic, failure);
     }
 }

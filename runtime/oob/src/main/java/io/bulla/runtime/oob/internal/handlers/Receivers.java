@@ -6,9 +6,9 @@ import io.bulla.runtime.oob.MessageHandler;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -30,8 +30,9 @@ final class Receivers {
     /// The state of one tag.
     static final class Tag {
 
-        final Queue<CompletableFuture<Message>> once = new ArrayDeque<>();
-        final Queue<Incoming> kept = new ArrayDeque<>();
+        // links: an add that finds no heap leaves the others
+        final Queue<CompletableFuture<Message>> once = new LinkedList<>();
+        final Queue<Incoming> kept = new LinkedList<>();
         private @Nullable MessageHandler handler;
         // that ran on the loop before this handler, and perhaps still runs
         private @Nullable LoopHandler before;

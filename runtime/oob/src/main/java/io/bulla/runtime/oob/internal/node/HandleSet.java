@@ -35,7 +35,9 @@ public final class HandleSet {
 
     /// Closes those that are still here.
     public void close() {
-        for (SealedBuffer share : taken.subList(given, taken.size())) {
+        // by index: there may be no heap for an iterator
+        for (int i = given; i < taken.size(); i++) {
+            SealedBuffer share = taken.get(i);
             if (share != null) {
                 closing.accept(share);
             }

@@ -6,10 +6,11 @@ import io.bulla.runtime.oob.internal.broadcast.Broadcasts;
 import io.bulla.runtime.oob.internal.broadcast.OwnBroadcast;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.session.PendingSend;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,8 @@ public final class Intake implements OwnBroadcast.Start {
     private final List<PendingSend.Owner> dirty = new ArrayList<>();
     private final PendingSends queue = new PendingSends();
     // of this node's own, until the cut is over, or until this listens
-    private final Queue<OwnBroadcast> waiting = new ArrayDeque<>();
+    // links: an add that finds no heap leaves the others
+    private final Queue<OwnBroadcast> waiting = new LinkedList<>();
     private boolean waits;
 
     Intake(LoopContext context, Broadcasts broadcasts) {
@@ -53,7 +55,7 @@ public final class Intake implements OwnBroadcast.Start {
                 context.onLoop(drain);
             } catch (Throwable noMemory) {
                 // it is queued: the next tick drains
-                NodeLog.failed("loop was not woken", context.rank(), noMemory);
+                NodeLog.failed(Trouble.LOOP_NOT_WOKEN, context.rank(), noMemory);
             }
         }
     }
@@ -66,7 +68,7 @@ public final class Intake implements OwnBroadcast.Start {
             try {
                 fail(send);
             } catch (Throwable failure) {
-                NodeLog.failed("send was not ended", context.rank(), "tag", send.tag, failure);
+                NodeLog.failed(Trouble.SEND_NOT_ENDED, context.rank(), send.tag, failure);
             }
             send = next;
         }
@@ -89,7 +91,7 @@ public final class Intake implements OwnBroadcast.Start {
             } catch (Throwable failure) {
                 // those behind it go on; it does with its next send or acknowledgement
                 NodeLog.failed(
-                        "writing failed", context.rank(), "peer", dirty.get(i).rank(), failure);
+                        Trouble.WRITING_TO_PEER, context.rank(), dirty.get(i).rank(), failure);
             }
         }
         dirty.clear();

@@ -2,12 +2,15 @@
 package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.core.Deadlines;
+import io.bulla.runtime.oob.internal.core.LoopEnd;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /// The end of a node, which comes once: of the loop's part, then of the handlers, then of the threads. Any thread.
@@ -37,57 +40,84 @@ public final class NodeEnd {
     /// @param drain time for what is on its way
     public void close(Duration drain) {
         if (closing.compareAndSet(false, true)) {
-            end(node.close(Deadlines.nanos(drain)));
+            begin(() -> node.close(Deadlines.nanos(drain)));
         }
         if (!node.isRunningHere()) {
-            closed.join();
+            await();
         }
     }
 
     /// As if the process had been killed: peers hear nothing. For tests.
     public void abort() {
         closing.set(true);
-        end(node.abort().thenCompose(done -> node.close(0)));
+        begin(() -> node.abort().thenCompose(done -> node.close(0)));
+        await();
+    }
+
+    private void await() {
         closed.join();
+        if (ownLoops != null) {
+            // once more, if there was no memory for it
+            endThreads(ownLoops);
+            LoopEnd.await(ownLoops);
+        }
     }
 
-    /// Once the loop's part is closed: handlers, then the threads.
-    private void end(CompletableFuture<Void> loopIsClosed) {
-        loopIsClosed
-                .thenCompose(done -> {
-                    // first, for a handler may wait for a check
-                    CompletableFuture<Void> checked =
-                            node.broadcasts().origins().close().toCompletableFuture();
-                    node.handlerExecutor().close();
-                    CompletableFuture<Void> handled =
-                            node.handlerExecutor().ended().toCompletableFuture();
-                    return node.soon(CompletableFuture.allOf(handled, checked), END_MILLIS);
-                })
-                .whenComplete((done, failure) -> {
-                    try {
-                        node.handlers().close();
-                    } catch (Throwable noMemory) {
-                        NodeLog.failed(
-                                "handlers were not ended",
-                                node.context().settings().rank(),
-                                noMemory);
-                    }
-                    endThreads();
-                });
-    }
-
-    /// Last: who waits for the end goes on, whatever fails.
-    private void endThreads() {
-        boolean willBeTold = false;
+    /// Once the loop's part is closed: handlers, then the threads. If there is no memory to begin, it can be begun
+    /// again.
+    private void begin(Supplier<CompletableFuture<Void>> loopCloses) {
+        boolean begun = false;
         try {
-            if (ownLoops != null) {
-                ownLoops.shutdownGracefully(0, 5, TimeUnit.SECONDS).addListener(down -> closed.complete(null));
-                willBeTold = true;
-            }
+            loopCloses.get().whenComplete((done, failure) -> endHandlers());
+            begun = true;
         } finally {
-            if (!willBeTold) {
-                closed.complete(null);
+            if (!begun) {
+                closing.set(false);
             }
         }
+    }
+
+    private void endHandlers() {
+        boolean willGoOn = false;
+        try {
+            // first, for a handler may wait for a check
+            CompletableFuture<Void> checked =
+                    node.broadcasts().origins().close().toCompletableFuture();
+            node.handlerExecutor().close();
+            CompletableFuture<Void> handled = node.handlerExecutor().ended().toCompletableFuture();
+            node.soon(CompletableFuture.allOf(handled, checked), END_MILLIS).whenComplete((done, failure) -> endLast());
+            willGoOn = true;
+        } catch (Throwable noMemory) {
+            NodeLog.failed(Trouble.HANDLERS_NOT_WAITED_FOR, rank(), noMemory);
+        }
+        if (!willGoOn) {
+            endLast();
+        }
+    }
+
+    /// Who waits for the end goes on, whatever fails.
+    private void endLast() {
+        try {
+            node.handlers().close();
+        } catch (Throwable noMemory) {
+            NodeLog.failed(Trouble.HANDLERS_NOT_ENDED, rank(), noMemory);
+        }
+        try {
+            if (ownLoops != null) {
+                endThreads(ownLoops);
+            }
+        } catch (Throwable noMemory) {
+            NodeLog.failed(Trouble.LOOP_NOT_ENDED, rank(), noMemory);
+        } finally {
+            closed.complete(null);
+        }
+    }
+
+    private static void endThreads(EventLoopGroup loops) {
+        loops.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+    }
+
+    private int rank() {
+        return node.context().rank();
     }
 }

@@ -11,8 +11,10 @@ import io.bulla.runtime.oob.internal.connection.ListeningSocket;
 import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.LoopContext;
+import io.bulla.runtime.oob.internal.core.LoopEnd;
 import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.core.Settings;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.flow.SendQuota;
 import io.bulla.runtime.oob.internal.handlers.HandlerExecutor;
 import io.bulla.runtime.oob.internal.handlers.Handlers;
@@ -37,7 +39,6 @@ import org.jspecify.annotations.Nullable;
 /// the session that it turns out to carry. One event loop's, but for what says that any thread may call it.
 public final class NodeLoop implements PeerEvents {
 
-    private static final String LATE = "sends that came too late were not failed";
     private static final long LOOK_MILLIS = 2;
     // a handler on the loop may take such a part of a heartbeat
     private static final long LOOP_LIMIT = 4;
@@ -201,11 +202,11 @@ public final class NodeLoop implements PeerEvents {
 
     /// It cannot listen: what was restored is given back. The loop has nothing of it.
     public void undo() {
-        step("ticks were not ended", endTicks);
-        step("broadcasts of the cut were not ended", intake::failWaiting);
-        step("peers were not closed", closePeers);
-        step("handlers were not ended", handlerExecutor::close);
-        step("handlers were not ended", () -> handlerExecutor.ended().thenRun(handlers::close));
+        step(Trouble.TICKS_NOT_ENDED, endTicks);
+        step(Trouble.BROADCASTS_OF_CUT, intake::failWaiting);
+        step(Trouble.PEERS_NOT_CLOSED, closePeers);
+        step(Trouble.HANDLERS_NOT_ENDED, handlerExecutor::close);
+        step(Trouble.HANDLERS_NOT_ENDED, () -> handlerExecutor.ended().thenRun(handlers::close));
     }
 
     private void seekAll() {
@@ -214,7 +215,7 @@ public final class NodeLoop implements PeerEvents {
                 peer.resume();
             } catch (Throwable failure) {
                 // its next send looks for it
-                NodeLog.failed("resume failed", settings.rank(), "peer", peer.rank(), failure);
+                NodeLog.failed(Trouble.RESUME_OF_PEER, settings.rank(), peer.rank(), failure);
             }
         }
     }
@@ -282,13 +283,14 @@ public final class NodeLoop implements PeerEvents {
         long now = context.now();
         long loopTime = context.advance(now);
         try {
+            acceptor.tick(now);
             // what was put while there was no memory to wake those who take it
             handlerExecutor.tick();
             broadcasts.origins().tick();
             intake.drain();
         } catch (Throwable failure) {
             // the next tick comes only if this one returns
-            NodeLog.failed("tick failed", settings.rank(), failure);
+            NodeLog.failed(Trouble.TICK, settings.rank(), failure);
         }
         if (context.isSuspended()) {
             return;
@@ -297,13 +299,13 @@ public final class NodeLoop implements PeerEvents {
             try {
                 peer.tick(now, loopTime);
             } catch (Throwable failure) {
-                NodeLog.failed("tick failed", settings.rank(), "peer", peer.rank(), failure);
+                NodeLog.failed(Trouble.TICK_OF_PEER, settings.rank(), peer.rank(), failure);
             }
         }
         try {
             broadcasts.tick(loopTime);
         } catch (Throwable failure) {
-            NodeLog.failed("tick failed", settings.rank(), failure);
+            NodeLog.failed(Trouble.TICK, settings.rank(), failure);
         }
     }
 
@@ -317,9 +319,9 @@ public final class NodeLoop implements PeerEvents {
         context.onLoop(
                 () -> closeWhenDrained(deadline, then),
                 // its channels are closed, and no other thread is in here
-                () -> loop.terminationFuture().addListener(ended -> {
+                () -> LoopEnd.then(loop, () -> {
                     if (!context.isClosed()) {
-                        step("cut was not ended", endHold);
+                        step(Trouble.CUT_NOT_ENDED, endHold);
                         closeAll();
                     }
                     then.run();
@@ -328,8 +330,8 @@ public final class NodeLoop implements PeerEvents {
     }
 
     private void closeWhenDrained(long deadline, Runnable then) {
-        step("cut was not ended", endHold);
-        step("sends were not taken", drain);
+        step(Trouble.CUT_NOT_ENDED, endHold);
+        step(Trouble.SENDS_NOT_TAKEN, drain);
         if (!waitsLonger(deadline, then)) {
             closeAll();
             closeAcceptor(then);
@@ -349,35 +351,35 @@ public final class NodeLoop implements PeerEvents {
                     .addListener(passed -> closeWhenDrained(deadline, then));
             return true;
         } catch (Throwable failure) {
-            NodeLog.failed("close does not wait", settings.rank(), failure);
+            NodeLog.failed(Trouble.CLOSE_DOES_NOT_WAIT, settings.rank(), failure);
             return false;
         }
     }
 
     private void closeAll() {
         markClosed();
-        step(LATE, failLate);
+        step(Trouble.LATE_SENDS, failLate);
         endAll();
     }
 
     private void markClosed() {
         context.markClosed();
-        step("ticks were not ended", endTicks);
-        step("suspension was not ended", whenClosed);
+        step(Trouble.TICKS_NOT_ENDED, endTicks);
+        step(Trouble.SUSPENSION_NOT_ENDED, whenClosed);
     }
 
     private void endAll() {
-        step("broadcasts were not closed", closeBroadcasts);
-        step("peers were not closed", closePeers);
-        step("those that wait for room were not told", closeQuota);
+        step(Trouble.BROADCASTS_NOT_CLOSED, closeBroadcasts);
+        step(Trouble.PEERS_NOT_CLOSED, closePeers);
+        step(Trouble.WAITERS_NOT_TOLD, closeQuota);
     }
 
     /// Whatever one of them throws, the steps behind it are taken.
-    private void step(String failed, Runnable step) {
+    private void step(Trouble trouble, Runnable step) {
         try {
             step.run();
         } catch (Throwable failure) {
-            NodeLog.failed(failed, settings.rank(), failure);
+            NodeLog.failed(trouble, settings.rank(), failure);
         }
     }
 
@@ -386,7 +388,7 @@ public final class NodeLoop implements PeerEvents {
             try {
                 peer.close();
             } catch (Throwable failure) {
-                NodeLog.failed("close failed", settings.rank(), "peer", peer.rank(), failure);
+                NodeLog.failed(Trouble.CLOSE_OF_PEER, settings.rank(), peer.rank(), failure);
             }
         }
     }
@@ -396,7 +398,7 @@ public final class NodeLoop implements PeerEvents {
         try {
             acceptor.close().whenComplete((closed, failure) -> then.run());
         } catch (Throwable failure) {
-            NodeLog.failed("connections were not closed", settings.rank(), failure);
+            NodeLog.failed(Trouble.CONNECTIONS_NOT_CLOSED, settings.rank(), failure);
             then.run();
         }
     }
@@ -418,10 +420,10 @@ public final class NodeLoop implements PeerEvents {
         CompletableFuture<Void> over = new CompletableFuture<>();
         context.onLoop(
                 () -> {
-                    step("cut was not ended", endHold);
+                    step(Trouble.CUT_NOT_ENDED, endHold);
                     markClosed();
                     closeAcceptor(() -> {
-                        step(LATE, failLate);
+                        step(Trouble.LATE_SENDS, failLate);
                         endAll();
                         over.complete(null);
                     });

@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.internal.node;
 
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -43,7 +44,7 @@ public final class SteadyLoops extends MultiThreadIoEventLoopGroup {
                     runAllTasks(TASKS_NANOS);
                     over = confirmShutdown() || canSuspend();
                 } catch (Throwable failure) {
-                    NodeLog.failed("event loop goes on after a failure", failure);
+                    NodeLog.failed(Trouble.LOOP_GOES_ON, failure);
                 }
             }
         }

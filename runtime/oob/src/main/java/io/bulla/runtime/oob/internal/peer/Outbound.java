@@ -12,6 +12,7 @@ import io.bulla.runtime.oob.internal.core.Deadlines;
 import io.bulla.runtime.oob.internal.core.FlightEvents;
 import io.bulla.runtime.oob.internal.core.LoopContext;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.session.Lane;
 import io.bulla.runtime.oob.internal.session.PendingSend;
 import io.bulla.runtime.oob.internal.session.SendList;
@@ -273,12 +274,12 @@ final class Outbound {
             endOne(send, failure);
         } catch (Throwable again) {
             // those behind it go on
-            NodeLog.failed("send was not ended", context.rank(), "tag", send.tag, again);
+            NodeLog.failed(Trouble.SEND_NOT_ENDED, context.rank(), send.tag, again);
         }
     }
 
     private void endOne(PendingSend send, Throwable failure) {
-        NodeLog.failed("send failed", context.rank(), "tag", send.tag, failure);
+        NodeLog.failed(Trouble.SEND, context.rank(), send.tag, failure);
         send.fail(failure);
         forget(send);
         send.release();

@@ -11,7 +11,7 @@ final class PeerIncarnations {
 
     private static final int FORMER = 8;
 
-    private final Deque<Long> former = new ArrayDeque<>();
+    private final Deque<Long> former = new ArrayDeque<>(FORMER + 1);
     private long now;
 
     /// Why a session is over that the other side does not know.

@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.session;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.core.NodeLog;
+import io.bulla.runtime.oob.internal.core.Trouble;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -164,7 +165,7 @@ public final class Reassembler {
         try {
             part.close();
         } catch (Throwable failure) {
-            NodeLog.failed("release failed", failure);
+            NodeLog.failed(Trouble.RELEASE, failure);
         }
     }
 

@@ -4,9 +4,15 @@ package io.bulla.runtime.oob.internal.broadcast;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.ArenaSource;
+import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.Lease;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.flow.Credit;
@@ -47,6 +53,93 @@ class LandingTest {
         byte[] bytes = Arrays.copyOfRange(content, (int) offset, (int) (offset + length));
         handles.add(SealedBuffer.adopt(MemorySegment.ofArray(bytes), () -> released++));
         return broadcast.land(offset, handles.getLast());
+    }
+
+    /// A listener for handles that fails.
+    @Test
+    void pieceThatFailsKeepsNoPart() {
+        int[] open = {0};
+        int[] before = {Integer.MAX_VALUE};
+        LeaseTrace trace = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+                if (before[0]-- == 0) {
+                    throw new IllegalStateException("no more");
+                }
+                open[0]++;
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                open[0]--;
+            }
+
+            @Override
+            public void lost(Object traced) {
+                open[0]--;
+            }
+        };
+        try (ArenaSource source = ArenaSource.builder().trace(trace).build()) {
+            for (int i = 0; i < 3; i++) {
+                try (BufferBuilder builder = BufferBuilder.ofCapacity(source, 10)) {
+                    broadcast.land(10 * i, builder.put(new byte[10]).seal());
+                }
+            }
+            int failed = 0;
+            for (before[0] = 0; failed >= 0; before[0] = ++failed) {
+                try (SealedBuffer piece = broadcast.piece(0, 30)) {
+                    assertEquals(30, piece.byteSize());
+                    break;
+                } catch (IllegalStateException expected) {
+                    assertEquals(3, open[0], "parts that are open, failed=" + failed);
+                }
+            }
+            assertTrue(failed > 3, "each slice and the piece failed once: " + failed);
+            assertEquals(3, open[0]);
+            broadcast.letGo(SealedBuffer::close);
+        }
+    }
+
+    /// A listener for handles that fails when one is closed.
+    @Test
+    void pieceWhosePartsDoNotCloseIsNotGivenOut() {
+        int[] open = {0};
+        int[] before = {Integer.MAX_VALUE};
+        LeaseTrace trace = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+                open[0]++;
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                open[0]--;
+                if (before[0]-- == 0) {
+                    throw new IllegalStateException("not closed, as told");
+                }
+            }
+
+            @Override
+            public void lost(Object traced) {
+                open[0]--;
+            }
+        };
+        try (ArenaSource source = ArenaSource.builder().trace(trace).build()) {
+            for (int i = 0; i < 3; i++) {
+                try (BufferBuilder builder = BufferBuilder.ofCapacity(source, 10)) {
+                    broadcast.land(10 * i, builder.put(new byte[10]).seal());
+                }
+            }
+            for (int failing = 0; failing < 3; failing++) {
+                before[0] = failing;
+                assertThrows(IllegalStateException.class, () -> broadcast.piece(0, 30), "slice " + failing);
+                assertEquals(3, open[0], "parts that are open, failing=" + failing);
+            }
+            before[0] = Integer.MAX_VALUE;
+            broadcast.letGo(SealedBuffer::close);
+        }
     }
 
     private void assertPiece(long offset, int most, long length) {
