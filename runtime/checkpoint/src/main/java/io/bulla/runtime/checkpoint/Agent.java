@@ -22,7 +22,7 @@ interface Agent {
     /// @return false if this is closed: then nothing happens
     boolean run(Runnable task);
 
-    /// On the thread that decides.
+    /// On the thread that decides. If this is closed, nothing happens.
     Future<?> later(Runnable task, long nanos);
 
     /// Does what blocks, and goes on with its result on the thread that decides, if that still runs.

@@ -6,6 +6,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.security.SecureRandom;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -55,7 +56,13 @@ final class AgentThreads implements Agent {
 
     @Override
     public Future<?> later(Runnable task, long nanos) {
-        return decides.schedule(guarded(task), nanos, TimeUnit.NANOSECONDS);
+        try {
+            return decides.schedule(guarded(task), nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException closed) {
+            CompletableFuture<Void> never = new CompletableFuture<>();
+            never.cancel(false);
+            return never;
+        }
     }
 
     @Override

@@ -74,13 +74,18 @@ final class Coordinator {
         }
         long now = agent.now();
         Attempt of = new Attempt(ticket, agent.number(), now, now + deadlineNanos, nodes);
-        ticket.at(State.REQUESTED, 0, all());
-        begun(of);
-        agent.store(store::nextEpoch, (epoch, failure) -> {
-            if (attempt == of) {
-                begin(of, epoch, failure);
-            }
-        });
+        try {
+            ticket.at(State.REQUESTED, 0, all());
+            begun(of);
+            agent.store(store::nextEpoch, (epoch, failure) -> {
+                if (attempt == of) {
+                    begin(of, epoch, failure);
+                }
+            });
+        } catch (Throwable noMemory) {
+            attempt = null;
+            ticket.aborted("it cannot begin", noMemory);
+        }
     }
 
     /// An attempt always has a timer: if there is no heap for one, what was before goes on.

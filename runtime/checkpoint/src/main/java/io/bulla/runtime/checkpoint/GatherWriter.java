@@ -16,7 +16,7 @@ final class GatherWriter {
 
     private final GatheringByteChannel channel;
     private final MessageDigest digest = Digests.sha256();
-    private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
+    private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>(MOST_BUFFERS);
     private long waitingBytes;
     private long bytes;
 

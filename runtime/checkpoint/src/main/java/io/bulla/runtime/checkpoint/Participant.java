@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.checkpoint;
 
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.checkpoint.Notice.Word;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.cut.LiveCut;
@@ -34,6 +35,7 @@ final class Participant {
         private final long attempt;
         private final long epoch;
         private final LiveCut live;
+        private @Nullable Saving saving;
         private @Nullable Notice answer;
         private @Nullable RankEntry entry;
         private @Nullable Future<?> timer;
@@ -162,18 +164,22 @@ final class Participant {
         // what a coordinator hears until the cut is taken
         of.answer = null;
         Saving saving = new Saving(savers);
-        of.live.take(saving).whenComplete((cut, failure) -> {
-            if (!agent.run(() -> taken(of, saving, cut, failure))) {
-                close(saving, cut);
+        of.saving = saving;
+        saving.take(of.live, (cut, failure) -> {
+            boolean heard = false;
+            try {
+                heard = agent.run(() -> taken(of, saving, cut, failure));
+            } finally {
+                if (!heard) {
+                    close(saving, cut);
+                }
             }
         });
     }
 
     private static void close(Saving saving, @Nullable NodeCut cut) {
-        saving.close();
-        if (cut != null) {
-            cut.close();
-        }
+        Throwable failure = Failures.close(saving, null);
+        Failures.rethrow(cut == null ? failure : Failures.close(cut, failure));
     }
 
     private void taken(Part of, Saving saving, @Nullable NodeCut cut, @Nullable Throwable failure) {
@@ -184,9 +190,18 @@ final class Participant {
             }
             return;
         }
-        RankImage image = new RankImage(cut, saving.states());
-        answer(of, Notice.of(Word.TAKEN, of.attempt, of.epoch, ""));
-        agent.store(() -> write(of, image), (entry, thrown) -> written(of, entry, thrown));
+        boolean handedOn = false;
+        try {
+            RankImage image = new RankImage(cut, saving.states());
+            answer(of, Notice.of(Word.TAKEN, of.attempt, of.epoch, ""));
+            agent.store(() -> write(of, image), (entry, thrown) -> written(of, entry, thrown));
+            saving.handOver();
+            handedOn = true;
+        } finally {
+            if (!handedOn) {
+                close(saving, cut);
+            }
+        }
     }
 
     private RankEntry write(Part of, RankImage image) throws Exception {
@@ -265,9 +280,15 @@ final class Participant {
 
     private void end(Part of) {
         part = null;
-        of.live.end();
-        if (of.timer != null) {
-            of.timer.cancel(false);
+        try {
+            of.live.end();
+        } finally {
+            if (of.timer != null) {
+                of.timer.cancel(false);
+            }
+            if (of.saving != null) {
+                of.saving.close();
+            }
         }
     }
 

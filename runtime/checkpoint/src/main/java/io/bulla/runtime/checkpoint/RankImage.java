@@ -2,8 +2,10 @@
 package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.oob.cut.NodeCut;
 import java.util.Collections;
+import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -17,13 +19,19 @@ public record RankImage(NodeCut cut, SortedMap<String, SealedBuffer> states) imp
     /// Takes over the handles: they are this image's to close.
     public RankImage {
         Objects.requireNonNull(cut, "cut");
-        states = Collections.unmodifiableSortedMap(new TreeMap<>(states));
+        states = Collections.unmodifiableNavigableMap(new TreeMap<>(states));
     }
 
-    /// Closes all handles, of the cut and of the states.
+    /// Closes all handles, of the cut and of the states, each of them whatever another one's release throws.
     @Override
     public void close() {
-        states.values().forEach(SealedBuffer::close);
-        cut.close();
+        Throwable failure = Failures.close(cut, null);
+        // by name: there may be no heap for an iterator
+        NavigableMap<String, SealedBuffer> named = (NavigableMap<String, SealedBuffer>) states;
+        for (String name = named.isEmpty() ? null : named.firstKey(); name != null; name = named.higherKey(name)) {
+            SealedBuffer state = named.get(name);
+            failure = state == null ? failure : Failures.close(state, failure);
+        }
+        Failures.rethrow(failure);
     }
 }

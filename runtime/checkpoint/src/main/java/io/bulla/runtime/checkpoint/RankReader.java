@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.WireFormat;
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.checkpoint.RecordHeader.Kind;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.cut.NodeCut;
@@ -184,18 +185,21 @@ final class RankReader {
     }
 
     RankImage read() throws IOException {
-        boolean whole = false;
+        try {
+            return whole();
+        } catch (IOException | RuntimeException | Error failure) {
+            // each of them, also where there is no heap
+            Failures.closeAll(handles, failure);
+            throw failure;
+        }
+    }
+
+    private RankImage whole() throws IOException {
         try {
             all();
-            RankImage image = image();
-            whole = true;
-            return image;
+            return image();
         } catch (EOFException early) {
             throw damaged("file ends early");
-        } finally {
-            if (!whole) {
-                handles.forEach(SealedBuffer::close);
-            }
         }
     }
 

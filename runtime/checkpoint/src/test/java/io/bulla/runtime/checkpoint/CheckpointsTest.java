@@ -3,7 +3,6 @@ package io.bulla.runtime.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,7 +17,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -31,13 +29,6 @@ class CheckpointsTest {
 
     @TempDir
     private Path folder;
-
-    private static CheckpointException failure(CheckpointTicket ticket) {
-        return assertInstanceOf(
-                CheckpointException.class,
-                assertThrows(ExecutionException.class, () -> Job.done(ticket.done()))
-                        .getCause());
-    }
 
     @Test
     void moneyAddsUpThroughCheckpointsThatAnyNodeAsksFor() throws Exception {
@@ -135,7 +126,7 @@ class CheckpointsTest {
             }
         };
         try (Job job = new Job(2).start(store)) {
-            String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            String message = Job.failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.endsWith("on purpose"), message);
             CheckpointTicket next = job.checkpoints.get(0).take(LONG);
             // not waited for longer: it may be as slow
@@ -167,7 +158,7 @@ class CheckpointsTest {
                     "node 1 has not cut",
                     () -> ticket.state() == State.CUTTING && ticket.missing().equals(List.of(1)));
             Thread closing = Thread.ofPlatform().start(job.nodes.get(1)::close);
-            String message = failure(ticket).getMessage();
+            String message = Job.failure(ticket).getMessage();
             goes.countDown();
             closing.join();
             assertTrue(
@@ -203,8 +194,8 @@ class CheckpointsTest {
             holdHandlers(job.nodes.get(2), goes);
             CheckpointTicket late = job.checkpoints.get(0).take(Duration.ofSeconds(2));
             CheckpointTicket second = job.checkpoints.get(0).take(LONG);
-            assertTrue(failure(second).getMessage().contains("reason=another checkpoint is being taken"));
-            String message = failure(late).getMessage();
+            assertTrue(Job.failure(second).getMessage().contains("reason=another checkpoint is being taken"));
+            String message = Job.failure(late).getMessage();
             // all of them, if this machine has not got so far
             String expected = "checkpoint aborted: epoch=1 state=(CUTTING|PREPARING) missing=\\[(0, 1, )?2\\] reason=.*"
                     + "(deadline has passed|not ended in time).*";
@@ -227,14 +218,15 @@ class CheckpointsTest {
             CheckpointTicket ticket = job.checkpoints.get(0).take(LONG);
             Job.await("it is on its way", () -> ticket.state() == State.CUTTING);
             ticket.abort("on purpose");
-            assertTrue(failure(ticket).getMessage().endsWith(" reason=on purpose"));
+            assertTrue(Job.failure(ticket).getMessage().endsWith(" reason=on purpose"));
             ticket.abort("again");
             goes.countDown();
             job.moves(50);
             // by another, while the first may not be forgotten everywhere
             Job.done(job.checkpoints.get(0).take(LONG).done());
             job.checkpoints.get(0).close();
-            assertTrue(failure(job.checkpoints.get(0).take(LONG)).getMessage().contains("checkpoints are closed"));
+            assertTrue(
+                    Job.failure(job.checkpoints.get(0).take(LONG)).getMessage().contains("checkpoints are closed"));
             assertThrows(
                     IllegalArgumentException.class, () -> job.checkpoints.get(1).take(Duration.ZERO));
             job.addsUp();
@@ -256,7 +248,7 @@ class CheckpointsTest {
                                     .save("b", () -> {
                                         throw new IOException("on purpose");
                                     })));
-            String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            String message = Job.failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.endsWith("reason=rank 1: state cannot be saved: name=b reason=on purpose"), message);
             job.addsUp();
         }
@@ -267,7 +259,7 @@ class CheckpointsTest {
         Path file = Files.createFile(folder.resolve("file"));
         CheckpointStore store = FolderStore.of(file);
         try (Job job = new Job(2).start(store)) {
-            String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            String message = Job.failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.contains(file.toString()), message);
             Files.delete(file);
             Job.done(job.checkpoints.get(0).take(LONG).done());
@@ -305,7 +297,7 @@ class CheckpointsTest {
             job.pay(30);
             Job.done(job.checkpoints.get(0).take(LONG).done());
             reopen(job, 2, full(store, 2, false));
-            String message = failure(job.checkpoints.get(0).take(LONG)).getMessage();
+            String message = Job.failure(job.checkpoints.get(0).take(LONG)).getMessage();
             assertTrue(message.contains("state=CUTTING") || message.contains("state=WRITING"), message);
             assertTrue(
                     message.endsWith("reason=rank 2: cannot write checkpoint: epoch=2 file=rank-00002.bulla"
@@ -313,7 +305,7 @@ class CheckpointsTest {
                     message);
             reopen(job, 2, store);
             reopen(job, 1, full(store, -1, true));
-            assertTrue(failure(job.checkpoints.get(1).take(LONG))
+            assertTrue(Job.failure(job.checkpoints.get(1).take(LONG))
                     .getMessage()
                     .endsWith("missing=[] reason=No space left on device"));
             assertEquals(List.of(1L), store.epochs());

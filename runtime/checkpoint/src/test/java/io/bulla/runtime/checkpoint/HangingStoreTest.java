@@ -2,8 +2,6 @@
 package io.bulla.runtime.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.runtime.checkpoint.CheckpointTicket.State;
@@ -13,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,24 +40,17 @@ class HangingStoreTest {
         };
     }
 
-    private static String failure(CheckpointTicket ticket) {
-        return assertInstanceOf(
-                        CheckpointException.class,
-                        assertThrows(ExecutionException.class, () -> Job.done(ticket.done()))
-                                .getCause())
-                .getMessage();
-    }
-
     @Test
     void ticketEndsAtItsDeadlineAndTheCheckpointMayComeStill() throws Exception {
         CheckpointStore store = hanging();
         try (Job job = new Job(2).start(store)) {
             try {
                 CheckpointTicket ticket = hangs(job);
-                String why = failure(ticket);
+                String why = Job.failure(ticket).getMessage();
                 assertTrue(why.contains("the store has not answered: millis=") && why.contains("; whether the"), why);
                 assertEquals(State.ABORTED, ticket.state());
-                assertTrue(failure(job.checkpoints.get(0).take(LONG))
+                assertTrue(Job.failure(job.checkpoints.get(0).take(LONG))
+                        .getMessage()
                         .contains("another checkpoint is being taken: epoch="));
             } finally {
                 answers.countDown();
@@ -107,7 +97,7 @@ class HangingStoreTest {
                 begun.await();
                 Thread closer =
                         Thread.ofPlatform().start(() -> job.checkpoints.get(0).close());
-                String why = failure(ticket);
+                String why = Job.failure(ticket).getMessage();
                 assertTrue(why.contains("checkpoints are closed: rank=0; whether the checkpoint exists"), why);
                 answers.countDown();
                 closer.join();

@@ -2,6 +2,8 @@
 package io.bulla.runtime.checkpoint;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -181,6 +184,14 @@ final class Job implements AutoCloseable {
 
     static <T> T done(CompletionStage<T> stage) throws Exception {
         return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+
+    /// Why a ticket ended without a checkpoint.
+    static CheckpointException failure(CheckpointTicket ticket) {
+        return assertInstanceOf(
+                CheckpointException.class,
+                assertThrows(ExecutionException.class, () -> done(ticket.done()))
+                        .getCause());
     }
 
     static void await(String what, BooleanSupplier reached) {
