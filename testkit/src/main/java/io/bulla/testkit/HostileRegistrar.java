@@ -10,10 +10,10 @@ import io.bulla.pool.device.Peer;
 import io.bulla.pool.device.Registrar;
 import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.RetireReason;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -63,7 +63,7 @@ public final class HostileRegistrar implements Registrar {
 
     private final DeviceCapabilities capabilities;
     // under this monitor, as all below
-    private final Queue<Runnable> late = new ArrayDeque<>();
+    private final Queue<Runnable> late = new LinkedList<>();
     private int open;
     private @Nullable Long firstKey;
     private final List<RetireReason> endings = new ArrayList<>();

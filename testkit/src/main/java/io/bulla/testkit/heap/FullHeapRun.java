@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,10 +18,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 
 /// Public operations while the heap is full, as [FaultRun#onFullHeap] fills it: each on its own way, from its own
 /// moment on. It needs a JVM of its own, of 16 to 64 MiB, which [#check] starts.
 public final class FullHeapRun {
+
+    private static final long HANGS_SECONDS = 900;
 
     private FullHeapRun() {}
 
@@ -58,37 +62,82 @@ public final class FullHeapRun {
     /// @param seed the same one fills the heap at the same moments
     /// @param seconds after which no further operation begins
     /// @param operation a part of the names of those that are run, perhaps empty
-    /// @throws AssertionError with the output, if a promise was broken
+    /// @throws AssertionError with the output, if a promise was broken; with the stacks, if an operation hangs
     /// @throws IOException if there can be no such JVM
     /// @throws InterruptedException if the wait for it is interrupted
     public static void check(Class<?> calls, String area, int megabytes, long seed, long seconds, String operation)
             throws IOException, InterruptedException {
-        Process program = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-XX:+UseSerialGC",
-                        "-Xmx" + megabytes + "m",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        classPath(calls),
-                        FullHeapRun.class.getName(),
-                        "--calls",
-                        calls.getName(),
-                        "--area",
-                        area,
-                        "--seed",
-                        Long.toString(seed),
-                        "--seconds",
-                        Long.toString(seconds),
-                        "--operation",
-                        operation)
+        check(
+                calls,
+                area,
+                megabytes,
+                seed,
+                seconds,
+                operation,
+                program -> program.waitFor(seconds + HANGS_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /// How that JVM is waited for.
+    interface Patience {
+
+        /// @return false if an operation hangs
+        boolean waitFor(Process program) throws IOException, InterruptedException;
+    }
+
+    static void check(
+            Class<?> calls, String area, int megabytes, long seed, long seconds, String operation, Patience patience)
+            throws IOException, InterruptedException {
+        Path said = Files.createTempFile("bulla-full-heap", ".txt");
+        try {
+            Process program = new ProcessBuilder(
+                            inJdk("java"),
+                            "-XX:+UseSerialGC",
+                            "-Xmx" + megabytes + "m",
+                            "--enable-native-access=ALL-UNNAMED",
+                            "-cp",
+                            classPath(calls),
+                            FullHeapRun.class.getName(),
+                            "--calls",
+                            calls.getName(),
+                            "--area",
+                            area,
+                            "--seed",
+                            Long.toString(seed),
+                            "--seconds",
+                            Long.toString(seconds),
+                            "--operation",
+                            operation)
+                    .redirectErrorStream(true)
+                    .redirectOutput(said.toFile())
+                    .start();
+            try {
+                if (!patience.waitFor(program)) {
+                    throw new AssertionError("an operation hangs on a full heap: seed=" + seed + " operation="
+                            + operation + "\n" + Files.readString(said) + stacks(program));
+                }
+            } finally {
+                program.destroyForcibly();
+            }
+            if (program.exitValue() != 0) {
+                throw new AssertionError("a promise was broken on a full heap: status=" + program.exitValue() + "\n"
+                        + Files.readString(said));
+            }
+            System.out.print(Files.readString(said));
+        } finally {
+            Files.delete(said);
+        }
+    }
+
+    private static String inJdk(String program) {
+        return Path.of(System.getProperty("java.home"), "bin", program).toString();
+    }
+
+    /// What its threads do.
+    static String stacks(Process program) throws IOException {
+        Process asks = new ProcessBuilder(inJdk("jcmd"), Long.toString(program.pid()), "Thread.print")
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(program.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (program.waitFor() != 0) {
-            throw new AssertionError(
-                    "a promise was broken on a full heap: status=" + program.exitValue() + "\n" + said);
-        }
-        System.out.print(said);
+        return new String(asks.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     /// Where the class is, which may have been put into a module, and whatever it runs on, be it modules or not.
