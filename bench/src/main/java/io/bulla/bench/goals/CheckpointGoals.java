@@ -28,6 +28,8 @@ public final class CheckpointGoals {
                 Goal.timesFaster(5, "checkpoint-cut-1k", cut(1 << 10, "handles"), cut(1 << 10, "copies")),
                 Goal.timesFaster(30, "checkpoint-cut-16k", cut(16 << 10, "handles"), cut(16 << 10, "copies")),
                 Goal.timesFaster(1000, "checkpoint-cut-256k", cut(256 << 10, "handles"), cut(256 << 10, "copies")),
+                // three threads that wake one another, and 1,000 handles
+                Goal.compare("checkpoint-cut-floor", cut(1 << 10, "handles"), cut(1 << 10, "hand-overs")),
                 Goal.atMost(2, "checkpoint-cut-any-size", cut(256 << 10, "handles"), cut(64, "handles")),
                 Goal.atMost(
                         2, "checkpoint-longest-wait", traffic("us", "checkpoint wait"), traffic("us", "plain wait")),
@@ -41,8 +43,10 @@ public final class CheckpointGoals {
                 Goal.atMost(1, "checkpoint-bytes", traffic("bytes", "written"), traffic("bytes", "allowed")),
                 Goal.compare("checkpoint-restore", restore("restore"), restore("read")),
                 Goal.atMost(2, "checkpoint-restore-map", restore("map"), restore("read")),
+                Goal.compare("checkpoint-restore-first", restore("map"), restore("start")),
                 Goal.compare("checkpoint-restore-verify", restore("restore"), restore("verify")),
-                Goal.atMost(1.2, "checkpoint-restore-cold", restore("restore-cold"), restore("read-cold")));
+                Goal.atMost(1.2, "checkpoint-restore-cold", restore("restore-cold"), restore("fresh-cold")),
+                Goal.compare("checkpoint-restore-cold-read", restore("restore-cold"), restore("read-cold")));
     }
 
     private static Case cut(int bytes, String what) {

@@ -10,12 +10,17 @@ import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.cut.NodeCut;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /// The cut of a node that has 1,000 messages to a peer.
 ///
 /// Arguments: bytes of each message; `handles`, or `copies`, to copy each message as well, as a checkpoint has to
-/// whose messages can change. Prints microseconds from the request of the cut on, the median.
+/// whose messages can change; or `hand-overs`, for what is left without a node: the thread that asks wakes a second
+/// one, which wakes a third, which shares 1,000 messages and wakes the first. Prints microseconds from the request
+/// on, the median.
 public final class CutCost {
 
     private static final int MESSAGES = 1000;
@@ -27,6 +32,10 @@ public final class CutCost {
 
     public static void main(String[] args) throws Exception {
         int bytes = Integer.parseInt(args[0]);
+        if (args[1].equals("hand-overs")) {
+            handOvers(bytes);
+            return;
+        }
         boolean copies = args[1].equals("copies");
         try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
                 Job job = Job.start(
@@ -38,15 +47,48 @@ public final class CutCost {
                     node.send(1, TAG, message);
                 }
             }
-            Effort effort = Effort.ofProcess();
-            for (long start = System.nanoTime(); !effort.isWarm(start); ) {
-                once(node, source, copies);
-            }
-            double[] micros = new double[ROUNDS];
-            for (int i = 0; i < ROUNDS; i++) {
-                micros[i] = once(node, source, copies);
-            }
-            System.out.println(Medians.of(micros));
+            print(() -> once(node, source, copies));
+        }
+    }
+
+    @FunctionalInterface
+    private interface Round {
+        double micros() throws Exception;
+    }
+
+    private static void print(Round round) throws Exception {
+        Effort effort = Effort.ofProcess();
+        for (long start = System.nanoTime(); !effort.isWarm(start); ) {
+            round.micros();
+        }
+        double[] micros = new double[ROUNDS];
+        for (int i = 0; i < ROUNDS; i++) {
+            micros[i] = round.micros();
+        }
+        System.out.println(Medians.of(micros));
+    }
+
+    private static void handOvers(int bytes) throws Exception {
+        try (ExecutorService second = Executors.newSingleThreadExecutor();
+                ExecutorService third = Executors.newSingleThreadExecutor();
+                ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
+                SealedBuffer message = Job.message(source, bytes)) {
+            print(() -> {
+                List<SealedBuffer> shared = new ArrayList<>(MESSAGES);
+                long start = System.nanoTime();
+                CompletableFuture.runAsync(() -> {}, second)
+                        .thenRunAsync(() -> shareInto(shared, message), third)
+                        .get(SECONDS, TimeUnit.SECONDS);
+                long nanos = System.nanoTime() - start;
+                shared.forEach(SealedBuffer::close);
+                return nanos / 1e3;
+            });
+        }
+    }
+
+    private static void shareInto(List<SealedBuffer> shared, SealedBuffer message) {
+        for (int i = 0; i < MESSAGES; i++) {
+            shared.add(message.share());
         }
     }
 

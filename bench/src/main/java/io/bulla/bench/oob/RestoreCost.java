@@ -16,6 +16,7 @@ import io.bulla.runtime.checkpoint.Restored;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.security.Security;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
@@ -26,12 +27,14 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 
 /// How long a node that goes on from a checkpoint needs until its first handler runs: 1,000 messages of 64 KiB have
-/// arrived and were not handled. First reading the file and going on, each after the system was told to drop it from
-/// its cache, with `dd`: as it is after a machine went down. Then by turns, all from the system's cache: the file is
-/// read, and nothing else; read and held against the manifest; going on; and going on from the mapped file, without a
-/// copy.
+/// arrived and were not handled. First reading the file, reading it into fresh memory with a CRC32C of all of it, and
+/// going on, each after the system was told to drop it from its cache, with `dd`: as it is after a machine went down.
+/// Then by turns, all from the system's cache: the file is read, and nothing else; read and held against the
+/// manifest; going on; going on from the mapped file, without a copy; and a node that starts with nothing and sends
+/// itself one such message.
 ///
 /// Prints the median of each in milliseconds.
 public final class RestoreCost {
@@ -48,8 +51,9 @@ public final class RestoreCost {
     public static void main(String[] args) throws Exception {
         FolderStore store = FolderStore.of(Path.of(args[0]));
         Effort effort = Effort.ofProcess();
-        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null)) {
-            take(source, store);
+        try (ArenaSource source = ArenaSource.create(MemoryBudget.unlimited(), null);
+                SealedBuffer message = Job.message(source, BYTES)) {
+            take(source, store, message);
             CheckpointManifest manifest = CheckpointArchive.of(store).latest().orElseThrow();
             ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK);
             for (long start = System.nanoTime(); !effort.isWarm(start); ) {
@@ -57,7 +61,7 @@ public final class RestoreCost {
                 CheckpointArchive.of(store).verify(manifest);
                 restore(source, read(source, store));
             }
-            double[][] millis = new double[6][effort.rounds];
+            double[][] millis = new double[8][effort.rounds];
             // before it is mapped: what is mapped is not dropped
             List<Path> files = files(Path.of(args[0]));
             for (int i = 0; i < effort.rounds; i++) {
@@ -67,12 +71,18 @@ public final class RestoreCost {
                 millis[0][i] = since(begun);
                 drop(files);
                 begun = System.nanoTime();
+                readFresh(store, manifest);
+                millis[7][i] = since(begun);
+                drop(files);
+                begun = System.nanoTime();
                 millis[1][i] = restore(source, read(source, store)) - begun / 1e6;
             }
             print("read-cold", millis[0]);
+            print("fresh-cold", millis[7]);
             print("restore-cold", millis[1]);
             for (long start = System.nanoTime(); !effort.isWarm(start); ) {
                 restore(source, map(store));
+                start(source, message);
             }
             for (int i = 0; i < effort.rounds; i++) {
                 long begun = System.nanoTime();
@@ -85,11 +95,14 @@ public final class RestoreCost {
                 millis[4][i] = restore(source, read(source, store)) - begun / 1e6;
                 begun = System.nanoTime();
                 millis[5][i] = restore(source, map(store)) - begun / 1e6;
+                begun = System.nanoTime();
+                millis[6][i] = start(source, message) - begun / 1e6;
             }
             print("read", millis[2]);
             print("verify", millis[3]);
             print("restore", millis[4]);
             print("map", millis[5]);
+            print("start", millis[6]);
         }
     }
 
@@ -122,7 +135,7 @@ public final class RestoreCost {
     }
 
     /// A job of one node, which has sent itself a message that no handler takes yet.
-    private static void take(ArenaSource source, FolderStore store) throws Exception {
+    private static void take(ArenaSource source, FolderStore store, SealedBuffer message) throws Exception {
         try (OobNode node = OobNode.builder(0, 1)
                         .memory(source)
                         .security(Security.plaintext())
@@ -130,8 +143,7 @@ public final class RestoreCost {
                         .unclaimedLimit(2L * MESSAGES * BYTES)
                         .queuePerPeer(2 * MESSAGES, 2L * MESSAGES * BYTES)
                         .start();
-                Checkpoints checkpoints = Checkpoints.of(node, store, CheckpointOptions.DEFAULT);
-                SealedBuffer message = Job.message(source, BYTES)) {
+                Checkpoints checkpoints = Checkpoints.of(node, store, CheckpointOptions.DEFAULT)) {
             for (int i = 0; i < MESSAGES; i++) {
                 node.send(0, TAG, message);
             }
@@ -154,6 +166,25 @@ public final class RestoreCost {
         }
     }
 
+    /// What a restore cannot do without: memory for the messages, their bytes in it, and a look at each of them.
+    private static void readFresh(CheckpointStore store, CheckpointManifest manifest) throws IOException {
+        CRC32C sum = new CRC32C();
+        try (Arena arena = Arena.ofConfined();
+                ReadableByteChannel in = store.rank(manifest.epoch(), 0)) {
+            ByteBuffer chunk = arena.allocate(CHUNK).asByteBuffer();
+            while (in.read(chunk) >= 0) {
+                if (!chunk.hasRemaining()) {
+                    sum.update(chunk.flip());
+                    chunk = arena.allocate(CHUNK).asByteBuffer();
+                }
+            }
+            sum.update(chunk.flip());
+        }
+        if (sum.getValue() == 0) {
+            throw new IllegalStateException("the file has no content: " + manifest);
+        }
+    }
+
     private static Restored read(ArenaSource source, FolderStore store) throws IOException {
         return Checkpoints.restoreLatest(store, 0, source, RestoreLimits.DEFAULT)
                 .orElseThrow();
@@ -161,6 +192,20 @@ public final class RestoreCost {
 
     private static Restored map(FolderStore store) throws IOException {
         return Checkpoints.mapLatest(store, 0, RestoreLimits.DEFAULT).orElseThrow();
+    }
+
+    /// @return when the first handler runs, in milliseconds of [System#nanoTime]
+    private static double start(ArenaSource source, SealedBuffer message) throws Exception {
+        CompletableFuture<Long> first = new CompletableFuture<>();
+        try (OobNode node = OobNode.builder(0, 1)
+                .memory(source)
+                .security(Security.plaintext())
+                .directory(peer -> null)
+                .receive(TAG, arrived -> first.complete(System.nanoTime()))
+                .start()) {
+            node.send(0, TAG, message);
+            return first.get(SECONDS, TimeUnit.SECONDS) / 1e6;
+        }
     }
 
     /// @return when the first handler runs, in milliseconds of [System#nanoTime]

@@ -13,7 +13,7 @@ public final class UsableAgain {
     public static void main(String... args) throws Exception {
         int kills = Integer.parseInt(args[1]);
         Kills run = new Kills(args[0]);
-        long dead = run.ours(kills);
+        long dead = run.ours(kills, false);
         if (dead > 0 || run.clean() < kills || !run.isThirdWell()) {
             throw new IllegalStateException(
                     "dead-bytes=" + dead + " clean=" + run.clean() + " third: " + run.thirdSaid());

@@ -107,9 +107,11 @@ public final class Kills {
     /// A third process writes all the time.
     ///
     /// @param kills how many
+    /// @param ahead whether the next writer starts while the one before is killed: that is most of a writer's time,
+    ///     and takes a processor from who waits for the memory
     /// @return bytes of dead processes in memory that is used again
     /// @throws Exception if a process or the provider does not work
-    public long ours(int kills) throws Exception {
+    public long ours(int kills, boolean ahead) throws Exception {
         long dead = 0;
         millis = new long[kills];
         try (SlabSource memory = SlabSource.create();
@@ -123,7 +125,7 @@ public final class Kills {
             try (OtherProcess third =
                     OtherProcess.start(domain, "counting", thirdsName, thirds.key(), thirds.address(), THIRDS_BYTES)) {
                 third.await("its first number", () -> counted.get(JAVA_LONG, 0) > 0);
-                dead += killEach(kills, domain, registrations, memory, () -> {
+                dead += killEach(kills, ahead, domain, registrations, memory, () -> {
                     long before = counted.get(JAVA_LONG, 0);
                     third.await("a number after a kill", () -> counted.get(JAVA_LONG, 0) > before);
                 });
@@ -136,9 +138,13 @@ public final class Kills {
         return dead;
     }
 
-    /// The next writer starts while the one before is killed: that is most of a writer's time.
     private long killEach(
-            int kills, FabricDomain domain, Registrations registrations, SlabSource memory, Then afterEach)
+            int kills,
+            boolean ahead,
+            FabricDomain domain,
+            Registrations registrations,
+            SlabSource memory,
+            Then afterEach)
             throws Exception {
         long from = System.nanoTime();
         long dead = 0;
@@ -148,7 +154,7 @@ public final class Kills {
                 Writer writer = next == null ? Writer.start(domain, registrations, memory, i) : next;
                 next = null;
                 try (writer) {
-                    next = i + 1 < kills ? Writer.start(domain, registrations, memory, i + 1) : null;
+                    next = ahead && i + 1 < kills ? Writer.start(domain, registrations, memory, i + 1) : null;
                     dead += killAndRevoke(domain, registrations, writer, i);
                 }
                 afterEach.run();

@@ -139,7 +139,7 @@ public final class RegistrationCheck {
         Kills run = new Kills(provider);
         int old = Math.min(kills, LATE.contains(provider) ? OLD_KILLS : 2);
         long hisOld = run.old(old);
-        long his = run.ours(kills);
+        long his = run.ours(kills, true);
         long[] millis = run.millis();
         System.out.println("kills: provider=" + provider + " old=" + old + " ours=" + kills + " clean=" + run.clean()
                 + " third=[" + run.thirdSaid() + "] death-to-usable-ms p50=" + millis[kills / 2] + " p99="
