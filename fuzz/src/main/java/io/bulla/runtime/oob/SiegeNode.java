@@ -95,17 +95,23 @@ public final class SiegeNode implements AutoCloseable {
             for (long i = from; i < to; i++) {
                 row.words().say(talk, i + 1);
                 if (row.acknowledges() && i % EACH == 0) {
+                    // as far as the node is, which else may have to say so much that it takes no more
+                    fenceOf(row, talk);
                     talk.acknowledge();
                 }
             }
-            if (!fence(talk)) {
-                throw new IOException("the connection ended: " + row.name());
-            }
+            fenceOf(row, talk);
             if (row.acknowledges()) {
                 talk.acknowledge();
                 fence(talk);
             }
         });
+    }
+
+    private void fenceOf(SiegeRow row, SiegeTalk talk) throws IOException, InterruptedException {
+        if (!fence(talk)) {
+            throw new IOException("the connection ended: " + row.name());
+        }
     }
 
     /// What a peer says that has not said hello.

@@ -307,6 +307,7 @@ class ArchitectureTest {
                         "java..",
                         "org.jspecify.annotations",
                         "io.bulla.refcount",
+                        "io.bulla.refcount.internal",
                         "io.bulla.iovec",
                         "io.bulla.buffer",
                         "io.bulla.pack",

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -74,6 +75,34 @@ class HouseTest {
         String shown = page.substring(page.indexOf(START) + START.length(), page.indexOf(END));
         assertEquals(
                 String.join("\n", house.table()), shown.strip(), "./check architecture --write writes the table anew");
+    }
+
+    /// An `ArrayDeque` that finds no heap to grow is empty afterwards, and all that waited in it is lost.
+    @Test
+    void noQueueOfTheModulesGrowsInAnArray() throws IOException {
+        List<String> found = new ArrayList<>();
+        for (String group : List.of(".", "native", "interop", "runtime")) {
+            try (Stream<Path> modules = Files.list(ROOT.resolve(group))) {
+                for (Path module : modules.toList()) {
+                    Path sources = module.resolve("src/main/java");
+                    if (Files.isDirectory(sources) && Files.exists(module.resolve("api.txt"))) {
+                        addGrowing(sources, found);
+                    }
+                }
+            }
+        }
+        assertEquals(List.of(), found, "give it its bound, or use a LinkedList");
+    }
+
+    private static void addGrowing(Path sources, List<String> found) throws IOException {
+        try (Stream<Path> files = Files.walk(sources)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                if (Files.readString(file).contains("new ArrayDeque<>()")) {
+                    found.add(ROOT.relativize(file).toString());
+                }
+            }
+        }
     }
 
     @Test
