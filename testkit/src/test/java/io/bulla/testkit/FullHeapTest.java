@@ -49,6 +49,11 @@ class FullHeapTest {
         assertTrue(said.contains("KNOWN failed=false passed=true lost=0\n"), said);
     }
 
+    @Test
+    void firstCloseOfAProcessClosesAll() throws Exception {
+        assertEquals("closed=4", run(FirstClose.class).strip());
+    }
+
     /// Half a minute, and every module waits for this one: `./check faults` has it.
     @Tag("faults")
     @Test

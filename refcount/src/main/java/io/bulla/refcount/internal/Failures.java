@@ -1,20 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount.internal;
 
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.RandomAccess;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /// The first failure of several steps that are all taken, whatever the others throw; the later ones stand behind it.
 public final class Failures {
 
+    static {
+        rehearse();
+    }
+
     private Failures() {}
 
-    /// Loads this class: where it is needed first, there may be no heap left to load it with, and what was to be
-    /// given back would be lost.
+    /// Loads this class, and what it refers to: where it is needed first, there may be no heap left for that, and
+    /// what was to be given back would be lost.
     public static void load() {
         // being called is enough
+    }
+
+    /// Takes each way once. A class is looked up by name when a line that names it first runs, a `catch` or an
+    /// `instanceof` too, and the loader takes heap for that.
+    private static void rehearse() {
+        Stubborn stubborn = new Stubborn();
+        Throwable first = closeAll(new ArrayList<>(List.of(stubborn)), null);
+        first = closeAll(new LinkedList<>(List.of(stubborn)), first);
+        first = closeAll(Set.of(stubborn), first);
+        try {
+            rethrow(first);
+        } catch (OutOfMemoryError | RuntimeException known) {
+            // as thrown by Stubborn
+        }
+    }
+
+    private static final class Stubborn implements AutoCloseable {
+
+        @Override
+        public void close() {
+            throw new IllegalStateException("rehearsed");
+        }
     }
 
     /// Joins two failures.

@@ -4,6 +4,7 @@ package io.bulla.testkit.heap;
 import io.bulla.testkit.FaultCatalogue;
 import io.bulla.testkit.FaultRun;
 import io.bulla.testkit.FaultRun.Operation;
+import io.bulla.testkit.internal.Ballast;
 import java.io.File;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -28,7 +29,8 @@ public final class FullHeapRun {
 
     private FullHeapRun() {}
 
-    /// The program of that JVM: `--calls CLASS [--area NAME] [--seed N] [--seconds S] [--operation PART]`.
+    /// The program of that JVM:
+    /// `--calls CLASS [--area NAME] [--seed N] [--seconds S] [--operations N] [--operation PART]`.
     ///
     /// The class has a static method `all()` without parameters, which gives a [FaultCatalogue], or several in a
     /// collection. Exits with 1 if a promise was broken, and says how to run that operation again.
@@ -40,6 +42,7 @@ public final class FullHeapRun {
         String area = "heap";
         long seed = System.nanoTime();
         long seconds = 3600;
+        int most = Integer.MAX_VALUE;
         String part = "";
         for (int i = 0; i + 1 < arguments.length; i += 2) {
             switch (arguments[i]) {
@@ -47,11 +50,12 @@ public final class FullHeapRun {
                 case "--area" -> area = arguments[i + 1];
                 case "--seed" -> seed = Long.parseLong(arguments[i + 1]);
                 case "--seconds" -> seconds = Long.parseLong(arguments[i + 1]);
+                case "--operations" -> most = Integer.parseInt(arguments[i + 1]);
                 case "--operation" -> part = arguments[i + 1];
                 default -> throw new IllegalArgumentException("unknown option: " + arguments[i]);
             }
         }
-        System.exit(run(calls, area, seed, seconds, part) ? 0 : 1);
+        System.exit(run(calls, area, seed, seconds, most, part) ? 0 : 1);
     }
 
     /// Runs the operations of a class in a JVM of its own, and prints what that says.
@@ -73,8 +77,36 @@ public final class FullHeapRun {
                 megabytes,
                 seed,
                 seconds,
+                Integer.MAX_VALUE,
                 operation,
                 program -> program.waitFor(seconds + HANGS_SECONDS, TimeUnit.SECONDS));
+    }
+
+    /// As [#check], of one operation in each of several JVMs: what a failure needs for the first time in its process,
+    /// a class or a call that is linked, takes heap, too.
+    ///
+    /// @param calls has a static method `all()`, as above
+    /// @param area for the report
+    /// @param megabytes heap of each JVM
+    /// @param seed of the first JVM; the next one's is one more
+    /// @param programs so many JVMs, of a second or two each
+    /// @param operation a part of the names of those that are run, perhaps empty
+    /// @throws AssertionError as [#check] does
+    /// @throws IOException if there can be no such JVM
+    /// @throws InterruptedException if the wait for one is interrupted
+    public static void checkFirst(Class<?> calls, String area, int megabytes, long seed, int programs, String operation)
+            throws IOException, InterruptedException {
+        for (int program = 0; program < programs; program++) {
+            check(
+                    calls,
+                    area,
+                    megabytes,
+                    seed + program,
+                    1,
+                    1,
+                    operation,
+                    each -> each.waitFor(HANGS_SECONDS, TimeUnit.SECONDS));
+        }
     }
 
     /// How that JVM is waited for.
@@ -85,7 +117,14 @@ public final class FullHeapRun {
     }
 
     static void check(
-            Class<?> calls, String area, int megabytes, long seed, long seconds, String operation, Patience patience)
+            Class<?> calls,
+            String area,
+            int megabytes,
+            long seed,
+            long seconds,
+            int operations,
+            String operation,
+            Patience patience)
             throws IOException, InterruptedException {
         Path said = Files.createTempFile("bulla-full-heap", ".txt");
         try {
@@ -105,6 +144,8 @@ public final class FullHeapRun {
                             Long.toString(seed),
                             "--seconds",
                             Long.toString(seconds),
+                            "--operations",
+                            Integer.toString(operations),
                             "--operation",
                             operation)
                     .redirectErrorStream(true)
@@ -160,12 +201,15 @@ public final class FullHeapRun {
         }
     }
 
-    private static boolean run(String calls, String area, long seed, long seconds, String part)
+    private static boolean run(String calls, String area, long seed, long seconds, int most, String part)
             throws ReflectiveOperationException {
+        Ballast.rehearse();
         FaultRun run = new FaultRun(area);
         long end = System.nanoTime() + seconds * 1_000_000_000;
+        int begun = 0;
         for (Map.Entry<String, List<Operation>> one : shuffled(calls, seed)) {
-            if (one.getKey().contains(part) && System.nanoTime() < end) {
+            if (one.getKey().contains(part) && begun < most && System.nanoTime() < end) {
+                begun++;
                 int before = run.report().violations().size();
                 run.onFullHeap(one.getKey(), one.getValue(), seed);
                 // at once, for this JVM may not live to its end

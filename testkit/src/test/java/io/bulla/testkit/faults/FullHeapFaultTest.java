@@ -4,6 +4,7 @@ package io.bulla.testkit.faults;
 import io.bulla.testkit.heap.FullHeapRun;
 import java.io.IOException;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,5 +17,10 @@ class FullHeapFaultTest {
     void operationsKeepTheirPromisesInAFullHeap(int megabytes, long seed, String operations)
             throws IOException, InterruptedException {
         FullHeapRun.check(Catalogues.class, "part-of-heap", megabytes, seed, 3600, operations);
+    }
+
+    @Test
+    void firstFailuresOfAProcessKeepThemToo() throws IOException, InterruptedException {
+        FullHeapRun.checkFirst(Catalogues.class, "heap-first", 16, Long.getLong("bulla.seed", 1), 20, "");
     }
 }

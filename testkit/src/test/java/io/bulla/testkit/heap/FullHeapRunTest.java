@@ -18,7 +18,7 @@ class FullHeapRunTest {
     void operationThatHangsIsNamedWithItsStack() {
         AssertionError hangs = assertThrows(
                 AssertionError.class,
-                () -> FullHeapRun.check(Hanging.class, "hanging", 32, 1, 3600, OPERATION, program -> {
+                () -> FullHeapRun.check(Hanging.class, "hanging", 32, 1, 3600, 1, OPERATION, program -> {
                     while (program.isAlive() && !FullHeapRun.stacks(program).contains(".parked(")) {
                         Thread.onSpinWait();
                     }

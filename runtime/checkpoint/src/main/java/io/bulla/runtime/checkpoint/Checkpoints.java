@@ -80,7 +80,7 @@ public final class Checkpoints implements AutoCloseable {
         Optional<CheckpointManifest> latest = archive.latest();
         return latest.isEmpty()
                 ? Optional.empty()
-                : Optional.of(Restored.read(archive, latest.get(), rank, source, limits));
+                : Restored.read(archive, latest.get(), rank, source, limits).found();
     }
 
     /// Reads a node's part of a checkpoint.
@@ -110,7 +110,9 @@ public final class Checkpoints implements AutoCloseable {
             throws IOException {
         CheckpointArchive archive = CheckpointArchive.of(store);
         Optional<CheckpointManifest> latest = archive.latest();
-        return latest.isEmpty() ? Optional.empty() : Optional.of(Restored.map(archive, latest.get(), rank, limits));
+        return latest.isEmpty()
+                ? Optional.empty()
+                : Restored.map(archive, latest.get(), rank, limits).found();
     }
 
     /// As [#restore], without a copy, as [#mapLatest] does.

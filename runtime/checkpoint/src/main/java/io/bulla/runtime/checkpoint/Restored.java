@@ -3,6 +3,7 @@ package io.bulla.runtime.checkpoint;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.refcount.internal.Failures;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
@@ -28,12 +29,34 @@ public final class Restored implements AutoCloseable {
     static Restored read(
             CheckpointArchive archive, CheckpointManifest manifest, int rank, MemorySource source, RestoreLimits limits)
             throws IOException {
-        return new Restored(manifest, archive.read(manifest, rank, source, limits));
+        return of(manifest, archive.read(manifest, rank, source, limits));
     }
 
     static Restored map(CheckpointArchive archive, CheckpointManifest manifest, int rank, RestoreLimits limits)
             throws IOException {
-        return new Restored(manifest, archive.map(manifest, rank, limits));
+        return of(manifest, archive.map(manifest, rank, limits));
+    }
+
+    private static Restored of(CheckpointManifest manifest, RankImage image) {
+        try {
+            return new Restored(manifest, image);
+        } catch (OutOfMemoryError full) {
+            throw closed(image, full);
+        }
+    }
+
+    /// What is given to a caller who may get nothing.
+    Optional<Restored> found() {
+        try {
+            return Optional.of(this);
+        } catch (OutOfMemoryError full) {
+            throw closed(this, full);
+        }
+    }
+
+    private static OutOfMemoryError closed(AutoCloseable kept, OutOfMemoryError full) {
+        Failures.close(kept, full);
+        return full;
     }
 
     /// Number of the checkpoint.

@@ -14,4 +14,11 @@ class CheckpointHeapFaultTest {
     void operationsKeepTheirPromisesOnAFullHeap() throws IOException, InterruptedException {
         FullHeapRun.check(CheckpointCalls.class, "heap-checkpoint", 32, Long.getLong("bulla.seed", 1), 20, "");
     }
+
+    @Test
+    @Tag("faults")
+    void firstFailuresOfAProcessKeepThemToo() throws IOException, InterruptedException {
+        FullHeapRun.checkFirst(
+                CheckpointCalls.class, "heap-first-checkpoint", 32, Long.getLong("bulla.seed", 1), 20, "restore");
+    }
 }
