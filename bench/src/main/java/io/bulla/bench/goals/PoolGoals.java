@@ -6,6 +6,7 @@ import io.bulla.bench.programs.CloseAcross;
 import io.bulla.buffer.BuildBenchmark;
 import io.bulla.buffer.ReaderBenchmark;
 import io.bulla.pool.PoolBenchmark;
+import io.bulla.pool.PoolFloorBenchmark;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,8 +34,9 @@ public final class PoolGoals {
         List<Goal> goals = new ArrayList<>(List.of(
                 // the least while a region is an object: see docs/performance/pool.md
                 Goal.atMost(1, "pool-take", take, Case.limit(6, "ns")),
-                Goal.atMost(0.07, "pool-take-netty-pooled", take, pool("nettyPooled")),
-                Goal.atMost(0.3, "pool-take-malloc", take, pool("mallocThenFree")),
+                Goal.compare("pool-take-netty-pooled", take, pool("nettyPooled")),
+                Goal.compare("pool-take-malloc", take, pool("mallocThenFree")),
+                Goal.atMost(1.25, "pool-build-1k-floor", build, Case.jmh(PoolFloorBenchmark.class, "life", 1)),
                 Goal.atMost(1.25, "pool-build-1k", build, rival("mallocThenFree")),
                 Goal.atMost(0.35, "pool-build-1k-netty-pooled", build, rival("nettyPooled")),
                 Goal.atMost(0.5, "pool-build-1k-netty-adaptive", build, rival("nettyAdaptive")),
