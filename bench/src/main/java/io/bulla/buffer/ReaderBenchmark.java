@@ -144,6 +144,39 @@ public class ReaderBenchmark {
         return sumOfRecords(reader.position(0));
     }
 
+    /// By a reader that lives as long as its loop.
+    @Benchmark
+    public long recordOfFreshReader() {
+        return sumOfRecords(BufferReader.of(buffer));
+    }
+
+    /// A record of a slice of the JDK's segment.
+    @Benchmark
+    public long recordOfSlice() {
+        MemorySegment from = segment;
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += sum(RecordView.of(from.asSlice((long) i * RECORD, RECORD)));
+        }
+        return sum;
+    }
+
+    /// Nothing but such slices.
+    @Benchmark
+    public long baselineSlices() {
+        MemorySegment from = segment;
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            MemorySegment record = from.asSlice((long) i * RECORD, RECORD);
+            sum += record.get(INT, 0)
+                    + record.get(LONG, 4)
+                    + record.get(SHORT, 12)
+                    + (long) Double.longBitsToDouble(record.get(LONG, 14))
+                    + record.get(BYTE, 22);
+        }
+        return sum;
+    }
+
     @Benchmark
     public long recordOfManyRegions() {
         return sumOfRecords(piecesReader.position(0));
