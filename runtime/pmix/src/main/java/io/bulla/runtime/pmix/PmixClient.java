@@ -7,6 +7,7 @@ import io.bulla.pack.value.Proc;
 import io.bulla.runtime.pmix.internal.core.Settings;
 import io.bulla.runtime.pmix.internal.events.EventIntake;
 import io.bulla.runtime.pmix.internal.events.EventQueue;
+import io.bulla.runtime.pmix.internal.job.EventRequest;
 import io.bulla.runtime.pmix.internal.job.Exchange;
 import io.bulla.runtime.pmix.internal.job.Fences;
 import io.bulla.runtime.pmix.internal.job.Names;
@@ -122,6 +123,13 @@ public final class PmixClient implements AutoCloseable {
     /// @return as given
     public PmixEnvironment environment() {
         return environment;
+    }
+
+    /// The bounds of this client.
+    ///
+    /// @return as given
+    public PmixOptions options() {
+        return options;
     }
 
     /// This process.
@@ -334,22 +342,21 @@ public final class PmixClient implements AutoCloseable {
     /// @throws InterruptedException if the wait is interrupted
     public Registration onEvent(Set<PmixStatus> codes, Consumer<PmixEvent> listener)
             throws PmixException, InterruptedException {
-        if (codes.isEmpty()) {
-            throw new IllegalArgumentException("no codes: servers hand out events to those who name them");
-        }
-        EventQueue.Listener entry = new EventQueue.Listener(Set.copyOf(codes), listener);
-        // first, for an event may overtake the answer
-        events.add(entry);
-        boolean taken = false;
-        try {
-            server.order(Command.REGISTER_EVENTS, () -> server.outgoing().register(entry.codes()));
-            taken = true;
-        } finally {
-            if (!taken) {
-                events.remove(entry);
-            }
-        }
-        return () -> deregister(entry);
+        PmixPendingRegistration request = requestEvents(codes, listener);
+        request.await();
+        return request;
+    }
+
+    /// Asks for events as [#onEvent(Set, Consumer)] does, and does not wait: what is asked next goes behind it. It is
+    /// a call that waits for its answer, of which there are [PmixOptions#pending] at most.
+    ///
+    /// @param codes at least one
+    /// @param listener told on a thread of the client's, one event at a time
+    /// @return to be waited for, and to be closed when no more events are wanted
+    /// @throws PmixException if the client takes no calls now
+    public PmixPendingRegistration requestEvents(Set<PmixStatus> codes, Consumer<PmixEvent> listener)
+            throws PmixException {
+        return new PmixPendingRegistration(EventRequest.begin(server, events, codes, listener));
     }
 
     /// The wish for events.
@@ -359,19 +366,6 @@ public final class PmixClient implements AutoCloseable {
         /// Ends it. An event that is on its way may still come.
         @Override
         void close();
-    }
-
-    private void deregister(EventQueue.Listener entry) {
-        Set<PmixStatus> codes = events.remove(entry);
-        if (!codes.isEmpty()) {
-            // servers do not answer this one
-            try {
-                session.checkMayCall(Command.DEREGISTER_EVENTS);
-                session.tell(server.outgoing().deregister(codes));
-            } catch (PmixException | IllegalStateException left) {
-                // so no events come any more
-            }
-        }
     }
 
     /// Asks the launcher to end the job. Whether and when it does is the launcher's; this process goes on until it

@@ -102,6 +102,7 @@ final class PmixCalls {
                 "job()",
                 "proc()",
                 "environment()",
+                "options()",
                 "localRanks()",
                 "jobInfo()",
                 "droppedEvents()",
@@ -147,6 +148,28 @@ final class PmixCalls {
             scene.mayVary();
             return way(world -> events(world, listen)).prepare(scene);
         });
+        all.around(CLIENT + "requestEvents(Set, Consumer)", listen -> scene -> {
+            scene.mayVary();
+            return way(world -> events(world, listen)).prepare(scene);
+        });
+        all.around(
+                "PmixPendingRegistration.await()",
+                await -> way(world -> {
+                    try (PmixPendingRegistration wish =
+                            world.client().requestEvents(Set.of(PmixStatus.LOST_CONNECTION), event -> {})) {
+                        await.on(wish);
+                        return world.client().droppedEvents();
+                    }
+                }));
+        all.around(
+                "PmixPendingRegistration.close()",
+                close -> way(world -> {
+                    try (PmixPendingRegistration wish =
+                            world.client().requestEvents(Set.of(PmixStatus.LOST_CONNECTION), event -> {})) {
+                        close.on(wish);
+                        return world.client().droppedEvents();
+                    }
+                }));
         return all.around(
                 "PmixClient.Registration.close()",
                 close -> way(world -> {

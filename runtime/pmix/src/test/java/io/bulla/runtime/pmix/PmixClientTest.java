@@ -346,6 +346,86 @@ class PmixClientTest {
     }
 
     @Test
+    void wishForEventsIsWaitedForBehindOtherCalls() throws Exception {
+        AtomicReference<ScriptedServer.Request> held = new AtomicReference<>();
+        try (ScriptedServer server = new ScriptedServer((request, peer) -> {
+                    if (request.command() == 13) {
+                        held.set(request);
+                        return;
+                    }
+                    if (request.command() == 3) {
+                        peer.send(held.get().tag(), ScriptedServer.SUCCESS);
+                    }
+                    ScriptedServer.captured(request, peer);
+                });
+                PmixClient client = connect(server)) {
+            BlockingQueue<PmixEvent> told = new LinkedBlockingQueue<>();
+            PmixPendingRegistration wish = client.requestEvents(Set.of(PmixStatus.LOST_CONNECTION), told::add);
+            server.peers.peek().send(Header.EVENT, HostileServerTest.event(10));
+            assertEquals(PmixStatus.LOST_CONNECTION, told.take().status(), "before the answer");
+            client.fence(false, PATIENCE);
+            wish.await();
+            assertEquals(0, client.lateAnswers());
+            IllegalStateException again = assertThrows(IllegalStateException.class, wish::await);
+            assertTrue(again.getMessage().startsWith("the wish for events was waited for or closed before: codes="));
+            wish.close();
+            wish.close();
+            client.fence(false, PATIENCE);
+            assertEquals(
+                    1,
+                    server.requests.stream()
+                            .filter(request -> request.command() == 14)
+                            .count());
+        }
+    }
+
+    @Test
+    void wishForEventsThatIsClosedUnansweredIsTakenBack() throws Exception {
+        CompletableFuture<ScriptedServer.Request> asked = new CompletableFuture<>();
+        try (ScriptedServer server = new ScriptedServer((request, peer) -> {
+                    if (request.command() == 13) {
+                        asked.complete(request);
+                        return;
+                    }
+                    ScriptedServer.captured(request, peer);
+                });
+                PmixClient client = connect(server)) {
+            PmixPendingRegistration wish = client.requestEvents(Set.of(PmixStatus.LOST_CONNECTION), event -> {});
+            int tag = asked.get().tag();
+            wish.close();
+            assertThrows(IllegalStateException.class, wish::await);
+            server.peers.peek().send(tag, ScriptedServer.SUCCESS);
+            client.fence(false, PATIENCE);
+            assertEquals(1, client.lateAnswers());
+            assertTrue(server.requests.stream().anyMatch(request -> request.command() == 14));
+        }
+    }
+
+    @Test
+    void wishForEventsThatIsRefusedHearsNothing() throws Exception {
+        BlockingQueue<PmixEvent> told = new LinkedBlockingQueue<>();
+        try (ScriptedServer server = new ScriptedServer((request, peer) -> {
+                    if (request.command() == 13) {
+                        peer.send(request.tag(), new byte[] {2, 0x5b});
+                        return;
+                    }
+                    ScriptedServer.captured(request, peer);
+                });
+                PmixClient client = connect(server)) {
+            PmixPendingRegistration wish = client.requestEvents(Set.of(PmixStatus.LOST_CONNECTION), told::add);
+            PmixException refused = assertThrows(PmixException.class, wish::await);
+            assertEquals(PmixStatus.NOT_FOUND, refused.status(), refused::getMessage);
+            server.peers.peek().send(Header.EVENT, HostileServerTest.event(10));
+            BlockingQueue<PmixEvent> heard = new LinkedBlockingQueue<>();
+            client.requestEvents(Set.of(PmixStatus.LOST_CONNECTION), heard::add);
+            server.peers.peek().send(Header.EVENT, HostileServerTest.event(10));
+            heard.take();
+            assertEquals(0, told.size());
+            wish.close();
+        }
+    }
+
+    @Test
     void whatCWouldOverwriteMemoryWithIsNotPut() throws Exception {
         try (ScriptedServer server = new ScriptedServer(ScriptedServer::captured);
                 PmixClient client = connect(server)) {

@@ -5,11 +5,13 @@ import io.bulla.pack.value.Proc;
 import io.bulla.runtime.pmix.PmixClient;
 import io.bulla.runtime.pmix.PmixEvent;
 import io.bulla.runtime.pmix.PmixException;
+import io.bulla.runtime.pmix.PmixPendingRegistration;
 import io.bulla.runtime.pmix.PmixStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /// The launcher's events about processes that are gone. The node asks for them before the nodes meet, so that no
@@ -23,37 +25,52 @@ final class GoneEvents {
     private record Gone(Proc proc, PmixEvent event) {}
 
     private final PmixClient client;
-    private final PmixClient.Registration registration;
+    private final PmixPendingRegistration registration;
+    // the thread's that meets
+    private boolean answered;
     // both under this object's lock; null once there is a listener
     private List<Gone> early = new ArrayList<>();
     private @Nullable BiConsumer<Proc, PmixEvent> listener;
 
-    private GoneEvents(PmixClient client) throws InterruptedException {
+    private GoneEvents(PmixClient client) throws PmixException, InterruptedException {
         this.client = client;
-        this.registration = register();
+        this.registration = client.requestEvents(CODES, gone(this::heard));
+        // else it would keep the next call from being made
+        if (client.options().pending() == 1) {
+            await();
+        }
     }
 
-    static GoneEvents of(PmixClient client) throws InterruptedException {
+    /// Asks for events, and does not wait for the answer.
+    static GoneEvents of(PmixClient client) throws PmixException, InterruptedException {
         return new GoneEvents(client);
     }
 
-    private PmixClient.Registration register() throws InterruptedException {
+    /// Waits until the server has answered. Again is harmless.
+    void await() throws InterruptedException {
+        if (answered) {
+            return;
+        }
+        answered = true;
         try {
-            return listen(client, this::heard);
+            registration.await();
         } catch (PmixException noEvents) {
             // a server that hands out none; whatever else is wrong with it, the next call says
-            return () -> {};
         }
     }
 
     /// Asks for events on its own, for a program.
     static PmixClient.Registration listen(PmixClient client, BiConsumer<Proc, PmixEvent> told)
             throws PmixException, InterruptedException {
-        return client.onEvent(CODES, event -> {
+        return client.onEvent(CODES, gone(told));
+    }
+
+    private static Consumer<PmixEvent> gone(BiConsumer<Proc, PmixEvent> told) {
+        return event -> {
             // a lost connection is the source's own, other events name whom they are about
             List<Proc> about = event.affected().isEmpty() ? List.of(event.source()) : event.affected();
             about.forEach(proc -> told.accept(proc, event));
-        });
+        };
     }
 
     private void heard(Proc proc, PmixEvent event) {

@@ -29,4 +29,27 @@ class JobMembersTest {
     void processOfThisHostThatServerDoesNotKnowIsNoNode() throws Exception {
         assertEquals(List.of("pmix.immediate", "pmix.immediate"), gets(3, "0,1,2"));
     }
+
+    @Test
+    void wishForEventsAndCommitAreUnderWayTogether() throws Exception {
+        try (JobServer server = new JobServer(_ -> {})) {
+            server.answerEventsLate();
+            try (PmixClient client = PmixClient.connect(server.environment(), PmixOptions.DEFAULT);
+                    JobMembers members = JobMembers.meet(client, MeetOptions.DEFAULT)) {
+                assertEquals(1, members.size());
+                assertEquals(0, client.lateAnswers());
+            }
+        }
+    }
+
+    @Test
+    void nodesMeetThoughOneCallMayWaitAtATime() throws Exception {
+        PmixOptions one = new PmixOptions(
+                PmixOptions.DEFAULT.deadline(), PmixOptions.DEFAULT.answerBytes(), 1, PmixOptions.DEFAULT.limits());
+        try (JobServer server = new JobServer(_ -> {});
+                PmixClient client = PmixClient.connect(server.environment(), one);
+                JobMembers members = JobMembers.meet(client, MeetOptions.DEFAULT)) {
+            assertEquals(1, members.size());
+        }
+    }
 }

@@ -39,6 +39,7 @@ final class JobServer implements AutoCloseable {
     private static final Proc SELF = new Proc("job", 0);
     private static final int HEADER = 16;
     private static final Pattern OPTION = Pattern.compile("pmix\\.(immediate|timeout)");
+    private static final byte[] SUCCESS = packed(items -> items.pack(DataType.STATUS, 0));
     private static final byte INIT = 0;
     private static final byte GET = 4;
     private static final byte NOTIFY = 12;
@@ -51,6 +52,9 @@ final class JobServer implements AutoCloseable {
     private final String peers;
     private final List<String> gets = new CopyOnWriteArrayList<>();
     private final AtomicInteger registered = new AtomicInteger();
+    // the server's thread's: of a wish for events that is not answered yet; else 0
+    private int wish;
+    private volatile boolean slowWithEvents;
     private volatile OutputStream out;
     private volatile Socket socket;
 
@@ -81,6 +85,11 @@ final class JobServer implements AutoCloseable {
     /// How it was asked for keys: the name of the option, each time.
     List<String> gets() {
         return gets;
+    }
+
+    /// From now on a wish for events is answered when the next request has come.
+    void answerEventsLate() {
+        slowWithEvents = true;
     }
 
     /// Says that a process has lost its connection.
@@ -148,6 +157,10 @@ final class JobServer implements AutoCloseable {
     }
 
     private void answer(int tag, byte command) throws IOException {
+        if (wish != 0) {
+            send(wish, SUCCESS);
+            wish = 0;
+        }
         switch (command) {
             case INIT ->
                 send(
@@ -159,9 +172,13 @@ final class JobServer implements AutoCloseable {
             case DEREGISTER_EVENTS -> registered.decrementAndGet();
             case REGISTER_EVENTS -> {
                 registered.incrementAndGet();
-                send(tag, packed(items -> items.pack(DataType.STATUS, 0)));
+                if (slowWithEvents) {
+                    wish = tag;
+                } else {
+                    send(tag, SUCCESS);
+                }
             }
-            default -> send(tag, packed(items -> items.pack(DataType.STATUS, 0)));
+            default -> send(tag, SUCCESS);
         }
     }
 
