@@ -37,8 +37,7 @@ public final class BatchReader {
         int taken = 0;
         try {
             cut(batch, frames, bodies);
-            compact(batch, frames, bodies, Frame.Kind.DIRECT, to);
-            compact(batch, frames, bodies, Frame.Kind.BROADCAST, to);
+            compact(batch, frames, bodies, to);
             while (taken < bodies.length && isOpen.getAsBoolean()) {
                 Frame inner = frames.get(taken);
                 to.check(inner);
@@ -66,16 +65,25 @@ public final class BatchReader {
 
     /// What is less than half of its batch gets memory of its own: direct messages wait for handlers, and broadcasts
     /// for the nodes below, long after their neighbours are gone or were dropped at once.
-    private void compact(SealedBuffer batch, List<Frame> frames, SealedBuffer[] bodies, Frame.Kind kind, FrameSink to) {
-        long left = batch.byteSize() / 2;
-        boolean any = false;
+    private void compact(SealedBuffer batch, List<Frame> frames, SealedBuffer[] bodies, FrameSink to) {
+        long direct = 0;
+        long broadcast = 0;
         for (Frame frame : frames) {
-            if (frame.kind() == kind && to.isNew(frame)) {
-                left -= Frame.BYTES + frame.length();
-                any = true;
+            long bytes = to.isNew(frame) ? Frame.BYTES + frame.length() : 0;
+            if (frame.kind() == Frame.Kind.DIRECT) {
+                direct += bytes;
+            } else if (frame.kind() == Frame.Kind.BROADCAST) {
+                broadcast += bytes;
             }
         }
-        if (!any || left <= 0) {
+        long half = batch.byteSize() / 2;
+        compact(direct, half, Frame.Kind.DIRECT, frames, bodies, to);
+        compact(broadcast, half, Frame.Kind.BROADCAST, frames, bodies, to);
+    }
+
+    private void compact(
+            long bytes, long half, Frame.Kind kind, List<Frame> frames, SealedBuffer[] bodies, FrameSink to) {
+        if (bytes == 0 || bytes >= half) {
             return;
         }
         for (int i = 0; i < bodies.length; i++) {
