@@ -76,6 +76,23 @@ class IntrusiveStackInOrderTest {
     }
 
     @Test
+    void whatIsLinkedAlreadyIsPutInOneStep() {
+        queue.put(new Entry(0, 0));
+        Entry oldest = new Entry(0, 1);
+        Entry newest = new Entry(0, 2);
+        newest.next = oldest;
+        assertFalse(queue.putAll(newest, oldest));
+        queue.put(new Entry(0, 3));
+        var numbers = new ArrayList<Integer>();
+        for (Entry one = queue.takeInOrder(); one != null; one = one.next) {
+            numbers.add(one.number);
+        }
+        assertEquals(List.of(0, 1, 2, 3), numbers);
+        newest.next = oldest;
+        assertTrue(queue.putAll(newest, oldest));
+    }
+
+    @Test
     void theTakerGetsEachThreadsItemsOnceAndInOrder() throws InterruptedException {
         var running = new AtomicInteger(THREADS);
         List<Thread> threads = IntStream.range(0, THREADS)

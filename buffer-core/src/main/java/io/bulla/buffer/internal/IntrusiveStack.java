@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /// one. So handing over allocates nothing and cannot fail: a buffer's last `close()` stands above it.
 ///
 /// ```
-/// put: top = item -> before          by any thread
+/// put: top = item -> before          by any thread; several, linked already, in one step
 /// poll, takeAll: one, or all         by any thread; an item that was polled may never be put again
 /// takeInOrder: all, first put first  by any thread; in the order of each thread that put
 /// ```
@@ -44,13 +44,22 @@ public abstract class IntrusiveStack<T> {
     /// @param item in no stack
     /// @return true if there was none: a taker that sleeps has to be woken
     public final boolean put(T item) {
+        return putAll(item, item);
+    }
+
+    /// Puts items on top that are linked to one another, in one step.
+    ///
+    /// @param newest in no stack, and linked to those before it
+    /// @param oldest the last of them
+    /// @return true if there was none: a taker that sleeps has to be woken
+    public final boolean putAll(T newest, T oldest) {
         @Nullable T before;
         do {
             // volatile: a guess that the step below confirms
             before = top.get();
-            link(item, before);
-            // volatile: what was done with the item before is seen by its taker
-        } while (!top.compareAndSet(before, item));
+            link(oldest, before);
+            // volatile: what was done with the items before is seen by their taker
+        } while (!top.compareAndSet(before, newest));
         return before == null;
     }
 

@@ -64,8 +64,11 @@ public final class HandlerExecutor {
     private volatile boolean closed;
     // volatile: set after items were put, read by the thread that puts the next ones and by each tick
     private volatile boolean asleep;
-    // volatile: set behind the first item that is held, so that who puts the next one wakes; no order but its own
-    private volatile boolean held;
+    // the loop's: what it holds, the newest first, each linked to the one before it
+    private @Nullable Item held;
+    private @Nullable Item oldestHeld;
+    // volatile: the loop that holds; compared with the reader's own thread, which wrote it if they are the same
+    private volatile @Nullable Thread holder;
     // volatile: compared with the reader's own thread, which wrote it if they are the same
     private volatile @Nullable Thread runner;
 
@@ -95,26 +98,48 @@ public final class HandlerExecutor {
     }
 
     public void put(Item item) {
-        if (items.put(item) || asleep || held) {
+        if (isHeldHere()) {
+            // it is behind what this thread holds
+            letGo();
+        }
+        if (items.put(item) || asleep) {
             wake();
         }
     }
 
-    /// Puts it without a wake-up: [#letGo] has to follow. A thread that is awake may take it before. On the loop.
+    /// Keeps it until [#letGo], which has to follow: one step and one wake-up for all that is held. On the loop.
     void hold(Item item) {
-        if (items.put(item) || asleep) {
-            held = true;
+        if (held == null) {
+            oldestHeld = item;
+            if (!isHeldHere()) {
+                holder = Thread.currentThread();
+            }
+        }
+        item.next = held;
+        held = item;
+    }
+
+    /// Puts what is held. On the loop, or once that has ended.
+    void letGo() {
+        if (putHeld() || asleep) {
+            wake();
         }
     }
 
-    /// Wakes the thread for what is held and was not taken yet. On the loop.
-    void letGo() {
-        if (held) {
-            held = false;
-            if (!items.isEmpty() || asleep) {
-                wake();
-            }
+    /// @return true if something was held, and nothing waited: the thread has to be woken
+    private boolean putHeld() {
+        Item newest = held;
+        Item oldest = oldestHeld;
+        if (newest == null || oldest == null) {
+            return false;
         }
+        held = null;
+        oldestHeld = null;
+        return items.putAll(newest, oldest);
+    }
+
+    private boolean isHeldHere() {
+        return Thread.currentThread() == holder;
     }
 
     /// Puts it before all that waits, unless something else is there.
@@ -167,6 +192,9 @@ public final class HandlerExecutor {
     public void close() {
         closed = true;
         executor.shutdown();
+        if (isHeldHere()) {
+            putHeld();
+        }
         dropAll();
     }
 
@@ -232,6 +260,7 @@ public final class HandlerExecutor {
 
     /// All that is to be run, in order. On the loop, while an item that runs waits for it.
     public List<Item> waiting() {
+        putHeld();
         List<Item> waiting = new ArrayList<>();
         Item last = null;
         for (Item item = rest; item != null; item = item.next) {

@@ -96,8 +96,8 @@ public final class Handlers {
         turn.landed(bytes);
     }
 
-    /// A connection has been read, for now. On the loop.
-    public void onRead() {
+    /// What has arrived in this turn of the loop goes to the handlers' thread. On the loop, or once that has ended.
+    public void endTurn() {
         turn.over();
     }
 

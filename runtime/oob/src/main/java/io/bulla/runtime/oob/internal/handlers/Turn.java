@@ -3,14 +3,14 @@ package io.bulla.runtime.oob.internal.handlers;
 
 import java.util.concurrent.Executor;
 
-/// What arrives in one turn of the event loop, which goes to the handlers' thread with one wake-up.
+/// What arrives in one turn of the event loop, which goes to the handlers' thread in one step, with one wake-up.
 ///
 /// ```
-/// hold, hold, hold | over, or a bound is reached: one wake-up | hold ...
+/// hold, hold, hold | over, or a bound is reached: one step, one wake-up | hold ...
 /// ```
 ///
 /// The turn is over when a connection has been read, or at the latest when the loop runs its tasks. A sender without
-/// end delays no other: after so many messages or bytes the thread is woken all the same, and bytes of a message that
+/// end delays no other: after so many messages or bytes it goes all the same, and bytes of a message that
 /// is not whole yet count, too. One event loop's.
 final class Turn {
 

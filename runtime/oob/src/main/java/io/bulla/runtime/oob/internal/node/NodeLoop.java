@@ -369,6 +369,8 @@ public final class NodeLoop implements PeerEvents {
     }
 
     private void endAll() {
+        // what is held by a turn that a failure has cut short
+        handlers.endTurn();
         step(Trouble.BROADCASTS_NOT_CLOSED, closeBroadcasts);
         step(Trouble.PEERS_NOT_CLOSED, closePeers);
         step(Trouble.WAITERS_NOT_TOLD, closeQuota);

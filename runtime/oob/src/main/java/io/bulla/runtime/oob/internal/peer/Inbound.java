@@ -283,7 +283,7 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
 
     /// The connection has been read, for now.
     void onRead() {
-        handlers.onRead();
+        handlers.endTurn();
     }
 
     private void handOn(Frame frame, SealedBuffer whole, Credit credit) {

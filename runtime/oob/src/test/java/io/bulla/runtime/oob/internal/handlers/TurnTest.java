@@ -76,6 +76,12 @@ class TurnTest {
         assertEquals(number + 1, run.get());
     }
 
+    private void awaitRun(int number) {
+        while (run.get() < number) {
+            Thread.onSpinWait();
+        }
+    }
+
     private void runTasks() {
         for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
             task.run();
@@ -158,10 +164,32 @@ class TurnTest {
     }
 
     @Test
-    void whatIsPutByAnotherThreadIsNotHeldUpByATurn() {
+    void whatAnotherThreadPutsIsNotHeldUpByATurn() throws Exception {
         hold(1, 1);
-        thread.put(new Counted(false, false));
+        Thread.ofPlatform().start(() -> thread.put(new Counted(false, true))).join();
         assertEquals(1, wakeUps.get());
+        last.await();
+        assertEquals(1, run.get(), "what is held goes with its turn");
+        runTasks();
+        awaitRun(2);
+    }
+
+    @Test
+    void whatTheLoopPutsIsBehindWhatItHolds() throws Exception {
+        hold(3, 1);
+        thread.put(new Counted(false, true));
+        assertEquals(1, wakeUps.get());
+        last.await();
+        assertEquals(4, run.get());
+        runTasks();
+        assertEquals(1, wakeUps.get());
+    }
+
+    @Test
+    void whatIsHeldWaitsForItsHandlerToo() {
+        hold(3, 1);
+        assertEquals(3, thread.waiting().size());
+        assertEquals(3, thread.waiting().size(), "they stay");
     }
 
     @Test
