@@ -97,7 +97,11 @@ abstract sealed class ReadableRegions permits BufferReader {
             at += length;
         } else {
             view = bytes.record(here(), length);
-            goTo(here() + length);
+            if (stamped) {
+                base += length;
+            } else {
+                goTo(here() + length);
+            }
         }
         return view;
     }
