@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.bulla.runtime.oob.internal.machine.Environment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -96,6 +98,25 @@ class TurnTest {
         runTasks();
         assertEquals(1, wakeUps.get());
         allRun(10);
+    }
+
+    @Test
+    void whatIsHeldRunsInTheOrderInWhichItCame() throws Exception {
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            int number = i;
+            turn.hold(
+                    new HandlerExecutor.Item() {
+                        @Override
+                        public void run() {
+                            order.add(number);
+                        }
+                    },
+                    1);
+        }
+        turn.over();
+        allRun(0);
+        assertEquals(List.of(0, 1, 2, 3, 4), order);
     }
 
     @Test
