@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.internal.connection;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -41,6 +42,8 @@ class BatchReaderTest {
     private final List<SealedBuffer> bodies = new ArrayList<>();
     private final List<Frame> frames = new ArrayList<>();
     private Predicate<Frame> isNew = frame -> true;
+    private Predicate<Frame> refused = frame -> false;
+    private String tag;
     private Predicate<Frame> owesTooMany = frame -> false;
     private boolean isOpen = true;
     private int failsAt = Integer.MAX_VALUE;
@@ -50,13 +53,20 @@ class BatchReaderTest {
             BatchReaderTest.class.getClassLoader(),
             new Class<?>[] {FrameSink.class},
             (self, method, given) -> switch (method.getName()) {
-                case "tag" -> null;
-                case "check" -> null;
+                case "tag" -> tag;
+                case "check" -> check((Frame) given[0]);
                 case "isNew" -> isNew.test((Frame) given[0]);
                 case "owesTooMany" -> owesTooMany.test((Frame) given[0]);
                 case "onFrame" -> take((Frame) given[0], (SealedBuffer) given[1]);
                 default -> throw new AssertionError(method);
             });
+
+    private Object check(Frame frame) throws IOException {
+        if (refused.test(frame)) {
+            throw new IOException("not allowed, as told");
+        }
+        return null;
+    }
 
     private Object take(Frame frame, SealedBuffer body) throws IOException {
         frames.add(frame);
@@ -87,7 +97,10 @@ class BatchReaderTest {
         ByteBuffer bytes = ByteBuffer.allocate(kinds.length * FRAME);
         for (int i = 0; i < kinds.length; i++) {
             int length = kinds[i] == Frame.Kind.SKIP ? 0 : BODY;
-            Frame.write(bytes, bytes.position(), kinds[i], 0, 7, 2, i, 0, BODY, 1, i, length, 0);
+            Frame.write(bytes, bytes.position(), kinds[i], 0, 7, 2, i, 0, length, 1, i, length, 0);
+            if (length > 0) {
+                bytes.put(bytes.position() + Frame.BYTES, (byte) i);
+            }
             bytes.position(bytes.position() + Frame.BYTES + length);
         }
         try (BufferBuilder builder = BufferBuilder.create(memory)) {
@@ -120,7 +133,47 @@ class BatchReaderTest {
         for (int i = 0; i < 4; i++) {
             assertEquals(4 * FRAME, pinned(i));
             assertEquals(i, frames.get(i).sequence());
+            assertEquals(i, bodies.get(i).iovec().getByte(0));
         }
+    }
+
+    @Test
+    void batchInPiecesIsReadAcrossThem() throws Exception {
+        try (SealedBuffer whole = batch(kinds(Frame.Kind.DIRECT, 4, Frame.Kind.BROADCAST, 0));
+                SealedBuffer first = whole.slice(0, FRAME + 7);
+                SealedBuffer rest = whole.slice(FRAME + 7, 3 * FRAME - 7);
+                SealedBuffer copy = rest.copy(memory)) {
+            assertTrue(read(SealedBuffer.concat(first, copy)));
+        }
+        for (int i = 0; i < 4; i++) {
+            assertEquals(i, frames.get(i).sequence());
+            assertEquals(i, bodies.get(i).iovec().getByte(0));
+        }
+    }
+
+    @Test
+    void lastOneMayHaveNoBytes() throws Exception {
+        assertTrue(read(batch(Frame.Kind.DIRECT, Frame.Kind.SKIP)));
+        assertEquals(Frame.Kind.SKIP, frames.get(1).kind());
+    }
+
+    @Test
+    void messageThatIsNotAllowedIsNotTakenNorThoseBehindIt() {
+        refused = frame -> frame.sequence() == 1;
+        assertThrows(IOException.class, () -> read(batch(kinds(Frame.Kind.DIRECT, 4, Frame.Kind.DIRECT, 0))));
+        assertEquals(1, bodies.size());
+    }
+
+    @Test
+    void copiesSayWhoseMessageTheyAre() throws Exception {
+        tag = "peer 2";
+        assertTrue(read(batch(kinds(Frame.Kind.DIRECT, 1, Frame.Kind.BROADCAST, 4))));
+        assertEquals("peer 2", bodies.get(0).tag());
+        SealedBuffer plain = bodies.get(1);
+        assertSame(plain, BatchReader.tagged(plain, null));
+        bodies.set(1, BatchReader.tagged(plain, "another"));
+        assertFalse(plain.isOpen());
+        assertEquals("another", bodies.get(1).tag());
     }
 
     @Test

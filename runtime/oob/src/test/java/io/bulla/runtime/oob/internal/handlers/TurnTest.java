@@ -156,7 +156,7 @@ class TurnTest {
 
     @Test
     void fragmentEndsATurnInWhichSomethingWaits() {
-        hold(1, 1);
+        hold(1, 0);
         turn.landed(Turn.MOST_BYTES / 2);
         assertEquals(0, wakeUps.get());
         turn.landed(Turn.MOST_BYTES / 2);
