@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 /// end of the connection: what was under way is said again there, once. The order of messages is that of [#lend],
 /// whichever way each of them went.
 ///
-/// **Whoever can write to Aeron's log buffers can forge places and returns.** So both processes, and the driver, are
+/// **Who can write to Aeron's log buffers can forge places and returns.** So both processes, and the driver, are
 /// of one user, and Aeron's folder is that user's alone.
 ///
 /// Neither side wakes the other: both poll. Returns are taken in by [#lend] and [#poll], and by no thread of Aeron's.

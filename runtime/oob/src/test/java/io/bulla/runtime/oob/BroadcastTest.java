@@ -304,7 +304,7 @@ class BroadcastTest {
             assertTrue(seen.contains(number));
         }
         assertTrue(seen.ranges() <= SeenNumbers.MOST, "ranges=" + seen.ranges());
-        // of what is forgotten nobody knows whether it was here
+        // of what is forgotten it is not known whether it was here
         assertTrue(seen.isForgotten(1) && seen.isForgotten(2) && seen.contains(2));
         assertTrue(seen.contains(199_999) && !seen.isForgotten(199_999));
         assertFalse(seen.contains(199_998) || seen.isForgotten(199_998));

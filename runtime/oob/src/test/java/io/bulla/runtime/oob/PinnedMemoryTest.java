@@ -39,7 +39,7 @@ class PinnedMemoryTest {
         assertEquals(0, memory.used());
     }
 
-    /// Rounds of 30 messages that are handled and one empty one that nobody receives, in batches.
+    /// Rounds of 30 messages that are handled and one empty one without a receiver, in batches.
     private OobNode receiver(MemorySource source, long unclaimedLimit) throws Exception {
         cluster.directory = peer -> cluster.nodes.size() > 1 ? cluster.address(peer) : null;
         OobNode sender = cluster.add(0, 2, setup -> setup);

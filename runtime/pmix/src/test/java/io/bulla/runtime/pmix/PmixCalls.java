@@ -209,7 +209,7 @@ final class PmixCalls {
         return told.await(PATIENCE.toSeconds(), TimeUnit.SECONDS) ? "told" : missing("no listener is told of the loss");
     }
 
-    /// Each event is told, though the listener fails, and whoever logs that.
+    /// Each event is told, though the listener fails, and the log of that.
     private static Object events(World world, Member listen) throws Exception {
         CountDownLatch told = new CountDownLatch(2);
         Consumer<PmixEvent> listener = event -> {

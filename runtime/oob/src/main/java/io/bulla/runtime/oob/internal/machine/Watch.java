@@ -5,7 +5,7 @@ package io.bulla.runtime.oob.internal.machine;
 @FunctionalInterface
 public interface Watch {
 
-    /// Nobody looks.
+    /// Without a look.
     Watch NONE = (nanos, look) -> () -> {};
 
     /// Calls a look again and again, one call at a time. Any thread.

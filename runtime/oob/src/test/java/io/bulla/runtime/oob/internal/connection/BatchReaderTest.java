@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 /// What becomes of a batch's messages: which share its memory, and which get their own.
 class BatchReaderTest {
 
-    private static final int BODY = 64;
+    private static final int BODY = 48;
     private static final int FRAME = Frame.BYTES + BODY;
 
     private final LeaseLedger ledger = LeaseLedger.full();
@@ -89,8 +89,8 @@ class BatchReaderTest {
         SettingsDraft draft = new SettingsDraft();
         draft.source = source;
         draft.security = Security.plaintext();
-        PeerDirectory nobody = rank -> null;
-        return new BatchReader(new LoopContext(draft.checked(0, 3, nobody), loop, null, () -> {}), () -> isOpen);
+        PeerDirectory none = rank -> null;
+        return new BatchReader(new LoopContext(draft.checked(0, 3, none), loop, null, () -> {}), () -> isOpen);
     }
 
     private SealedBuffer batch(Frame.Kind... kinds) {
