@@ -11,9 +11,6 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.Message;
-import io.bulla.runtime.oob.MessageRefusedException;
-import io.bulla.runtime.oob.PeerFailedException;
-import io.bulla.runtime.oob.QueueFullException;
 import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.testkit.NoOpenHandles;
@@ -33,22 +30,7 @@ class HandlersEndTest {
     private static final int TAG = 5;
 
     private final OutOfMemoryError full = new OutOfMemoryError("for a failure, as told");
-    private final Failures noFailure = new Failures() {
-        @Override
-        public PeerFailedException peerFailed(int peer, String why) {
-            throw full;
-        }
-
-        @Override
-        public MessageRefusedException refused(int peer, int tag, long bytes, String why) {
-            throw full;
-        }
-
-        @Override
-        public QueueFullException queueFull(String what) {
-            throw full;
-        }
-    };
+    private final Failures noFailure = new ThrowingFailures(why -> full);
     private final ArenaSource source = ArenaSource.create();
     private final HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
     private final LoopHandlers onLoop = new LoopHandlers(0, (task, whenDown) -> task.run(), Environment.MACHINE, 1);

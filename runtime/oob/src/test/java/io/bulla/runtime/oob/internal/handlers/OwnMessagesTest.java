@@ -12,9 +12,6 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.MessageHandler;
-import io.bulla.runtime.oob.MessageRefusedException;
-import io.bulla.runtime.oob.PeerFailedException;
-import io.bulla.runtime.oob.QueueFullException;
 import io.bulla.runtime.oob.internal.core.Failures;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.machine.Environment;
@@ -35,22 +32,7 @@ class OwnMessagesTest {
     private static final int TAG = 5;
     private static final long FOREVER = TimeUnit.DAYS.toNanos(1);
 
-    private final Failures none = new Failures() {
-        @Override
-        public PeerFailedException peerFailed(int peer, String why) {
-            throw new AssertionError(why);
-        }
-
-        @Override
-        public MessageRefusedException refused(int peer, int tag, long bytes, String why) {
-            throw new AssertionError(why);
-        }
-
-        @Override
-        public QueueFullException queueFull(String what) {
-            throw new AssertionError(what);
-        }
-    };
+    private final Failures none = new ThrowingFailures(AssertionError::new);
     private final Incoming.Sender itself = new Incoming.Sender() {
         @Override
         public Object tag() {

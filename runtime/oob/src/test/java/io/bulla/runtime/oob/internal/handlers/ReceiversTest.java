@@ -46,8 +46,8 @@ class ReceiversTest {
             new LoopHandlers(0, (task, whenDown) -> task.run(), environment, TimeUnit.DAYS.toNanos(1));
     private final HandlerExecutor thread = new HandlerExecutor("test", 0, Environment.MACHINE.threads());
 
-    @SuppressWarnings("NullAway") // no failure is made
-    private final Handlers handlers = new Handlers(0, 0, source, thread, onLoop, null);
+    private final Handlers handlers =
+            new Handlers(0, 0, source, thread, onLoop, new ThrowingFailures(AssertionError::new));
 
     private final Receivers receivers = new Receivers(0, 3 * CHARGE, onLoop);
     private final List<Incoming> arrived = new ArrayList<>();
