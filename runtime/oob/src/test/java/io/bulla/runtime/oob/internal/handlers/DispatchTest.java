@@ -144,7 +144,10 @@ class DispatchTest {
 
     @Test
     void handlerOnTheLoopRunsAtOnce() {
-        handlers.begin(Map.of(TAG, MessageHandler.onLoop(writes("loop "))));
+        handlers.begin(Map.of(TAG, MessageHandler.onLoop(message -> {
+            assertTrue(LoopHandlers.isCallingHere());
+            writes("loop ").received(message);
+        })));
         arrives(1);
         assertEquals("loop 1", handled.poll());
         assertEquals(1, consumed.get());
@@ -218,13 +221,25 @@ class DispatchTest {
     @Test
     void restoredMessageComesBeforeWhatArrives() throws Exception {
         handlers.begin(Map.of(TAG, MessageHandler.onLoop(writes("loop "))));
+        CountDownLatch blocks = new CountDownLatch(1);
+        thread.tell(() -> {
+            try {
+                blocks.await();
+            } catch (InterruptedException over) {
+                Thread.currentThread().interrupt();
+            }
+        });
         handlers.restore(message(1));
-        awaitHandled("loop 1");
+        arrives(2);
+        handlers.endTurn();
+        assertNull(handled.poll(), "it is behind what was restored");
+        blocks.countDown();
+        awaitHandled("loop 1", "loop 2");
         while (!onLoop.of(TAG).isFree()) {
             Thread.onSpinWait();
         }
-        arrives(2);
-        assertEquals("loop 2", handled.poll());
+        arrives(3);
+        assertEquals("loop 3", handled.poll());
     }
 
     @Test
@@ -232,7 +247,10 @@ class DispatchTest {
         handlers.receive(TAG, writes("thread "));
         handlers.dispatchOwn(message(1), sender);
         awaitHandled("thread 1");
-        handlers.receive(TAG, MessageHandler.onLoop(writes("loop ")));
+        handlers.receive(TAG, MessageHandler.onLoop(message -> {
+            assertTrue(onLoop.of(TAG).isRunning());
+            writes("loop ").received(message);
+        }));
         handlers.dispatchOwn(message(2), sender);
         awaitHandled("loop 2");
         while (released.get() < 2) {
@@ -264,6 +282,23 @@ class DispatchTest {
         Message second = next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertEquals(2, consumed.get(), "before who waits goes on");
         second.buffer().close();
+    }
+
+    @Test
+    void messageOverTheBoundGivesItsCreditBackToWhoAsksForIt() throws Exception {
+        Handlers none = new Handlers(0, 0, source, thread, onLoop, new ThrowingFailures(OutOfMemoryError::new));
+        Incoming kept = new Incoming(message(1), none, sender, new Credit(1 << 20));
+        none.deliver(kept);
+        assertEquals(0, consumed.get());
+        assertSame(kept.message, none.receiveOnce(TAG).toCompletableFuture().get());
+        assertEquals(1, consumed.get());
+        kept.message.buffer().close();
+        CompletableFuture<Message> next = none.receiveOnce(TAG).toCompletableFuture();
+        Incoming asked = new Incoming(message(2), none, sender, new Credit(1 << 20));
+        none.deliver(asked);
+        assertSame(asked.message, next.get());
+        assertEquals(0, none.kept().size(), "once");
+        asked.message.buffer().close();
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.bulla.runtime.oob.internal.handlers;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import io.bulla.buffer.ArenaSource;
@@ -76,7 +77,9 @@ class HandlersEndTest {
     @Test
     void messageBehindTheCloseIsDropped() {
         handlers.close();
-        handlers.deliver(arrived(TAG));
+        Incoming late = arrived(TAG);
+        handlers.deliver(late);
+        assertTrue(late.isBegun());
         assertClosed(arrived.getFirst());
         handlers.receive(TAG, message -> {});
         assertEquals(0, handlers.tags());

@@ -9,9 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.runtime.oob.MessageHandler;
+import io.bulla.runtime.oob.internal.core.NodeLog;
 import io.bulla.runtime.oob.internal.machine.Environment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /// Handlers on the loop without a loop: who is found, who is too slow by the watch's clock, and how a thread waits.
@@ -97,12 +101,12 @@ class LoopHandlersTest {
     void oneCallOverTheLimitIsNamedOnceAndItsEndSaysSo() {
         LoopHandler on = of(1);
         handlers.put(on);
-        handlers.prepare();
         on.begin();
+        now = 500;
         look.run();
-        now = LIMIT - 1;
+        now = 500 + LIMIT - 1;
         assertEquals(0, on.look(now, LIMIT));
-        now = LIMIT;
+        now = 500 + LIMIT;
         assertEquals(LIMIT, on.look(now, LIMIT));
         now = 3 * LIMIT;
         assertEquals(0, on.look(now, LIMIT), "it was named");
@@ -126,14 +130,50 @@ class LoopHandlersTest {
     }
 
     @Test
-    void lookNamesWhoBlocksTheLoopAndGoesOnAfterAFailure() {
-        LoopHandler on = of(1);
-        handlers.put(on);
-        on.begin();
-        look.run();
-        now = 2_000_000;
-        look.run();
-        assertTrue(on.end(), "it was told without a thread whose stack is known");
+    void lookNamesOnceWhoBlocksTheLoopAndWhereThatIs() {
+        List<LogRecord> said = new ArrayList<>();
+        Handler log = new Handler() {
+            @Override
+            public void publish(LogRecord line) {
+                if (line.getMessage().startsWith("handler blocks the event loop: rank=0 tag=")) {
+                    said.add(line);
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(NodeLog.LOG.getName());
+        logger.addHandler(log);
+        try {
+            LoopHandler on = of(1);
+            handlers.put(on);
+            handlers.put(of(2));
+            on.begin();
+            look.run();
+            now = 2_000_000;
+            look.run();
+            look.run();
+            assertTrue(on.end());
+            LoopHandler other = handlers.of(2);
+            handlers.prepare();
+            other.begin();
+            look.run();
+            now = 5_000_000;
+            look.run();
+        } finally {
+            logger.removeHandler(log);
+        }
+        assertEquals(2, said.size());
+        String first = said.getFirst().getMessage();
+        assertTrue(first.startsWith("handler blocks the event loop: rank=0 tag=1 millis=2;"), first);
+        String last = said.getLast().getMessage();
+        assertTrue(last.startsWith("handler blocks the event loop: rank=0 tag=2 millis=3;"), last);
+        StackTraceElement[] where = said.getLast().getThrown().getStackTrace();
+        assertEquals("getStackTrace", where[0].getMethodName(), "the thread that was prepared, as it is now");
     }
 
     @Test
