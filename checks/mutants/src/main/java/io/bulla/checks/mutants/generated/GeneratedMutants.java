@@ -108,8 +108,10 @@ public final class GeneratedMutants {
                 unargued.size() - open.size(),
                 open.size(),
                 wrong.size());
-        open.forEach(each -> System.out.println("  alive  " + each.outcome() + " "
-                + each.place().type() + "." + each.place().method() + ": " + each.said()));
+        open.forEach(each -> say("alive", each));
+        if (!whole) {
+            unargued.stream().filter(each -> !open.contains(each)).forEach(each -> say("allowed", each));
+        }
         if (!open.isEmpty()) {
             Files.write(
                     work.resolve(target.rows(root).getFileName()),
@@ -119,6 +121,11 @@ public final class GeneratedMutants {
         System.out.println("mutants-generated: " + target.module() + ": " + counts + " in "
                 + (System.nanoTime() - begun) / 1_000_000_000 + " s");
         all = all.plus(counts);
+    }
+
+    private static void say(String what, Change change) {
+        System.out.println("  " + what + "  " + change.outcome() + " "
+                + change.place().type() + "." + change.place().method() + ": " + change.said());
     }
 
     private static TreeSet<String> simple(List<String> types) {
