@@ -354,6 +354,7 @@ public final class PmixClient implements AutoCloseable {
     /// @param listener told on a thread of the client's, one event at a time
     /// @return to be waited for, and to be closed when no more events are wanted
     /// @throws PmixException if the client takes no calls now
+    /// @throws IllegalArgumentException if there are no codes
     public PmixPendingRegistration requestEvents(Set<PmixStatus> codes, Consumer<PmixEvent> listener)
             throws PmixException {
         return new PmixPendingRegistration(EventRequest.begin(server, events, codes, listener));

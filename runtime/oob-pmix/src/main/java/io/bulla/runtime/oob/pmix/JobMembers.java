@@ -85,7 +85,7 @@ public final class JobMembers implements AutoCloseable {
             Card card = new Card(RANDOM.nextLong(), Candidates.of(bound), options.fingerprint(), own);
             client.put(PmixScope.GLOBAL, Card.KEY, PmixValue.of(card.pack()));
             client.commit();
-            // before the fence, so that no death behind it is missed; its answer came with the commit's
+            // before the fence, so that no death behind it is missed
             gone.await();
             client.fence(true, options.deadline());
             JobMembers members = read(client, gone, listener, options.secret());
