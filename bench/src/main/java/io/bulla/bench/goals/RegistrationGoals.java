@@ -44,6 +44,7 @@ public final class RegistrationGoals {
                 Goal.atMost(0.8, "registration-direct-write-per-send", cached, writes("per-send")),
                 Goal.atMost(0.35, "registration-direct-write-copy", cached, writes("copy")),
                 Goal.compare("registration-direct-write-plain", cached, writes("plain")),
+                Goal.compare("registration-direct-write-bare", cached, writes("bare")),
                 Goal.atMost(
                         1.15,
                         "registration-rendezvous-4m",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.programs;
 
+import com.sun.nio.file.ExtendedOpenOption;
 import io.bulla.bench.numbers.Medians;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
@@ -11,23 +12,29 @@ import io.bulla.posix.file.FixedBufferTable;
 import io.bulla.posix.file.SealedFileWriter;
 import io.bulla.registration.PinBudget;
 import io.bulla.registration.Registrations;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
 /// Writes a mebibyte again and again past the page cache, and prints the microseconds of the whole process's
 /// processors for one. Argument: `cached`, registered once; `per-send`, registered for each write; `copy`, copied
-/// into registered memory first; `plain`, without registration. All from slabs of small pages.
+/// into registered memory first; `plain`, without registration, all from slabs of small pages; `bare`, by the JDK's
+/// `FileChannel` alone, one write after another: the floor.
 public final class DirectWrites {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int SIZE = 1 << 20;
     private static final int WRITES = 64;
-    private static final int FILES = 9;
-    private static final int WARM_UP = 4;
+    private static final int FILES = 109;
+    private static final int WARM_UP = 100;
+    private static final int ALIGN = 4096;
 
     private final String way;
     private final SlabSource memory = SlabSource.builder()
@@ -62,6 +69,26 @@ public final class DirectWrites {
     }
 
     private double file(Path path) throws Exception {
+        return way.equals("bare") ? bare(path) : sealed(path);
+    }
+
+    private double bare(Path path) throws IOException {
+        try (FileChannel file = FileChannel.open(
+                path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, ExtendedOpenOption.DIRECT)) {
+            ByteBuffer bytes = ByteBuffer.allocateDirect(SIZE + ALIGN).alignedSlice(ALIGN);
+            MemorySegment.ofBuffer(bytes.limit(SIZE)).copyFrom(source);
+            long before = ProcessorTime.nanos();
+            for (int i = 0; i < WRITES; i++) {
+                file.write(bytes.clear().limit(SIZE));
+                if (bytes.hasRemaining()) {
+                    throw new IOException("written in part: left=" + bytes.remaining());
+                }
+            }
+            return (ProcessorTime.nanos() - before) / 1000.0 / WRITES;
+        }
+    }
+
+    private double sealed(Path path) throws Exception {
         MemoryRegistrationLookup marks = way.equals("plain") ? (_, _) -> null : registrations::use;
         try (SealedFileWriter file = SealedFileWriter.create(path, table, marks, PATIENCE);
                 SealedBuffer buffer = buffer()) {

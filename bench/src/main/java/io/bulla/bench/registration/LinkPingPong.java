@@ -34,7 +34,7 @@ public final class LinkPingPong {
     public static final String ROUNDS = "200";
 
     private static final int MEASURED = Integer.parseInt(ROUNDS);
-    private static final int WARM_UP = 200;
+    private static final int WARM_UP = 2000;
     private static final Duration LONGEST = Duration.ofSeconds(120);
 
     private LinkPingPong() {}
