@@ -7,9 +7,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -54,6 +56,9 @@ public class ReaderBenchmark {
     private SealedBuffer pooled;
     private BufferReader pooledReader;
     private MemorySegment segment;
+    private MemorySegment[] segments;
+    // plain, written once: what a read of reused memory looks at
+    private int generation;
     private ByteBuffer direct;
     private ByteBuf netty;
 
@@ -76,6 +81,9 @@ public class ReaderBenchmark {
         pooled = buffer.copy(pool);
         pooledReader = BufferReader.of(pooled);
         segment = buffer.iovec().region(0);
+        segments = IntStream.range(0, pieces.iovec().regionCount())
+                .mapToObj(pieces.iovec()::region)
+                .toArray(MemorySegment[]::new);
         direct = ByteBuffer.allocateDirect(RECORDS * RECORD).put(buffer.toByteArray());
         netty = PooledByteBufAllocator.DEFAULT.directBuffer(RECORDS * RECORD).writeBytes(buffer.toByteArray());
     }
@@ -167,12 +175,49 @@ public class ReaderBenchmark {
         MemorySegment from = segment;
         long sum = 0;
         for (int i = 0; i < RECORDS; i++) {
-            MemorySegment record = from.asSlice((long) i * RECORD, RECORD);
-            sum += record.get(INT, 0)
-                    + record.get(LONG, 4)
-                    + record.get(SHORT, 12)
-                    + (long) Double.longBitsToDouble(record.get(LONG, 14))
-                    + record.get(BYTE, 22);
+            sum += sum(from.asSlice((long) i * RECORD, RECORD));
+        }
+        return sum;
+    }
+
+    /// Such slices, each with a fence and a look at a number behind it: what reads of reused memory take at least.
+    @Benchmark
+    public long baselineSlicesLooked() {
+        MemorySegment from = segment;
+        int expected = generation;
+        long sum = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            sum += sum(from.asSlice((long) i * RECORD, RECORD));
+            // acquire: the reads are above the look, as in RecordView.verify
+            VarHandle.acquireFence();
+            if (generation != expected) {
+                throw new IllegalStateException("not the same memory: generation=" + generation);
+            }
+        }
+        return sum;
+    }
+
+    /// Slices of pieces of 256 bytes; a record that lies across two is gathered in memory of its own, since a view
+    /// of it may be kept.
+    @Benchmark
+    public long baselinePieces() {
+        MemorySegment[] from = segments;
+        long sum = 0;
+        int piece = 0;
+        long at = 0;
+        for (int i = 0; i < RECORDS; i++) {
+            MemorySegment here = from[piece];
+            long left = here.byteSize() - at;
+            if (left >= RECORD) {
+                sum += sum(here.asSlice(at, RECORD));
+                at += RECORD;
+            } else {
+                MemorySegment gathered = MemorySegment.ofArray(new byte[RECORD]);
+                MemorySegment.copy(here, at, gathered, 0, left);
+                at = RECORD - left;
+                MemorySegment.copy(from[++piece], 0, gathered, left, at);
+                sum += sum(gathered);
+            }
         }
         return sum;
     }
@@ -211,6 +256,14 @@ public class ReaderBenchmark {
 
     private static long sum(RecordView from) {
         return from.getInt(0) + from.getLong(4) + from.getShort(12) + (long) from.getDouble(14) + from.getByte(22);
+    }
+
+    private static long sum(MemorySegment from) {
+        return from.get(INT, 0)
+                + from.get(LONG, 4)
+                + from.get(SHORT, 12)
+                + (long) Double.longBitsToDouble(from.get(LONG, 14))
+                + from.get(BYTE, 22);
     }
 
     private static long sum(BufferReader from) {

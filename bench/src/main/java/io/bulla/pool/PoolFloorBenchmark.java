@@ -22,7 +22,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /// stack that no other thread sees, three objects that others may see (who writes, the region, the handle), the
 /// bytes, one atomic step, and the place back. No bound is asked for, no stamp, no other thread's return.
 ///
-/// One should see: `life` below Bulla's `build`, and not far below.
+/// `take` is such a place as a region object, taken and put back, with nothing between.
+///
+/// One should see: `life` below Bulla's `build`, and not far below; `take` below `takeThenGive`.
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -106,6 +108,14 @@ public class PoolFloorBenchmark {
             places[i] = slab.asSlice((long) i * SIZE, SIZE);
             free[top++] = i;
         }
+    }
+
+    @Benchmark
+    public Object take() {
+        int place = free[--top];
+        Taken region = new Taken(places[place], place);
+        free[top++] = region.place;
+        return region;
     }
 
     @Benchmark

@@ -20,8 +20,9 @@ import java.util.concurrent.CyclicBarrier;
 /// memory. Two threads, each with both ends of every second connection, write and read in turn: no library, no
 /// selector, nothing but the kernel's two copies, and the memory that the bytes land in.
 ///
-/// Argument: `kept`, into 64 blocks that are there already; `fresh`, into regions of the default source, of the
-/// size of a fragment, which are kept until everything has arrived. Prints milliseconds, the median.
+/// Argument: `kept`, into 64 blocks that are there already; `tree`, the same, but down a tree of radix 4, where each
+/// peer sends on what has landed from its own block; `fresh`, into regions of the default source, of the size of a
+/// fragment, which are kept until everything has arrived. Prints milliseconds, the median.
 public final class BareSockets {
 
     private static final int THREADS = 2;
@@ -29,6 +30,7 @@ public final class BareSockets {
     private static final int BYTES = 4 << 20;
     private static final int STEP = 256 << 10;
     private static final int FRAGMENT = 512 << 10;
+    private static final int RADIX = 4;
 
     /// Where the bytes for a peer land.
     private interface Landing {
@@ -85,14 +87,19 @@ public final class BareSockets {
         private final SocketChannel out;
         private final Landing landing;
         private final ByteBuffer message;
-        private int landed;
+        // whose bytes are sent on, or null
+        private final Connection parent;
+        // volatile: the bytes before it are there for a child's thread
+        private volatile int landed;
         private ByteBuffer room;
 
-        Connection(SocketChannel in, SocketChannel out, Landing landing, ByteBuffer message) throws IOException {
+        Connection(SocketChannel in, SocketChannel out, Landing landing, ByteBuffer message, Connection parent)
+                throws IOException {
             this.in = in;
             this.out = out;
             this.landing = landing;
             this.message = message.duplicate();
+            this.parent = parent;
             in.configureBlocking(false);
             out.configureBlocking(false);
         }
@@ -100,27 +107,29 @@ public final class BareSockets {
         void begin() {
             message.clear();
             landed = 0;
-            room = landing.at(0);
+            room = null;
         }
 
         /// Writes and reads what can be.
         ///
         /// @return whether something is missing
         boolean move() throws IOException {
-            if (landed == BYTES) {
+            int before = landed;
+            if (before == BYTES) {
                 return false;
             }
-            if (message.position() < BYTES) {
-                out.write(message.limit(Math.min(BYTES, message.position() + STEP)));
+            int there = parent == null ? BYTES : parent.landed;
+            if (message.position() < there) {
+                out.write(message.limit(Math.min(there, message.position() + STEP)));
+            }
+            if (room == null || !room.hasRemaining()) {
+                room = landing.at(before);
             }
             int read = in.read(room);
             if (read < 0) {
-                throw new EOFException("socket closed: missing=" + (BYTES - landed));
+                throw new EOFException("socket closed: missing=" + (BYTES - before));
             }
-            landed += read;
-            if (!room.hasRemaining() && landed < BYTES) {
-                room = landing.at(landed);
-            }
+            landed = before + read;
             return true;
         }
     }
@@ -130,6 +139,8 @@ public final class BareSockets {
     public static void main(String[] args) throws Exception {
         ArenaSource source = args[0].equals("fresh") ? ArenaSource.create(MemoryBudget.unlimited(), null) : null;
         ByteBuffer message = ByteBuffer.allocateDirect(BYTES);
+        boolean tree = args[0].equals("tree");
+        List<Connection> all = new ArrayList<>();
         List<List<Connection>> shares = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {
             shares.add(new ArrayList<>());
@@ -139,7 +150,12 @@ public final class BareSockets {
             for (int i = 0; i < PEERS; i++) {
                 SocketChannel out = SocketChannel.open(server.getLocalAddress());
                 Landing landing = source == null ? new There() : new Fresh(source);
-                shares.get(i % THREADS).add(new Connection(server.accept(), out, landing, message));
+                Connection parent = tree && i >= RADIX ? all.get(i / RADIX - 1) : null;
+                ByteBuffer from = parent == null ? message : ((There) parent.landing).memory;
+                Connection peer = new Connection(
+                        server.accept(), out, landing, from.duplicate().clear(), parent);
+                all.add(peer);
+                shares.get(i % THREADS).add(peer);
             }
         }
         CyclicBarrier round = new CyclicBarrier(THREADS);
@@ -172,9 +188,10 @@ public final class BareSockets {
     }
 
     private static double once(List<Connection> mine, CyclicBarrier round) throws Exception {
+        // before any thread moves: a child looks at its parent's
+        mine.forEach(Connection::begin);
         round.await();
         long start = System.nanoTime();
-        mine.forEach(Connection::begin);
         for (boolean missing = true; missing; ) {
             missing = false;
             for (Connection each : mine) {
