@@ -3,7 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.buffer.internal.Daemon;
 import io.bulla.buffer.internal.IntrusiveStack;
-import io.bulla.buffer.internal.RetryPause;
+import io.bulla.buffer.internal.RetryList;
 import io.bulla.refcount.internal.StillHeld;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -28,21 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class ArenaCloser {
 
     private static final long BEHIND = 16 << 20;
-    private static final long RETRY_NANOS = 5_000_000;
     private static final long PAUSE_NANOS = 20_000;
     static final long IDLE_NANOS = 500_000_000;
-
-    private static final class Chunks extends IntrusiveStack<Chunk> {
-        @Override
-        protected @Nullable Chunk next(Chunk chunk) {
-            return chunk.next;
-        }
-
-        @Override
-        protected void link(Chunk chunk, @Nullable Chunk next) {
-            chunk.next = next;
-        }
-    }
 
     private static final class AloneRegions extends IntrusiveStack<AloneRegion> {
         @Override
@@ -57,9 +44,8 @@ final class ArenaCloser {
     }
 
     // put once per chunk, by its last holder
-    private final Chunks closing = new Chunks();
-    // those that could not be closed at once; taken by the thread alone
-    private final Chunks inUse = new Chunks();
+    private final Chunk.Stack closing = new Chunk.Stack();
+    private final RetryList<Chunk> inUse = new RetryList<>(new Chunk.Stack(), System::nanoTime, IDLE_NANOS);
     private final AloneRegions poisoned = new AloneRegions();
     // volatile: changed under the lock, so that no thread waits past the last; read outside it as a snapshot
     private final AtomicLong open = new AtomicLong();
@@ -73,11 +59,7 @@ final class ArenaCloser {
     private final StillHeld stillHeld;
     // volatile: written under the lock, seen by the thread when it is woken
     private volatile boolean ended;
-    // the rest belongs to the thread
-    private @Nullable Chunk retrying;
-    private final RetryPause pause = new RetryPause(RETRY_NANOS, IDLE_NANOS);
-    // of those in use, how many were tried in vain, and are no news
-    private int putBack;
+    // the thread's
     private long idleSince = System.nanoTime();
 
     /// @param giveBack told the bytes of each arena after it was closed
@@ -217,7 +199,9 @@ final class ArenaCloser {
         }
         long bytes = chunk.byteSize();
         try {
-            tryClose(chunk);
+            if (!tryClose(chunk)) {
+                inUse.put(chunk);
+            }
         } finally {
             // after they were given back
             waiting.addAndGet(-bytes);
@@ -225,7 +209,7 @@ final class ArenaCloser {
         return true;
     }
 
-    /// Closes a chunk, or leaves it to the thread.
+    /// Closes a chunk and books it off, if no system call holds it.
     ///
     /// @return whether it is closed
     private boolean tryClose(Chunk chunk) {
@@ -237,8 +221,6 @@ final class ArenaCloser {
         }
         if (closed) {
             bookOff(chunk.byteSize());
-        } else {
-            inUse.put(chunk);
         }
         return closed;
     }
@@ -254,8 +236,8 @@ final class ArenaCloser {
         }
     }
 
-    /// What the thread does each time, and how long it waits then.
-    private long step() {
+    /// What the thread does each time, and how long it waits then. Tests do it in its place.
+    long step() {
         if (work()) {
             idleSince = System.nanoTime();
             return 0;
@@ -270,9 +252,8 @@ final class ArenaCloser {
         if (ended) {
             stillHeld.look(open.get(), System.nanoTime());
         }
-        // those that were tried in vain just now are back in the stack
-        if (retrying != null || !inUse.isEmpty()) {
-            return pause.nanos();
+        if (!inUse.isEmpty()) {
+            return inUse.pauseNanos();
         }
         return trimmer.isWorthIt() ? Math.max(1, IDLE_NANOS - idle) : idleNanos;
     }
@@ -283,7 +264,7 @@ final class ArenaCloser {
         if (ended) {
             quarantine.end();
         }
-        retryInUse();
+        inUse.retry(this::tryClose);
         return worked;
     }
 
@@ -301,33 +282,5 @@ final class ArenaCloser {
             }
         }
         return oldest != null;
-    }
-
-    /// From time to time, those that a system call held, or that failed.
-    private void retryInUse() {
-        int fresh = -putBack;
-        putBack = 0;
-        for (Chunk one = inUse.takeAll(); one != null; fresh++) {
-            Chunk next = one.next;
-            one.next = retrying;
-            retrying = one;
-            one = next;
-        }
-        if (fresh > 0) {
-            pause.restart();
-        }
-        if (retrying != null && pause.isOver(System.nanoTime())) {
-            Chunk chunk = retrying;
-            retrying = null;
-            boolean some = false;
-            while (chunk != null) {
-                Chunk next = chunk.next;
-                boolean closed = tryClose(chunk);
-                some |= closed;
-                putBack += closed ? 0 : 1;
-                chunk = next;
-            }
-            pause.tried(System.nanoTime(), some);
-        }
     }
 }

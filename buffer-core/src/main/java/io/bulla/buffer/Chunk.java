@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.buffer;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +13,19 @@ import org.jspecify.annotations.Nullable;
 /// Closing an arena costs a handshake with every thread, whatever its size, and zeroing memory is cheapest when
 /// it is used soon after. So an arena is large, and taken in blocks as they are needed.
 final class Chunk extends RefCount {
+
+    /// Chunks that wait for something; each is on one at a time.
+    static final class Stack extends IntrusiveStack<Chunk> {
+        @Override
+        protected @Nullable Chunk next(Chunk chunk) {
+            return chunk.next;
+        }
+
+        @Override
+        protected void link(Chunk chunk, @Nullable Chunk next) {
+            chunk.next = next;
+        }
+    }
 
     private static final int ALIGN = 8;
 

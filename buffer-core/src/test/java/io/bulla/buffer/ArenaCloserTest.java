@@ -9,10 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.internal.Daemon;
+import io.bulla.refcount.internal.StillHeld;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -79,6 +82,84 @@ class ArenaCloserTest {
         assertEquals(5 << 16, givenBack.get());
         closer.end();
         assertTrue(closer.awaitNone(Duration.ofSeconds(60).toNanos()));
+    }
+
+    /// A closer whose thread never comes: the test is the thread.
+    private ArenaCloser threadless(List<String> lines) {
+        return new ArenaCloser(
+                givenBack::addAndGet, 0, fresh -> {}, DAY, new StillHeld("chunks", 0, () -> "the test", lines::add));
+    }
+
+    private static void closeOne(ArenaCloser closer, long bytes) {
+        closer.opening();
+        Chunk chunk = new Chunk(closer);
+        chunk.allocate(bytes);
+        chunk.leave();
+    }
+
+    @Test
+    void takerClosesArenasOnlyWhileMoreThanSixteenMebibytesWait() {
+        ArenaCloser closer = threadless(new ArrayList<>());
+        for (int i = 0; i < 4; i++) {
+            closeOne(closer, 8 << 20);
+        }
+        closer.keepUp();
+        assertEquals(2, closer.open(), "16 MiB may wait");
+        closer.keepUp();
+        assertEquals(2, closer.open());
+        closeOne(closer, 1);
+        closer.keepUp();
+        assertEquals(2, closer.open());
+        closer.end();
+    }
+
+    @Test
+    void allPoisonedRegionsAreTakenAtOnce() {
+        ArenaCloser closer = threadless(new ArrayList<>());
+        for (int i = 0; i < 3; i++) {
+            checked(closer, 1 << 16).release();
+        }
+        assertEquals(0, closer.step(), "there was work");
+        assertEquals(0, closer.step(), "without a quarantine they are closed next");
+        closer.step();
+        closer.step();
+        assertEquals(0, closer.open());
+        assertEquals(3 << 16, givenBack.get());
+        closer.end();
+    }
+
+    @Test
+    void whatIsHeldIsSaidOnceTheSourceHasEnded() {
+        List<String> lines = new ArrayList<>();
+        ArenaCloser closer = threadless(lines);
+        closer.opening();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(DAY, closer.step());
+        }
+        assertEquals(List.of(), lines);
+        closer.end();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(DAY, closer.step());
+        }
+        assertEquals(1, lines.size(), lines::toString);
+        assertTrue(lines.getFirst().contains("chunks=1"), lines.getFirst());
+        closer.gone();
+        assertEquals(Daemon.DONE, closer.step());
+    }
+
+    @Test
+    void threadWaitsForTheTrimThatIsWorthItAndNoLonger() {
+        ArenaCloser closer = threadless(new ArrayList<>());
+        closer.opening();
+        closeOne(closer, 8 << 20);
+        assertEquals(0, closer.step());
+        long before = System.nanoTime();
+        while (System.nanoTime() == before) {
+            Thread.onSpinWait();
+        }
+        long wait = closer.step();
+        assertTrue(closer.trims() == 1 || wait > 0 && wait < ArenaCloser.IDLE_NANOS, () -> "wait=" + wait);
+        closer.end();
     }
 
     @Test
