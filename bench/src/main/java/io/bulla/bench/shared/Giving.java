@@ -31,6 +31,8 @@ final class Giving implements AutoCloseable {
     private final MemfdSource files = MemfdSource.create(MemoryBudget.unlimited(), null);
     private final SharedSlabSource slabs =
             SharedSlabSource.create(SlabSource.builder().budget(MemoryBudget.unlimited()));
+    private final SealedBuffer word = new Look(Long.BYTES, false, 0).message(arenas);
+    private final Path socket;
     private final SlabLender lender;
     private final PosixSocket listener;
     private final PosixSocket[] sockets;
@@ -42,9 +44,10 @@ final class Giving implements AutoCloseable {
     /// @param folder for its sockets, of mode 0700
     /// @param name of the socket in it
     Giving(Path folder, String name, int processes) throws IOException {
+        socket = folder.resolve(name);
         sockets = new PosixSocket[processes];
         borrowers = new SlabPeer[processes];
-        listener = PosixSocket.listen(folder.resolve(name));
+        listener = PosixSocket.listen(socket);
         lender = SlabLender.open(folder, slabs, new SlabQuota(LEASES, Long.MAX_VALUE));
     }
 
@@ -58,6 +61,7 @@ final class Giving implements AutoCloseable {
         inSlabs.put(look.bytes(), look.message(slabs));
         inArenas.put(look.bytes(), look.message(arenas));
         inFiles.put(look.bytes(), SealedFileHandoff.move(look.message(files), 0, files));
+        look.write(socket);
     }
 
     /// Waits until each has connected, the socket first: what it is called is the first thing there.
@@ -78,6 +82,7 @@ final class Giving implements AutoCloseable {
             case SLAB -> lend(look, to);
             case SEAL -> inFiles.get(look.bytes()).sendTo(sockets[to]);
             case BYTES -> sockets[to].moveAndSend(inArenas.get(look.bytes()).share());
+            case THERE -> sockets[to].moveAndSend(word.share());
         }
     }
 
@@ -99,6 +104,7 @@ final class Giving implements AutoCloseable {
         inSlabs.values().forEach(SealedBuffer::close);
         inArenas.values().forEach(SealedBuffer::close);
         inFiles.values().forEach(SealedFileHandoff::close);
+        word.close();
         lender.close();
         slabs.close();
         arenas.close();

@@ -4,10 +4,13 @@ package io.bulla.bench.shared;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /// What a message of a measurement says, and what a receiver reads of it: its first and last word, or all by a CRC
@@ -31,6 +34,17 @@ record Look(int bytes, boolean all, long crc) {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, bytes)) {
             return builder.put(content(bytes)).seal();
         }
+    }
+
+    /// Where a message lies that is there before it is said.
+    ///
+    /// @param socket over which it is said
+    Path file(Path socket) {
+        return socket.resolveSibling(socket.getFileName() + "-" + bytes);
+    }
+
+    void write(Path socket) throws IOException {
+        Files.write(file(socket), content(bytes));
     }
 
     /// @throws IllegalStateException if it is another message

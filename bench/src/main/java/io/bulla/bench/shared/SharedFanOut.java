@@ -11,8 +11,9 @@ import java.util.Locale;
 
 /// One message to many processes, JVMs that sleep in the kernel until it is there, until each has looked at it.
 ///
-/// Arguments: processes; then what is measured, in the same processes: `slab`, `seal` or `bytes`, the message's
-/// bytes, and `ends` for a look at its first and last word or `all`, joined by dashes. Prints a line for each: the
+/// Arguments: processes; then what is measured, in the same processes: `slab`, `seal`, `bytes` or `there`, the
+/// message's bytes, and `ends` for a look at its first and last word or `all`, joined by dashes. Prints a line for
+/// each: the
 /// median of the nanoseconds from the first hand-over to the last look.
 ///
 /// Rounds of one kind come five at a time, behind three that are not measured, and the kinds take turns.

@@ -13,7 +13,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
 /// The side that messages are handed to. It sleeps in the kernel until one is there.
 final class Taking implements AutoCloseable {
@@ -22,11 +25,14 @@ final class Taking implements AutoCloseable {
     private final ArenaSource copies = ArenaSource.create(MemoryBudget.unlimited(), null);
     private final PosixSocket socket;
     private final SlabBorrower borrower;
+    private final Path path;
+    private final Map<Integer, MemorySegment> mapped = new HashMap<>();
     private MemorySegment landing = MemorySegment.NULL;
 
     /// @param socket of the other side
     /// @param lender of the other side
     Taking(Path socket, Path lender, int index) throws IOException {
+        this.path = socket;
         this.borrower = SlabBorrower.connect(lender, index, copies, Long.MAX_VALUE);
         this.socket = PosixSocket.connect(socket);
         try (BufferBuilder name = BufferBuilder.ofCapacity(copies, 1)) {
@@ -67,7 +73,24 @@ final class Taking implements AutoCloseable {
                 look.at(message);
                 looked.run();
             }
+            case THERE -> {
+                MemorySegment message = mapped(look);
+                receive(socket, landing(Long.BYTES));
+                look.at(message);
+                looked.run();
+            }
         }
+    }
+
+    private MemorySegment mapped(Look look) throws IOException {
+        MemorySegment there = mapped.get(look.bytes());
+        if (there == null) {
+            try (FileChannel file = FileChannel.open(look.file(path))) {
+                there = file.map(FileChannel.MapMode.READ_ONLY, 0, look.bytes(), arena);
+            }
+            mapped.put(look.bytes(), there);
+        }
+        return there;
     }
 
     private MemorySegment landing(long bytes) {

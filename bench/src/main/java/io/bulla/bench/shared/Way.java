@@ -8,5 +8,8 @@ enum Way {
     /// A sealed memory file's descriptor.
     SEAL,
     /// Its bytes over a unix socket, into memory that is used again.
-    BYTES
+    BYTES,
+    /// None of it: the bytes are there, in a file that every receiver has mapped, and a word over a unix socket says
+    /// so.
+    THERE
 }
