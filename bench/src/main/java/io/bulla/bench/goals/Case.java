@@ -12,12 +12,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import java.util.regex.Pattern;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -128,10 +130,10 @@ public record Case(String name, String unit, Meter meter) {
 
     private static double allocation(List<IterationResult> iterations) {
         double least = iterations.stream()
-                .mapToDouble(iteration -> iteration
-                        .getSecondaryResults()
-                        .get("gc.alloc.rate.norm")
-                        .getScore())
+                .map(iteration -> iteration.getSecondaryResults().get("gc.alloc.rate.norm"))
+                // the profiler leaves out an iteration in which it saw no operation end
+                .filter(Objects::nonNull)
+                .mapToDouble(Result::getScore)
                 .min()
                 .orElseThrow();
         return OBJECT_ALIGNMENT * Math.rint(least / OBJECT_ALIGNMENT);
