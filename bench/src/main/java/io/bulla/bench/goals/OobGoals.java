@@ -40,9 +40,8 @@ public final class OobGoals {
         goals.add(Goal.compare("oob-xcast-64-4m-reused", shared, reused));
         Case pooled = xcast("ms", 64, MESSAGE, DEFAULT_FRAGMENT, "shared", "time", "pool");
         goals.add(Goal.compare("oob-xcast-64-4m-pool", pooled, shared));
-        // bare sockets down the same tree
         goals.add(
-                Goal.atMost(1.6, "oob-xcast-64-4m-pool-floor", pooled, Case.program("ms", BareSockets.class, "tree")));
+                Goal.atMost(1.6, "oob-xcast-64-4m-pool-floor", pooled, Case.program("ms", BareSockets.class, "kept")));
         goals.add(Goal.compare("oob-xcast-64-4m-reused-floor", reused, Case.program("ms", BareSockets.class, "kept")));
         goals.add(Goal.timesFaster(
                 1.5,
