@@ -43,8 +43,7 @@ public final class FormatGoals {
         goals.add(Goal.compare("scalars-chronicle", message("scalars"), message("scalarsChronicle")));
         goals.add(Goal.compare("scalars-unsafe", message("scalars"), message("scalarsUnsafe")));
         // a slice of the JDK's segment takes more than 0.7 of what Agrona does: it is the anchor
-        goals.add(Goal.atMost(
-                LifetimeGoals.FLOOR, "record-floor", message("scalarsRecord"), message("scalarsSlices")));
+        goals.add(Goal.atMost(LifetimeGoals.FLOOR, "record-floor", message("scalarsRecord"), message("scalarsSlices")));
         goals.add(Goal.compare("record-agrona", message("scalarsRecord"), message("scalarsAgrona")));
         goals.add(Goal.compare("record-agrona-position", message("scalarsRecord"), message("scalarsAgronaPosition")));
         goals.add(Goal.atMost(0.7, "record-protobuf", message("scalarsRecord"), message("scalarsProtobuf")));

@@ -14,10 +14,9 @@ import java.util.Locale;
 /// Java's: one run for each of 16 offsets, which is a cache line.
 ///
 /// Prints `offset=4 turned=112.3ns copied=67.1ns read=110.4ns copied-out=66.0ns`, the best of some batches each, and
-/// their medians. One should
-/// see: one or two offsets where both ends lie alike in their cache lines and turning costs little more than
-/// the copy, and all others, where each vector of one of the ends lies in two lines; the copy does not mind.
-/// Where an array lies, no program chooses, so which offsets these are differs from run to run.
+/// their medians. One should see: one or two offsets where both ends lie alike in their cache lines and turning costs
+/// little more than the copy, and all others, where each vector of one of the ends lies in two lines; the copy does
+/// not mind. Where an array lies, no program chooses, so which offsets these are differs from run to run.
 public final class Offsets {
 
     private static final int COUNT = 4096;

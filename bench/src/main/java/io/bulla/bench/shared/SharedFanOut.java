@@ -13,8 +13,7 @@ import java.util.Locale;
 ///
 /// Arguments: processes; then what is measured, in the same processes: `slab`, `seal`, `bytes` or `there`, the
 /// message's bytes, and `ends` for a look at its first and last word or `all`, joined by dashes. Prints a line for
-/// each: the
-/// median of the nanoseconds from the first hand-over to the last look.
+/// each: the median of the nanoseconds from the first hand-over to the last look.
 ///
 /// Rounds of one kind come five at a time, behind three that are not measured, and the kinds take turns.
 public final class SharedFanOut {
