@@ -245,7 +245,8 @@ class AeronLendingTest {
         }
     }
 
-    /// The same at any moment, with leases held for any time.
+    /// The same at any moment, with leases held for any time; a thousand messages, however few a busy machine takes in
+    /// so many steps.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     void anyOrderOfStepsKeepsMessagesAndLeases(long seed) throws Exception {
@@ -258,12 +259,12 @@ class AeronLendingTest {
             long received = 0;
             int lossAt = random.nextInt(6000);
             Loss loss = Loss.values()[random.nextInt(Loss.values().length)];
-            for (int step = 0; step < 6000 || received < lent; step++) {
+            for (int step = 0; step < 6000 || lent <= 1000 || received < lent; step++) {
                 if (step == lossAt) {
                     loss.loss.accept(pair);
                 }
                 int choice = random.nextInt(100);
-                if (choice < 40 && step < 6000) {
+                if (choice < 40 && (step < 6000 || lent <= 1000)) {
                     int burst = random.nextInt(10) == 0 ? 400 : 1;
                     for (int i = 0; i < burst; i++) {
                         try (SealedBuffer message = random.nextInt(50) == 0
@@ -299,7 +300,6 @@ class AeronLendingTest {
                 return pair.peer.leases() == 0;
             });
             assertNull(pair.peer.gone());
-            assertTrue(lent > 1000, "lent=" + lent);
         }
     }
 
