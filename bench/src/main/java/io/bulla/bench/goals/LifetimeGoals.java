@@ -19,7 +19,7 @@ public final class LifetimeGoals {
     private static final String[] CHUNKS = {"262144", "1048576", "4194304", "16777216"};
 
     /// Of what the JDK alone takes for the same: where that is more than was wanted of a rival.
-    static final double FLOOR = 1.5;
+    private static final double FLOOR = 1.5;
 
     private LifetimeGoals() {}
 
