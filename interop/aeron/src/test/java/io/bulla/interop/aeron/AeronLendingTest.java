@@ -245,8 +245,8 @@ class AeronLendingTest {
         }
     }
 
-    /// The same at any moment, with leases held for any time; a thousand messages, however few a busy machine takes in
-    /// so many steps.
+    /// The same at any moment, with leases held for any time; a thousand messages, however few a busy machine takes
+    /// in so many steps.
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
     void anyOrderOfStepsKeepsMessagesAndLeases(long seed) throws Exception {
