@@ -14,7 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Closing an arena only frees; the C library may keep what was freed. The source's thread has it given back.
+/// Closing an arena only frees; the C library may keep all of what was freed, since one piece that is in use at the end
+/// of each of its heaps is enough for that. The source's thread has it given back.
 class ResidentMemoryTest {
 
     private static final String[] CHUNKS = {"262144", "1048576", "4194304", "16777216"};
@@ -43,7 +44,6 @@ class ResidentMemoryTest {
                     + " closed=" + figures[3] + " trimmed=" + figures[4] + " trims=" + figures[5];
             System.out.println(report);
             assertTrue(figures[2] - figures[1] >= BUILT_KIB / 8 * 7, report);
-            assertTrue(figures[3] < figures[2], report);
             if (figures[5] > 0) {
                 // an eighth of what was built, for what the JVM itself grows meanwhile
                 assertTrue(figures[4] - figures[1] <= BUILT_KIB / 8, report);
