@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/// Closing an arena only frees; the C library may keep all of what was freed, since one piece that is in use at the end
-/// of each of its heaps is enough for that. The source's thread has it given back.
+/// Closing an arena only frees; the C library may keep all of what was freed, since one piece that is in use at the
+/// end of each of its heaps is enough for that. The source's thread has it given back.
 class ResidentMemoryTest {
 
     private static final String[] CHUNKS = {"262144", "1048576", "4194304", "16777216"};
