@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The builder's puts use these fields in place, since a field of another object would cost a load per put. Their
 /// test for room is the very one that the segment makes of its own bounds, so that the compiler leaves that one out:
-/// one compare tells that there is room, and that the builder still writes, for a builder that ended has no memory.
+/// one compare tells that there is room, and that the builder still writes, for a builder that ended stands past the end
+/// of its memory.
 ///
 /// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
 /// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the
@@ -31,7 +32,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     static final long FIRST = 256;
 
-    private static final long IN_RECORD = 1L << 62;
+    private static final long NO_ROOM = 1L << 62;
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
 
@@ -43,21 +44,16 @@ abstract sealed class WritableRegions permits BufferBuilder {
         Objects.requireNonNull(SourceContract.ANY_THREAD);
     }
 
-    private enum State {
-        WRITING(""),
-        SEALED("sealed"),
-        ABANDONED("abandoned"),
-        FAILED("given back by a seal that failed");
-
-        private final String end;
-
-        State(String end) {
-            this.end = end;
-        }
-    }
+    // what became of the builder: a number, since a reference that changed would cost the collector's barrier, whose
+    // code would make the seal too large to be inlined
+    private static final int WRITING = 0;
+    private static final int SEALED = 1;
+    private static final int ABANDONED = 2;
+    private static final int FAILED = 3;
+    private static final String[] ENDS = {"", "sealed", "abandoned", "given back by a seal that failed"};
 
     private final MemorySource source;
-    private State state = State.WRITING;
+    private int state = WRITING;
     private long nextCapacity;
     // the region that is written to: its memory, its bytes used, its size, and how many bytes stand before it; a
     // region without a capacity grew, and has not said yet where its memory is now
@@ -71,9 +67,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private long endedWith;
     // the source has been asked for memory and has not answered yet
     private boolean asking;
-    // the record that is open, 0 if none is; the number of the last one; its size. While one is open `used` is larger
-    // by
-    // IN_RECORD, so that no put finds room: a reference that changed would cost the collector's barrier
+    // the record that is open, 0 if none is; the number of the last one; its size. While one is open, and once the
+    // builder is over, `used` is larger by NO_ROOM, so that no put finds room: a reference that changed would cost the
+    // collector's barrier
     private int openRecord;
     private int records;
     private int recordBytes;
@@ -84,14 +80,14 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final long written() {
-        return before + (openRecord == 0 ? used : used - IN_RECORD);
+        return before + (openRecord == 0 ? used : used - NO_ROOM);
     }
 
     final String regions() {
-        return state == State.WRITING
+        return state == WRITING
                 ? "byteSize=" + written() + " regions=" + (Part.count(earlier) + (region == null ? 0 : 1)) + " room="
                         + Math.max(0, capacity - used)
-                : state.end + " byteSize=" + endedWith;
+                : ENDS[state] + " byteSize=" + endedWith;
     }
 
     /// Looks at the range of a run of values, and at the builder for one of none, which asks for no room.
@@ -120,7 +116,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         records = number;
         openRecord = number;
         recordBytes = byteSize;
-        used += byteSize + IN_RECORD;
+        used += byteSize + NO_ROOM;
         return fresh;
     }
 
@@ -130,7 +126,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     final void endRecord() {
         openRecord = 0;
-        used -= IN_RECORD;
+        used -= NO_ROOM;
     }
 
     final void ensureRoom(int bytes) {
@@ -187,7 +183,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
             failure = dropLast(region, failure);
         }
         // a region that was given back may have called back: what was dropped by then stays dropped
-        if (state != State.WRITING) {
+        if (state != WRITING) {
             failure = failure == null ? alreadyOver() : failure;
         } else if (byteSize < written()) {
             used = byteSize - before;
@@ -234,13 +230,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
         long size = written();
         Part parts = last == null || earlier == null ? null : new Part(last, written, before, earlier);
         // from here on no byte is written, whatever the source and the listener do
-        end(State.SEALED);
+        end(SEALED);
         try {
             return last != null && parts == null
                     ? Sealing.one(source, last, written, length)
                     : Sealing.many(source, parts, size);
         } catch (Throwable failure) {
-            state = State.FAILED;
+            state = FAILED;
             Part.release(parts, last != null && parts == null ? Part.release(last, failure) : failure);
             throw failure;
         }
@@ -251,22 +247,24 @@ abstract sealed class WritableRegions permits BufferBuilder {
         try {
             buffer.announce(tag);
         } catch (Throwable failure) {
-            state = State.FAILED;
+            state = FAILED;
             throw failure;
         }
     }
 
     final void abandon() {
-        if (state == State.WRITING) {
+        if (state == WRITING) {
             Region last = region;
             Part others = earlier;
-            end(State.ABANDONED);
+            end(ABANDONED);
+            memory = MemorySegment.NULL;
             Failures.rethrow(Part.release(others, last == null ? null : Part.release(last, null)));
         }
+        memory = MemorySegment.NULL;
     }
 
     final void checkWriting() {
-        if (state != State.WRITING || openRecord != 0) {
+        if (state != WRITING || openRecord != 0) {
             throw alreadyOver();
         }
     }
@@ -276,7 +274,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
             return new IllegalStateException(
                     "builder has an open record: record=" + recordBytes + " byteSize=" + written());
         }
-        return new IllegalStateException("builder already " + state.end + ": byteSize=" + endedWith);
+        return new IllegalStateException("builder already " + ENDS[state] + ": byteSize=" + endedWith);
     }
 
     /// A source that was asked for memory calls back.
@@ -302,7 +300,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private boolean growRegion(Region last, int bytes) {
         long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
         @Nullable Region grown = source.grow(last, wanted);
-        if (state != State.WRITING) {
+        if (state != WRITING) {
             // the old region went to the seal or the close
             throw overMeanwhile(grown == last ? null : grown);
         }
@@ -357,7 +355,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
         long wanted = Math.max(nextCapacity, bytes);
         Region fresh = source.allocate(wanted);
         MemorySegment opened = opened(fresh, bytes, behind);
-        if (state != State.WRITING) {
+        if (state != WRITING) {
             throw overMeanwhile(fresh);
         }
         // nothing below can fail
@@ -412,15 +410,17 @@ abstract sealed class WritableRegions permits BufferBuilder {
         return Part.release(dropped, failure);
     }
 
-    private void end(State ended) {
+    /// Without room, nothing is written any more. What the fields refer to else goes with the builder, or its close.
+    private void end(int ended) {
         endedWith = written();
         state = ended;
         region = null;
-        earlier = null;
-        memory = MemorySegment.NULL;
-        used = 0;
+        if (earlier != null) {
+            earlier = null;
+        }
+        used = NO_ROOM;
         capacity = 0;
-        before = 0;
+        before = -NO_ROOM;
         openRecord = 0;
     }
 }
