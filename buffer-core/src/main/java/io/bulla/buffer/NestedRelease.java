@@ -55,6 +55,11 @@ abstract class NestedRelease extends RefCount {
         super(trace);
     }
 
+    @Override
+    protected final boolean heldByLeasesOnly() {
+        return true;
+    }
+
     /// Gives back what this resource stands for.
     abstract void giveBack();
 

@@ -33,6 +33,11 @@ sealed interface Storage {
         }
 
         @Override
+        protected boolean heldByLeasesOnly() {
+            return true;
+        }
+
+        @Override
         public long size() {
             return region.byteSize();
         }
@@ -55,6 +60,11 @@ sealed interface Storage {
                 failure = Part.release(each, failure);
             }
             Failures.rethrow(failure);
+        }
+
+        @Override
+        protected boolean heldByLeasesOnly() {
+            return true;
         }
 
         @Override
@@ -86,6 +96,11 @@ sealed interface Storage {
             } finally {
                 storage.free();
             }
+        }
+
+        @Override
+        protected boolean heldByLeasesOnly() {
+            return true;
         }
 
         @Override

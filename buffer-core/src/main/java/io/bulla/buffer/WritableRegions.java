@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The builder's puts use these fields in place, since a field of another object would cost a load per put. Their
 /// test for room is the very one that the segment makes of its own bounds, so that the compiler leaves that one out:
-/// one compare tells that there is room, and that the builder still writes, for a builder that ended stands past the end
-/// of its memory.
+/// one compare tells that there is room, and that the builder still writes, for a builder that ended stands past the
+/// end of its memory.
 ///
 /// A step that takes or gives back memory first allocates what it needs and calls the source, then changes the
 /// fields, in steps that cannot fail: after an exception the builder is as before. Only a seal that fails ends the

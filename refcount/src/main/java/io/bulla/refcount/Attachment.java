@@ -60,6 +60,11 @@ final class Attachment {
         return TRACED.getOpaque(this) != ENDED;
     }
 
+    boolean isOpenInOrder() {
+        // volatile: RefCount, ordering 5
+        return TRACED.getVolatile(this) != ENDED;
+    }
+
     boolean isTraced() {
         // opaque: a look at one's own lease, as in isOpen
         Object now = TRACED.getOpaque(this);

@@ -66,7 +66,7 @@ public abstract class Lease implements AutoCloseable {
         if (tag != null || count.trace() != null) {
             openedAll(tag, leases);
         }
-        if (!count.retain(leases.length)) {
+        if (!count.retain(leases.length, this)) {
             IllegalStateException closed = closedError();
             notCounted(leases, leases.length, closed);
             throw closed;
@@ -85,7 +85,7 @@ public abstract class Lease implements AutoCloseable {
             throw closedError();
         }
         lease.opened(tag);
-        if (!count.retain(1)) {
+        if (!count.retain(1, this)) {
             throw lease.notCounted(closedError());
         }
         Reference.reachabilityFence(this);
@@ -195,6 +195,13 @@ public abstract class Lease implements AutoCloseable {
         return now == Attachment.NONE || now.isOpen();
     }
 
+    /// As [#isOpen()], in one order with the ends of leases and the steps of the count.
+    final boolean isOpenInOrder() {
+        // volatile: RefCount, ordering 5
+        Attachment now = (Attachment) ATTACHMENT.getVolatile(this);
+        return now == Attachment.NONE || now.isOpenInOrder();
+    }
+
     /// Tells whether this lease is open and nothing is kept beside it: the usual case, told by one compare of a
     /// plain read. If not, [#isOpen()] and [#isTraced()] say more.
     ///
@@ -235,7 +242,7 @@ public abstract class Lease implements AutoCloseable {
     public final void close() {
         Object traced = takeAttachment();
         if (traced == Attachment.UNTRACED) {
-            count.release();
+            count.releaseEnded();
         } else if (traced != null) {
             closeTraced(traced);
         }
@@ -273,7 +280,7 @@ public abstract class Lease implements AutoCloseable {
         try {
             tellClosed(traced);
         } finally {
-            count.release();
+            count.releaseEnded();
         }
     }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 /// held(0) = 0  --by the thread that came to 0--> freed = 1, or nothing if another retained meanwhile, who comes to 0
 /// later
 /// freed   = odd: a retain that meets it fails and undoes itself; freed is final
+///
+/// held(1)      --close of the sole lease--> freed = 1, by a plain write, where leases alone hold (ordering 5)
 /// ```
 ///
 /// A count that threads fight over is *striped* (see [Stripes]): part of its holders move to cells, each on a
@@ -41,6 +43,12 @@ import org.jspecify.annotations.Nullable;
 /// 4. **Cells cannot hide the end.** While this word keeps a holder of its own, the resource is held, whatever the
 ///    cells say. The thread that takes the last of them away folds; one that stripes looks again after showing the
 ///    cells. Full fences stand between each one's write and its look, so that at least one of them sees the other.
+///
+/// 5. **A sole lease needs no step of the count.** Where leases alone hold the resource ([#heldByLeasesOnly]): a
+///    thread that closes a lease ends it first, then looks at the word; a thread that shares one adds to the word
+///    first, then looks at the lease. All four are volatile, so they are in one order. If the closer looks first and
+///    finds one holder, every sharer that adds later finds its lease ended, and takes back what it added. So the
+///    closer may free, and write the word without an atomic step. If it finds more, it takes itself away as ever.
 ///
 /// No step waits for another thread: one that is suspended half-way through a fold or a striping delays the
 /// free, and blocks no other.
@@ -96,6 +104,14 @@ public abstract class RefCount {
         return 0;
     }
 
+    /// Whether leases alone hold the resource: no code calls [#retain(int)] or [#release()] of this count but its
+    /// leases. Then the close of a lease that is the only one costs one atomic step in place of two.
+    ///
+    /// @return always the same; false unless the resource says otherwise
+    protected boolean heldByLeasesOnly() {
+        return false;
+    }
+
     /// Who is told of the leases on this resource.
     ///
     /// @return the listener given at construction, or `null`
@@ -108,11 +124,36 @@ public abstract class RefCount {
         return Objects.requireNonNull(trace, "trace");
     }
 
-    /// Adds `k` holders, or none when the resource is freed. For the resource itself and its leases.
+    /// Adds `k` holders, or none when the resource is freed. For the resource itself.
     ///
     /// @param k at least 0
     /// @return false if the resource is freed
+    /// @throws IllegalStateException if leases alone hold the resource
     protected final boolean retain(int k) {
+        if (heldByLeasesOnly()) {
+            throw new IllegalStateException("resource is held by leases only: type="
+                    + getClass().getSimpleName() + " holders=" + holders() + " retained=" + k);
+        }
+        return add(k);
+    }
+
+    /// Adds `k` holders, which are leases.
+    ///
+    /// @param claim the lease that is shared; another thread may be closing it
+    /// @return false if the resource is freed, or may be because the claim has ended
+    final boolean retain(int k, Lease claim) {
+        if (!add(k)) {
+            return false;
+        }
+        if (!heldByLeasesOnly() || claim.isOpenInOrder()) {
+            return true;
+        }
+        // ordering 5: they go again, and may be the last to; freed is odd, and stays so
+        release(k);
+        return false;
+    }
+
+    private boolean add(int k) {
         // opaque: a guess; holders may be added here even though there are cells
         if ((long) STATE.getOpaque(this) >= STRIPED) {
             @Nullable Stripes cells = cells();
@@ -122,12 +163,29 @@ public abstract class RefCount {
         return retainHere(k);
     }
 
-    /// Takes one holder away; frees the resource with the last. For the resource itself and its leases: code that
-    /// calls it gives up a claim of its own.
+    /// Takes one holder away; frees the resource with the last. For the resource itself: code that calls it gives up
+    /// a claim of its own.
     protected final void release() {
         // opaque: a guess, to notice whether another thread steps between; and holders may be taken away here even
         // though there are cells
-        long seen = (long) STATE.getOpaque(this);
+        releaseFrom((long) STATE.getOpaque(this));
+    }
+
+    /// Takes away the holder whose lease the caller has ended, by a volatile exchange; frees the resource with the
+    /// last.
+    final void releaseEnded() {
+        // volatile: ordering 5, and 1: the use by those who left before is above this line
+        long seen = (long) STATE.getVolatile(this);
+        if (seen == ONE && heldByLeasesOnly()) {
+            // opaque: ordering 5, what others add from now on they find to be late by their own look
+            STATE.setOpaque(this, FREED);
+            free();
+        } else {
+            releaseFrom(seen);
+        }
+    }
+
+    private void releaseFrom(long seen) {
         if (seen == ONE && isLast()) {
             free();
         } else if (seen >= STRIPED) {

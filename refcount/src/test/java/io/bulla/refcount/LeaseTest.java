@@ -71,6 +71,103 @@ class LeaseTest {
     }
 
     @Test
+    void soleLeaseOfWhatLeasesAloneHoldFreesOnce() {
+        Leased leased = new Leased(null);
+        Claim first = Claim.first(leased, null);
+        Claim moved = first.move("another");
+        first.close();
+        assertEquals(0, leased.frees);
+        moved.close();
+        moved.close();
+        assertEquals(1, leased.frees);
+        assertEquals(0, leased.holders());
+        assertThrows(IllegalStateException.class, moved::share);
+        assertTrue(assertThrows(IllegalStateException.class, leased::release)
+                .getMessage()
+                .startsWith("released more often than retained: state=1"));
+    }
+
+    @Test
+    void leaseThatIsNotTheOnlyOneLeavesTheOthers() {
+        Leased leased = new Leased(null);
+        Claim first = Claim.first(leased, null);
+        Claim second = first.share();
+        Claim third = second.share();
+        second.close();
+        first.close();
+        assertEquals(0, leased.frees);
+        assertEquals(1, leased.holders());
+        third.close();
+        assertEquals(1, leased.frees);
+    }
+
+    @Test
+    void resourceThatLeasesAloneHoldIsNotRetainedByItself() {
+        Leased leased = new Leased(null);
+        Claim first = Claim.first(leased, null);
+        assertEquals(
+                "resource is held by leases only: type=Leased holders=1 retained=2",
+                assertThrows(IllegalStateException.class, () -> leased.retain(2))
+                        .getMessage());
+        assertEquals(1, leased.holders());
+        first.close();
+        assertEquals(1, leased.frees);
+    }
+
+    @Test
+    void shareWhoseLeaseEndsMeanwhileTakesBackWhatItAdded() {
+        Closing closing = new Closing();
+        Leased leased = new Leased(closing);
+        Claim first = Claim.first(leased, null);
+        Claim second = first.share();
+        closing.next = first;
+        assertThrows(IllegalStateException.class, () -> first.share("late"));
+        assertEquals(1, leased.holders());
+        closing.next = second;
+        assertThrows(IllegalStateException.class, () -> second.share("later"));
+        assertEquals(0, leased.holders());
+        assertEquals(1, leased.frees);
+    }
+
+    private static final class Leased extends RefCount {
+
+        private int frees;
+
+        Leased(LeaseTrace trace) {
+            super(trace);
+        }
+
+        @Override
+        protected boolean heldByLeasesOnly() {
+            return true;
+        }
+
+        @Override
+        protected void free() {
+            frees++;
+        }
+    }
+
+    /// Closes another lease while it hears of one.
+    private static final class Closing implements LeaseTrace {
+
+        private Claim next;
+
+        @Override
+        public Object opened(Lease lease, RefCount count, Object tag) {
+            Claim closes = next;
+            next = null;
+            if (closes != null) {
+                closes.close();
+            }
+            return null;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {}
+    }
+
+    @Test
     void traceHearsOfEveryLeaseOnce() {
         Claim first = Claim.first(thing, null);
         Claim second = first.share();

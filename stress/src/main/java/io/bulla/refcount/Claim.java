@@ -19,8 +19,12 @@ final class Claim extends Lease {
     }
 
     Claim move() {
+        return moveTo(null);
+    }
+
+    Claim moveTo(Object tag) {
         Claim successor = new Claim(count());
-        moveTo(null, successor);
+        moveTo(tag, successor);
         return successor;
     }
 

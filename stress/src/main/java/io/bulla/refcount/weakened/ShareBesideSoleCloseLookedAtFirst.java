@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.bulla.refcount.weakened;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE_INTERESTING;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/// Twin of `ShareBesideSoleClose` whose closer looks at the count before it has ended its lease: a share that begins
+/// and ends its step between the two finds the lease open still.
+@JCStressTest
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "no share was open when it was freed")
+@Outcome(id = "1, 1", expect = ACCEPTABLE_INTERESTING, desc = "freed beneath a share that had succeeded")
+@Outcome(expect = FORBIDDEN)
+@State
+public class ShareBesideSoleCloseLookedAtFirst {
+
+    private final AtomicBoolean open = new AtomicBoolean(true);
+    private final AtomicLong count = new AtomicLong(2);
+    private final AtomicInteger frees = new AtomicInteger();
+    private int openWhenFreed;
+
+    private boolean retain() {
+        if (!open.getPlain() || (count.getAndAdd(2) & 1) != 0) {
+            return false;
+        }
+        if (open.get()) {
+            return true;
+        }
+        release();
+        return false;
+    }
+
+    private void release() {
+        if (count.getAndAdd(-2) == 2) {
+            frees.incrementAndGet();
+        }
+    }
+
+    @Actor
+    public void sharer() {
+        if (retain()) {
+            openWhenFreed = frees.get();
+            release();
+        }
+    }
+
+    @Actor
+    public void closer() {
+        boolean sole = count.get() == 2;
+        if (open.getAndSet(false)) {
+            if (sole) {
+                count.setOpaque(1);
+                frees.incrementAndGet();
+            } else {
+                release();
+            }
+        }
+    }
+
+    @Arbiter
+    public void judge(II_Result result) {
+        result.r1 = frees.get();
+        result.r2 = openWhenFreed;
+    }
+}
