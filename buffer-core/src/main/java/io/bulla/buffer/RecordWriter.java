@@ -39,10 +39,10 @@ public final class RecordWriter {
 
     private final BufferBuilder builder;
     private final MemorySegment memory;
-    private final int number;
+    private final long number;
     private int written;
 
-    RecordWriter(BufferBuilder builder, MemorySegment memory, int number) {
+    RecordWriter(BufferBuilder builder, MemorySegment memory, long number) {
         this.builder = builder;
         this.memory = memory;
         this.number = number;

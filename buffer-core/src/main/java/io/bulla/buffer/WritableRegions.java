@@ -67,11 +67,10 @@ abstract sealed class WritableRegions permits BufferBuilder {
     private long endedWith;
     // the source has been asked for memory and has not answered yet
     private boolean asking;
-    // the record that is open, 0 if none is; the number of the last one; its size. While one is open, and once the
-    // builder is over, `used` is larger by NO_ROOM, so that no put finds room: a reference that changed would cost the
-    // collector's barrier
-    private int openRecord;
-    private int records;
+    // one more with each record that is opened and each that ends: odd while one is open, whose number it is; and its
+    // size. While one is open, and once the builder is over, `used` is larger by NO_ROOM, so that no put finds room: a
+    // reference that changed would cost the collector's barrier
+    private long recordStep;
     private int recordBytes;
 
     WritableRegions(MemorySource source, long firstCapacity) {
@@ -80,7 +79,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final long written() {
-        return before + (openRecord == 0 ? used : used - NO_ROOM);
+        return before + (hasOpenRecord() ? used - NO_ROOM : used);
     }
 
     final String regions() {
@@ -110,22 +109,25 @@ abstract sealed class WritableRegions permits BufferBuilder {
     /// Reserves the next bytes for a record, in one region. They count as written.
     final RecordWriter openRecord(BufferBuilder builder, int byteSize) {
         ensureRoom(byteSize);
-        int number = records == -1 ? 1 : records + 1;
+        long number = recordStep + 1;
         RecordWriter fresh = new RecordWriter(builder, memory.asSlice(used, byteSize), number);
         // nothing below can fail
-        records = number;
-        openRecord = number;
+        recordStep = number;
         recordBytes = byteSize;
         used += byteSize + NO_ROOM;
         return fresh;
     }
 
-    final boolean isOpenRecord(int number) {
-        return openRecord == number;
+    private boolean hasOpenRecord() {
+        return (recordStep & 1) != 0;
+    }
+
+    final boolean isOpenRecord(long number) {
+        return recordStep == number;
     }
 
     final void endRecord() {
-        openRecord = 0;
+        recordStep++;
         used -= NO_ROOM;
     }
 
@@ -171,7 +173,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final void dropAfter(long byteSize) {
-        if (openRecord != 0 && byteSize >= 0 && byteSize <= written() - recordBytes) {
+        if (hasOpenRecord() && byteSize >= 0 && byteSize <= written() - recordBytes) {
             endRecord();
         }
         checkWriting();
@@ -264,13 +266,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final void checkWriting() {
-        if (state != WRITING || openRecord != 0) {
+        if (state != WRITING || hasOpenRecord()) {
             throw alreadyOver();
         }
     }
 
     private IllegalStateException alreadyOver() {
-        if (openRecord != 0) {
+        if (hasOpenRecord()) {
             return new IllegalStateException(
                     "builder has an open record: record=" + recordBytes + " byteSize=" + written());
         }
@@ -421,6 +423,6 @@ abstract sealed class WritableRegions permits BufferBuilder {
         used = NO_ROOM;
         capacity = 0;
         before = -NO_ROOM;
-        openRecord = 0;
+        recordStep += recordStep & 1;
     }
 }
