@@ -255,14 +255,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
     }
 
     final void abandon() {
+        memory = MemorySegment.NULL;
         if (state == WRITING) {
             Region last = region;
             Part others = earlier;
             end(ABANDONED);
-            memory = MemorySegment.NULL;
             Failures.rethrow(Part.release(others, last == null ? null : Part.release(last, null)));
         }
-        memory = MemorySegment.NULL;
     }
 
     final void checkWriting() {

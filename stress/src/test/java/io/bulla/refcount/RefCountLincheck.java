@@ -46,6 +46,39 @@ public class RefCountLincheck extends LeaseOperations {
         oneLease().check(OneLease.class);
     }
 
+    /// Leases alone hold it: the close of the only one takes no step of the count.
+    public static class LeasesOnly extends LeaseOperations {
+
+        @Override
+        RefCount count(AtomicInteger frees) {
+            return new SmallCount(frees) {
+                @Override
+                protected boolean heldByLeasesOnly() {
+                    return true;
+                }
+            };
+        }
+    }
+
+    /// The same, with one lease.
+    public static class OneOfLeasesOnly extends LeasesOnly {
+
+        @Override
+        int leases() {
+            return 1;
+        }
+    }
+
+    @Test
+    void leasesOnlyAreLinearizableAndObstructionFree() {
+        twoThreads().check(LeasesOnly.class);
+    }
+
+    @Test
+    void soleCloseBesideAShareIsLinearizable() {
+        oneLease().check(OneOfLeasesOnly.class);
+    }
+
     /// Lacks the look after the cells are shown: the last own holder may have looked for them too early, and
     /// then no thread folds them.
     public static class WithoutSecondLook extends LeaseOperations {
