@@ -129,6 +129,22 @@ class ArenaCloserTest {
     }
 
     @Test
+    void chunkThatIsClosedIsNotTriedAgain() {
+        ArenaCloser closer = threadless(new ArrayList<>());
+        closer.opening();
+        closeOne(closer, 1 << 16);
+        for (int i = 0; i < 3; i++) {
+            closer.step();
+            // the first pause between two tries
+            Await.pause(10);
+        }
+        assertEquals(1, closer.open());
+        assertEquals(1 << 16, givenBack.get());
+        closer.gone();
+        closer.end();
+    }
+
+    @Test
     void whatIsHeldIsSaidOnceTheSourceHasEnded() {
         List<String> lines = new ArrayList<>();
         ArenaCloser closer = threadless(lines);
