@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.checkpoint;
 
+import io.bulla.buffer.BufferBuilder;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -35,6 +36,13 @@ final class RankChannel implements ReadableByteChannel {
             case RankReader.Mapped mapped -> mapped.size();
             default -> -1;
         };
+    }
+
+    /// Reads into a builder, from the store's channel itself: one of the JDK's fills the builder's memory in place,
+    /// and any other, as this is, a buffer of which the bytes are copied.
+    void readInto(BufferBuilder into, long bytes) throws IOException {
+        into.readFully(in, bytes);
+        passed(bytes);
     }
 
     /// Bytes of the file were taken by another way.

@@ -53,9 +53,9 @@ final class RankReader {
         public SealedBuffer next(RankChannel in, long bytes) throws IOException {
             long first = in.size() >= 0 ? bytes : Math.min(bytes, FIRST);
             try (BufferBuilder builder = BufferBuilder.ofCapacity(source, Math.max(1, first))) {
-                builder.readFully(in, first);
+                in.readInto(builder, first);
                 while (builder.byteSize() < bytes) {
-                    builder.readFully(in, Math.min(bytes - builder.byteSize(), builder.byteSize()));
+                    in.readInto(builder, Math.min(bytes - builder.byteSize(), builder.byteSize()));
                 }
                 return builder.seal();
             }

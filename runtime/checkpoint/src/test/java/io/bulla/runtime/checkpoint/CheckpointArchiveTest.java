@@ -10,16 +10,20 @@ import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.cut.NodeCut;
 import io.bulla.testkit.NoOpenHandles;
 import io.bulla.testkit.StingySource;
+import io.bulla.testkit.heap.HeapCost;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -69,10 +73,10 @@ class CheckpointArchiveTest {
 
     @Test
     void fileHasAtMost64BytesForAMessageAnd4KiBBesideTheBytesOfMessages(MemorySource source) throws IOException {
-        List<io.bulla.runtime.oob.Message> arrived = new ArrayList<>();
+        List<Message> arrived = new ArrayList<>();
         long bytes = 0;
         for (int i = 0; i < 500; i++) {
-            arrived.add(new io.bulla.runtime.oob.Message(0, 1, java.util.Optional.empty(), Images.bytes(source, i, i)));
+            arrived.add(new Message(0, 1, Optional.empty(), Images.bytes(source, i, i)));
             bytes += i;
         }
         List<NodeCut.OfPeer> peers = new ArrayList<>();
@@ -85,6 +89,26 @@ class CheckpointArchiveTest {
             assertEquals(500, entry.messages());
             assertTrue(entry.bytes() <= bytes + 64 * 500 + 4096, () -> entry.toString());
         }
+    }
+
+    /// A file of the system is read into the memory of the messages, and not by way of the heap.
+    @Test
+    void bodiesAreReadInPlace(@TempDir Path folder, MemorySource source) throws IOException {
+        CheckpointArchive real = CheckpointArchive.of(FolderStore.of(folder));
+        List<Message> arrived = new ArrayList<>();
+        arrived.add(new Message(0, 1, Optional.empty(), Images.bytes(source, 0, 1 << 18)));
+        RankEntry entry;
+        try (RankImage image = new RankImage(new NodeCut(0, 1, List.of(), arrived), new TreeMap<>())) {
+            entry = real.write(1, image);
+        }
+        CheckpointManifest manifest = new CheckpointManifest(1, Images.TAKEN, List.of(entry));
+        HeapCost.atMost(1 << 15, () -> {}, _ -> {
+            try {
+                real.read(manifest, 0, source, RestoreLimits.DEFAULT).close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     @Test
