@@ -4,30 +4,48 @@ package io.bulla.pool;
 import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The slab that slots are carved from, from its start to its end: the source holds it meanwhile. Guarded by the lock
-/// of [Slabs].
+/// The slabs that slots are carved from, each from its start to its end: the source holds them meanwhile. What does not
+/// fit into the rest of one goes into the next; smaller ones fill the rest, that of the oldest slab first. Guarded by
+/// the lock of [Slabs].
 final class Carving {
 
-    private @Nullable Slab slab;
-    // when it was looked at last
-    private long carvedThen;
+    /// Slabs at most. Of more, the one with the least room is left, and its rest is lost to it.
+    static final int MOST = 8;
 
-    /// @return false if the slab has no room
+    // with room for them all from the start
+    private final List<Slab> slabs = new ArrayList<>(MOST);
+
+    /// @return false if no slab has room
     boolean carve(int sizeClass, Chain into) {
         int bytes = SizeClasses.bytes(sizeClass);
-        Slab from = slab;
-        if (from == null || from.carved + bytes > from.byteSize) {
-            return false;
+        for (int i = 0; i < slabs.size(); i++) {
+            Slab from = slabs.get(i);
+            if (room(from) >= bytes) {
+                carve(from, sizeClass, bytes, into);
+                if (room(from) < SizeClasses.SMALLEST) {
+                    leave(i);
+                }
+                return true;
+            }
         }
-        int count = (int) Math.min(Magazine.slots(sizeClass), (from.byteSize - from.carved) / bytes);
+        return false;
+    }
+
+    private static void carve(Slab from, int sizeClass, int bytes, Chain into) {
+        int count = (int) Math.min(Magazine.slots(sizeClass), room(from) / bytes);
         Slot first = slots(from, sizeClass, bytes, count);
         // nothing below can fail: the source holds the slab that it carves
         from.hold(count);
         from.carved += (long) count * bytes;
         into.of(first, count);
-        return true;
+    }
+
+    private static long room(Slab slab) {
+        return slab.byteSize - slab.carved;
     }
 
     private static @Nullable Slot slots(Slab from, int sizeClass, int bytes, int count) {
@@ -41,35 +59,52 @@ final class Carving {
         return first;
     }
 
-    /// Goes on with another slab, whose one holder is the caller.
+    /// Goes on with one more slab, whose one holder is the caller. Takes no memory.
     void goOn(Slab fresh) {
-        leave();
-        slab = fresh;
+        if (slabs.size() == MOST) {
+            leave(fullest());
+        }
+        slabs.add(fresh);
+    }
+
+    private int fullest() {
+        int found = 0;
+        for (int i = 1; i < slabs.size(); i++) {
+            if (room(slabs.get(i)) < room(slabs.get(found))) {
+                found = i;
+            }
+        }
+        return found;
+    }
+
+    private void leave(int index) {
+        slabs.remove(index).leave();
     }
 
     void leave() {
-        Slab left = slab;
-        if (left != null) {
-            slab = null;
-            left.leave();
+        while (!slabs.isEmpty()) {
+            leave(slabs.size() - 1);
         }
     }
 
-    /// Leaves a slab of which nothing is in use.
+    /// Leaves slabs of which nothing is in use.
     void leaveUnused() {
-        Slab now = slab;
-        if (now != null && isOnlyCarved(now)) {
-            leave();
+        for (int i = slabs.size() - 1; i >= 0; i--) {
+            if (isOnlyCarved(slabs.get(i))) {
+                leave(i);
+            }
         }
     }
 
-    /// The same, if nothing was carved since the last call.
+    /// The same, of those of which nothing was carved since the last call.
     void leaveUnusedIfQuiet() {
-        Slab now = slab;
-        if (now != null && now.carved == carvedThen) {
-            leaveUnused();
+        for (int i = slabs.size() - 1; i >= 0; i--) {
+            Slab each = slabs.get(i);
+            if (each.carved == each.carvedThen && isOnlyCarved(each)) {
+                leave(i);
+            }
+            each.carvedThen = each.carved;
         }
-        carvedThen = slab == null ? 0 : slab.carved;
     }
 
     /// Held by its source, and by devices if any.

@@ -109,8 +109,9 @@ public final class Slab extends RefCount {
     final Owner owner;
     final SlabSupplier.Memory memory;
     final long byteSize;
-    // under the source's lock
+    // under the source's lock: bytes that were carved, and those when it was looked at last
     long carved;
+    long carvedThen;
     long emptySince;
     // of those that are empty; written before the slab is shown there
     @Nullable

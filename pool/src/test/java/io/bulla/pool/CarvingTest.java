@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.pool.Depot.Chain;
 import io.bulla.pool.Slab.Slot;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,20 +60,52 @@ class CarvingTest {
         assertEquals(1, carved(PAGES).size(), "as many as there is room for");
         assertFalse(hasRoom(PAGES));
         assertEquals(slab.byteSize(), slab.carved);
-        assertEquals(1 + MOST + 1 + 1, slab.holders());
+        assertEquals(MOST + 1 + 1, slab.holders(), "a full one is left");
     }
 
     @Test
-    void slabBeforeIsLeftOnce() {
-        Slab before = home.slab(1 << 20);
+    void slabIsLeftWhenNoClassFitsIntoItsRest() {
+        for (int rest : new int[] {0, SizeClasses.SMALLEST - 1, SizeClasses.SMALLEST}) {
+            Slab slab = home.slab(SizeClasses.bytes(LARGE) + rest);
+            carving.goOn(slab);
+            carved(LARGE);
+            assertEquals(rest < SizeClasses.SMALLEST ? 1 : 2, slab.holders(), "rest=" + rest);
+        }
+        assertEquals(1, carved(0).size());
+    }
+
+    @Test
+    void restOfASlabIsFilledBeforeTheNextOne() {
+        Slab before = home.slab(SizeClasses.bytes(LARGE) + 3 * 4096);
         Slab fresh = home.slab(1 << 20);
         carving.goOn(before);
+        carved(LARGE);
+        assertFalse(hasRoom(LARGE));
         carving.goOn(fresh);
-        assertEquals(List.of(before), home.emptied);
-        assertEquals(1, fresh.holders());
+        assertEquals(fresh, carved(LARGE).getFirst().slab);
+        List<Slot> rest = carved(PAGES);
+        assertEquals(3, rest.size());
+        assertEquals(before, rest.getFirst().slab);
+        assertEquals(1 + 3, before.holders());
+        assertEquals(fresh, carved(PAGES).getFirst().slab);
+    }
+
+    @Test
+    void ofTooManyTheOneWithTheLeastRoomIsLeft() {
+        List<Slab> slabs = new ArrayList<>();
+        for (int i = 0; i < Carving.MOST; i++) {
+            // the third has the least
+            slabs.add(home.slab((1 << 20) + (long) Math.floorMod(i - 2, Carving.MOST) * 4096));
+            carving.goOn(slabs.getLast());
+        }
+        assertEquals(List.of(), home.emptied);
+        carving.goOn(home.slab(1 << 20));
+        assertEquals(List.of(slabs.get(2)), home.emptied);
+        carving.goOn(home.slab(1 << 20));
+        assertEquals(2, home.emptied.size());
         carving.leave();
         carving.leave();
-        assertEquals(List.of(before, fresh), home.emptied);
+        assertEquals(Carving.MOST + 2, home.emptied.size());
         assertFalse(hasRoom(PAGES));
     }
 

@@ -124,7 +124,7 @@ class SlotCachesTest {
         Slot slot = caches.take(PAGE);
         all.add(slot);
         assertEquals(LIST - 1, atHand());
-        assertEquals(2, slot.slab.holders(), "the slot, and the source");
+        assertEquals(1 + LIST + 1, slot.slab.holders(), "the source, the supplier's list, the slot");
         all.forEach(caches::giveBack);
     }
 
