@@ -64,12 +64,22 @@ final class ElementWriter {
     }
 
     void string(@Nullable String text) {
-        if (text == null) {
-            number(Wire.INT32, 0);
-        } else if (!plain
+        if (text == null
+                || !plain
                 || text.length() >= limits.maxStringBytes()
                 || !InPlace.tryText(out, format.encoding(), text, false)) {
             anyText(text);
+        }
+    }
+
+    void strings(@Nullable String[] all) {
+        for (int i = 0; i < all.length; i++) {
+            if (plain) {
+                i += InPlace.tryTexts(out, format.encoding(), limits.maxStringBytes(), all, i);
+            }
+            if (i < all.length) {
+                anyText(all[i]);
+            }
         }
     }
 
@@ -82,7 +92,11 @@ final class ElementWriter {
                 && InPlace.tryText(out, format.encoding(), text, true);
     }
 
-    private void anyText(String text) {
+    private void anyText(@Nullable String text) {
+        if (text == null) {
+            number(Wire.INT32, 0);
+            return;
+        }
         int size = Utf8.byteSize(text, texts == TextMode.ESCAPED);
         checkText(size + 1L);
         plain = size == text.length();

@@ -6,6 +6,7 @@ import io.bulla.buffer.internal.BuilderAccess;
 import io.bulla.pack.text.Words;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /// Writes a number of any length or a text into a builder's region in one go, where a put for each byte would cost a
 /// check each.
@@ -37,28 +38,66 @@ final class InPlace {
         }
     }
 
-    /// Writes a string of ASCII characters, what stands before it, and the zero byte behind it, with one look for
-    /// room; or nothing at all, if a character is another one or U+0000, or the region has no room for the whole.
-    /// Text that is not ASCII costs an array on the heap.
+    /// Writes one string, as [#tryTexts].
+    ///
+    /// @param one whether it is the only value of its item, behind a count of one
+    /// @return whether it was written
+    static boolean tryText(BufferBuilder out, Encoding encoding, String text, boolean one) {
+        long used = ACCESS.used(out);
+        long end = putText(ACCESS.memory(out), used, ACCESS.room(out), encoding, text, one);
+        if (end < 0) {
+            return false;
+        }
+        // nothing counts before this line
+        ACCESS.advance(out, end - used);
+        return true;
+    }
+
+    /// Writes strings of ASCII characters, what stands before each, and the zero byte behind it, with one look for
+    /// room each; up to the first that is null, has another character or U+0000, is too long, or does not fit into
+    /// the region: of that one, nothing is written. Text that is not ASCII costs an array on the heap.
+    ///
+    /// @param limit for the characters of each, less one
+    /// @param texts those from `from` on are written
+    /// @return how many were written
+    static int tryTexts(BufferBuilder out, Encoding encoding, int limit, @Nullable String[] texts, int from) {
+        // the builder's fields are read and written once for all of them
+        MemorySegment to = ACCESS.memory(out);
+        long start = ACCESS.used(out);
+        long ends = start + ACCESS.room(out);
+        long used = start;
+        int next = from;
+        for (; next < texts.length; next++) {
+            String text = texts[next];
+            if (text == null || text.length() >= limit) {
+                break;
+            }
+            long end = putText(to, used, ends - used, encoding, text, false);
+            if (end < 0) {
+                break;
+            }
+            used = end;
+        }
+        ACCESS.advance(out, used - start);
+        return next - from;
+    }
+
+    /// Writes a string at an offset, if there is room.
     ///
     /// HotSpot compiles a method of more than 325 bytes apart, as this one shall be: what `setString` calls is as
     /// deep as it inlines. In the code of a caller three calls would be left of it, a quarter of the time that an
     /// item takes.
     ///
-    /// @param one whether it is the only value of its item, behind a count of one
-    /// @return whether it was written
-    static boolean tryText(BufferBuilder out, Encoding encoding, String text, boolean one) {
+    /// @return where it ends, or -1
+    private static long putText(MemorySegment to, long used, long room, Encoding encoding, String text, boolean one) {
         int length = text.length();
-        int before = encoding.textHeadBytes(length + 1L, one);
         // what stands before is written as a word, and the text is looked at in words; text that turns out to be
         // another has been written by then, in no more bytes than it has characters
-        if (ACCESS.room(out) < length + 2L * Long.BYTES) {
-            return false;
+        if (room < length + 2L * Long.BYTES) {
+            return -1;
         }
-        MemorySegment to = ACCESS.memory(out);
-        long at = ACCESS.used(out);
-        to.set(Words.LAYOUT, at, encoding.textHead(length + 1L, one));
-        at += before;
+        to.set(Words.LAYOUT, used, encoding.textHead(length + 1L, one));
+        long at = used + encoding.textHeadBytes(length + 1L, one);
         to.setString(at, text, StandardCharsets.ISO_8859_1);
         // a flag for some byte, if one is zero, over 127, or a question mark, which stands for each character outside
         // of Latin-1
@@ -82,11 +121,6 @@ final class InPlace {
                 }
             }
         }
-        if ((odd & FLAGS) != 0) {
-            return false;
-        }
-        // nothing counts before this line
-        ACCESS.advance(out, before + length + 1L);
-        return true;
+        return (odd & FLAGS) == 0 ? at + length + 1 : -1;
     }
 }

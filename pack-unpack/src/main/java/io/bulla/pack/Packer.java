@@ -114,9 +114,7 @@ public final class Packer extends NumberPacker {
         long start = builder.byteSize();
         try {
             begin(DataType.STRING, values.length);
-            for (String value : values) {
-                elements.string(value);
-            }
+            elements.strings(values);
             return this;
         } catch (Throwable failure) {
             throw undone(start, failure);

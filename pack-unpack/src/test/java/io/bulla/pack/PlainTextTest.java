@@ -99,6 +99,55 @@ class PlainTextTest {
         }
     }
 
+    /// One at each place that cannot be written in one go: the others stand before and behind it.
+    @ParameterizedTest
+    @ValueSource(ints = {1, 20, 100, 1 << 16})
+    void stringsOfOneItemAreWhatEachOfThemIs(int firstCapacity) {
+        for (WireFormat format : new WireFormat[] {WireFormat.OPAL_DSS, WireFormat.PMIX_4}) {
+            for (String odd : new String[] {null, "", "?", "\u00e9", "a".repeat(300)}) {
+                for (int at = 0; at < 6; at++) {
+                    String[] values = {"", "a", "four", "eight or more", ascii(20), ascii(40)};
+                    values[at] = odd;
+                    try (BufferBuilder builder = BufferBuilder.ofCapacity(source, firstCapacity);
+                            BufferBuilder expected = BufferBuilder.create(source)) {
+                        Packer.into(builder, format).packStrings(values);
+                        putStrings(expected, format.encoding(), values);
+                        assertSame(expected, builder);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void putStrings(BufferBuilder builder, Encoding encoding, String[] values) {
+        encoding.put(builder, Wire.INT32, values.length);
+        for (String each : values) {
+            byte[] bytes = each == null ? new byte[0] : (each + "\0").getBytes(StandardCharsets.UTF_8);
+            encoding.put(builder, Wire.INT32, bytes.length);
+            builder.put(bytes);
+        }
+    }
+
+    @Test
+    void stringsAreWrittenUpToTheFirstThatIsNot() {
+        String[] values = {"a", "b", "c", "d"};
+        for (int odd = 0; odd < values.length; odd++) {
+            for (String other : new String[] {null, "\u00e9", "long"}) {
+                String[] all = values.clone();
+                all[odd] = other;
+                try (BufferBuilder builder = BufferBuilder.ofCapacity(source, 1 << 10);
+                        BufferBuilder expected = BufferBuilder.create(source)) {
+                    int limit = "long".length();
+                    assertEquals(odd, InPlace.tryTexts(builder, FixedWidth.ENCODING, limit, all, 0));
+                    for (int i = 0; i < odd; i++) {
+                        putReference(expected, FixedWidth.ENCODING, all[i], false);
+                    }
+                    assertSame(expected, builder);
+                }
+            }
+        }
+    }
+
     @Test
     void oneOtherCharacterAnywhereIsRefused() {
         for (char odd : new char[] {0, '?', 0x80, 0xff, 0x100, 0x141, 0x3f00, 0xd800, 0xdc3f, 0xffff}) {
@@ -194,7 +243,7 @@ class PlainTextTest {
     void methodThatWritesTextIsTooLongToBeInlined() throws IOException {
         try (InputStream in = InPlace.class.getResourceAsStream("InPlace.class")) {
             MethodModel method = ClassFile.of().parse(in.readAllBytes()).methods().stream()
-                    .filter(each -> each.methodName().equalsString("tryText"))
+                    .filter(each -> each.methodName().equalsString("putText"))
                     .findFirst()
                     .orElseThrow();
             int bytes = ((CodeAttribute) method.code().orElseThrow()).codeLength();
