@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/// The slabs that slots are carved from, each from its start to its end: the source holds them meanwhile. What does not
-/// fit into the rest of one goes into the next; smaller ones fill the rest, that of the oldest slab first. Guarded by
-/// the lock of [Slabs].
+/// The slabs that slots are carved from, each from its start to its end: the source holds them meanwhile. What does
+/// not fit into the rest of one goes into the next; smaller ones fill the rest, that of the oldest slab first.
+/// Guarded by the lock of [Slabs].
 final class Carving {
 
     /// Slabs at most. Of more, the one with the least room is left, and its rest is lost to it.
