@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /// What the life of a message of 1 KiB takes at least in Java, with nothing of Bulla, where each byte is handed out
 /// once and a late reader meets old bytes or an exception (ADR 6): a shared arena for each 4 MiB, taken in blocks of
-/// 256 KiB and closed by another thread, a slice and two objects that others may see (who writes, the handle), the
-/// bytes, and one atomic step. No bound is asked for, and one thread takes memory.
+/// 256 KiB and closed by another thread, a slice, its read-only view and two objects that others may see (who writes,
+/// the handle), the bytes, and one atomic step. No bound is asked for, and one thread takes memory.
 ///
 /// One should see: `life` below Bulla's `sealed`, and not far below; far above `malloc`'s, whose bytes are warm.
 @State(Scope.Thread)
