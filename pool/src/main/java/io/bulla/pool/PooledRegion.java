@@ -76,7 +76,7 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
     MemorySegment seal(long used) {
         checkHeld();
         checkNotSealed();
-        MemorySegment bytes = slot.memory.asSlice(0, used).asReadOnly();
+        MemorySegment bytes = slot.readOnly(used);
         sealed = true;
         return bytes;
     }

@@ -79,6 +79,9 @@ public final class Slab extends RefCount {
         @Nullable
         Slot next;
 
+        // made for the first message that fills the slot, by who has it
+        private @Nullable MemorySegment whole;
+
         Slot(Slab slab, MemorySegment memory, int sizeClass) {
             this.slab = slab;
             this.memory = memory;
@@ -88,6 +91,19 @@ public final class Slab extends RefCount {
 
         long byteSize() {
             return byteSize;
+        }
+
+        /// The first bytes. A message that fills the slot has the view of the one before.
+        MemorySegment readOnly(long used) {
+            if (used != byteSize) {
+                return memory.asSlice(0, used).asReadOnly();
+            }
+            MemorySegment all = whole;
+            if (all == null) {
+                all = memory.asReadOnly();
+                whole = all;
+            }
+            return all;
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -134,6 +135,25 @@ class SlabSourceTest {
             });
             assertThrows(ReleasedBufferException.class, reader::getInt);
             assertEquals(fresh.iovec().getInt(0), BufferReader.of(fresh).getInt());
+        }
+    }
+
+    /// The view of a whole slot is made once: the stamp tells its uses apart.
+    @Test
+    void messagesThatFillTheirSlotHaveOneView() {
+        SealedBuffer old = sealed(0x1111_1111, 64);
+        IoVec kept = old.iovec();
+        MemorySegment view = kept.lent().region(0);
+        assertEquals(256, view.byteSize());
+        assertTrue(view.isReadOnly());
+        old.close();
+        try (SealedBuffer shorter = sealed(0x2222_2222, 63)) {
+            assertEquals(252, shorter.iovec().lent().region(0).byteSize());
+        }
+        try (SealedBuffer fresh = sealed(0x3333_3333, 64)) {
+            assertSame(view, fresh.iovec().lent().region(0));
+            assertEquals(0x3333_3333, fresh.iovec().getInt(0));
+            assertStale(() -> kept.getInt(0));
         }
     }
 
