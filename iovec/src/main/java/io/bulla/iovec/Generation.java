@@ -8,7 +8,9 @@ import java.lang.invoke.VarHandle;
 /// its end, and notes whether a raw view escaped.
 ///
 /// ```
-/// word:  2.. holds | 1 escaped | 0 ended
+/// word:  31 written | 2..30 holds | 1 escaped | 0 ended
+/// written --shown()--> current                by the owner, who alone has the stamp until then
+/// written --dropped()--> ended
 /// current --end()--> ended                    ended is final
 /// current --a raw view is taken--> escaped    final; after the end it is refused by an exception
 /// current --a hold--> held(n + 1)             not after the end; the last hold released after the end calls rested()
@@ -28,6 +30,7 @@ public class Generation {
     private static final int ENDED = 1;
     private static final int ESCAPED = 2;
     private static final int HOLD = 4;
+    private static final int WRITTEN = Integer.MIN_VALUE;
     private static final VarHandle WORD;
 
     static {
@@ -38,11 +41,18 @@ public class Generation {
         }
     }
 
-    // through WORD only
+    // through WORD only, after construction
     private int word;
 
     /// A stamp that has not ended.
     public Generation() {}
+
+    /// A stamp that has not ended, perhaps of memory that is still written to: of no view until [#shown()].
+    ///
+    /// @param written whether it is
+    protected Generation(boolean written) {
+        word = written ? WRITTEN : 0;
+    }
 
     /// What the memory's owner may do with it once the stamp has ended.
     public enum End {
@@ -82,8 +92,30 @@ public class Generation {
     /// Called once, by the last call that read the memory beside its end, if no raw view was given out.
     protected void rested() {}
 
+    /// Tells whether the memory is still written to. For its owner.
+    ///
+    /// @return false if it never was, or since [#shown()]
+    protected final boolean isWritten() {
+        // opaque: finds a mistake, not a race; it changes while the owner alone has the stamp
+        return (int) WORD.getOpaque(this) < 0;
+    }
+
+    /// The writing is over, and views are going to be given out. By the owner, once.
+    protected final void shown() {
+        // opaque: no other thread has the stamp, and the views that carry it are published later
+        WORD.setOpaque(this, 0);
+    }
+
+    /// Ends the stamp of memory that was written to, and of which no view was given out. By the owner, once.
+    protected final void dropped() {
+        // opaque: no other thread has the stamp, and no view is to throw
+        WORD.setOpaque(this, WRITTEN | ENDED);
+    }
+
     /// Tells whether the stamp has ended.
-    final boolean isEnded() {
+    ///
+    /// @return true for ever after
+    protected final boolean isEnded() {
         // opaque: ordering 1, the fence is the caller's
         return ((int) WORD.getOpaque(this) & ENDED) != 0;
     }

@@ -42,6 +42,27 @@ class GenerationTest {
         assertEquals(0, rests);
     }
 
+    /// A stamp of memory that is written to before a view of it is given out.
+    @Test
+    void writtenUntilItIsShownOrDropped() {
+        Generation sealed = new Generation(true) {};
+        assertTrue(sealed.isWritten());
+        assertFalse(sealed.isEnded());
+        sealed.shown();
+        assertFalse(sealed.isWritten());
+        assertFalse(sealed.isEnded());
+        assertTrue(sealed.hold());
+        assertTrue(sealed.escape());
+        assertEquals(End.ESCAPED, sealed.end());
+        assertFalse(sealed.isWritten());
+        Generation abandoned = new Generation(true) {};
+        abandoned.dropped();
+        assertTrue(abandoned.isEnded());
+        assertTrue(abandoned.isWritten());
+        assertEquals(End.AGAIN, abandoned.end());
+        assertFalse(stamp.isWritten());
+    }
+
     @Test
     void viewThatWasGivenOutIsTold() {
         IoVec.concat(vec.slice(1, 5), vec).asByteBuffers();

@@ -7,7 +7,8 @@ import io.bulla.iovec.Generation;
 import io.bulla.pool.Slab.Slot;
 import java.lang.foreign.MemorySegment;
 
-/// One use of a slot, and the stamp of this use.
+/// One use of a slot, and the stamp of this use, which also says how far it has come: a field of its own would make
+/// each region a third larger.
 ///
 /// ```
 /// written --seal--> sealed --release--> the stamp ends, then the slot goes back, rests, or to the quarantine
@@ -23,11 +24,9 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
     @SuppressWarnings("NullAway.Init") // as above
     private Slab slab;
 
-    private boolean sealed;
-    // plain: finds a mistake, not a race; two releases of a sealed one are told apart by the stamp
-    private boolean released;
-
-    PooledRegion() {}
+    PooledRegion() {
+        super(true);
+    }
 
     void on(Slot taken) {
         slot = taken;
@@ -77,15 +76,15 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         checkHeld();
         checkNotSealed();
         MemorySegment bytes = slot.readOnly(used);
-        sealed = true;
+        shown();
         return bytes;
     }
 
     @Override
     public void release() {
-        checkHeld();
-        released = true;
-        if (!sealed) {
+        if (isWritten()) {
+            checkHeld();
+            dropped();
             owner().giveBack(slot);
             return;
         }
@@ -107,13 +106,14 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
     }
 
     private void checkHeld() {
-        if (released) {
+        // finds a mistake, not a race; two releases of a sealed one are told apart by the step that ends the stamp
+        if (isEnded()) {
             throw given();
         }
     }
 
     private void checkNotSealed() {
-        if (sealed) {
+        if (!isWritten()) {
             throw new IllegalStateException("region already sealed: byteSize=" + slot.byteSize());
         }
     }
