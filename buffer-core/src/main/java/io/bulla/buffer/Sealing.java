@@ -2,6 +2,7 @@
 package io.bulla.buffer;
 
 import io.bulla.buffer.MemorySource.Region;
+import io.bulla.buffer.internal.FlightGate;
 import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
@@ -18,8 +19,7 @@ final class Sealing {
     /// A buffer of one region.
     static SealedBuffer one(MemorySource source, Region region, MemorySegment written, long used) {
         IoVec bytes = stamped(IoVec.of(seal(source, region, written, used)), region);
-        FlightEvents.sealed(used, 1);
-        return buffer(new Storage.One(source.trace(), region), bytes);
+        return buffer(new Storage.One(source.trace(), region), bytes, 1);
     }
 
     /// A buffer of several regions, or of none.
@@ -40,8 +40,7 @@ final class Sealing {
         for (Region each : regions) {
             bytes = stamped(bytes, each);
         }
-        FlightEvents.sealed(end, regions.length);
-        return buffer(new Storage.Many(source.trace(), regions), bytes);
+        return buffer(new Storage.Many(source.trace(), regions), bytes, regions.length);
     }
 
     private static MemorySegment seal(MemorySource source, Region region, MemorySegment written, long used) {
@@ -50,10 +49,14 @@ final class Sealing {
     }
 
     /// @param storage a [Storage]
-    private static SealedBuffer buffer(RefCount storage, IoVec bytes) {
-        FlightEvents.LastClose event = FlightEvents.held(bytes.byteSize());
-        return new SealedBuffer(
-                event == null ? storage : new Storage.Timed(storage.trace(), (Storage) storage, event), bytes);
+    private static SealedBuffer buffer(RefCount storage, IoVec bytes, int regions) {
+        return new SealedBuffer(FlightGate.isOpen() ? recorded(storage, bytes.byteSize(), regions) : storage, bytes);
+    }
+
+    private static RefCount recorded(RefCount storage, long byteSize, int regions) {
+        FlightEvents.sealed(byteSize, regions);
+        FlightEvents.LastClose event = FlightEvents.held(byteSize);
+        return event == null ? storage : new Storage.Timed(storage.trace(), (Storage) storage, event);
     }
 
     private static IoVec stamped(IoVec bytes, Region region) {
