@@ -28,7 +28,8 @@ public final class CheckpointGoals {
     /// @return a fresh list
     public static List<Goal> all() {
         return List.of(
-                // three threads that wake one another, and 1,000 handles, take more than a fifth of the copies of 1 KiB,
+                // three threads that wake one another, and 1,000 handles, take more than a fifth of the copies of 1
+                // KiB,
                 // and more than a thirtieth of those of 16 KiB: they are the anchor
                 Goal.atMost(FLOOR, "checkpoint-cut-floor", cut(1 << 10, "handles"), cut(1 << 10, "hand-overs")),
                 Goal.compare("checkpoint-cut-1k", cut(1 << 10, "handles"), cut(1 << 10, "copies")),

@@ -9,6 +9,7 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.cut.NodeCut;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -26,7 +27,10 @@ public final class CutCost {
     private static final int MESSAGES = 1000;
     private static final long SECONDS = 60;
     private static final int TAG = 1;
-    private static final int ROUNDS = 15;
+    private static final int FEWEST = 15;
+    private static final int MOST = 5000;
+    // a cut takes a tenth of a millisecond: fifteen of them would be over in one hiccup of the machine
+    private static final long MEASURED_NANOS = 1_000_000_000;
 
     private CutCost() {}
 
@@ -61,11 +65,13 @@ public final class CutCost {
         for (long start = System.nanoTime(); !effort.isWarm(start); ) {
             round.micros();
         }
-        double[] micros = new double[ROUNDS];
-        for (int i = 0; i < ROUNDS; i++) {
-            micros[i] = round.micros();
+        double[] micros = new double[MOST];
+        int count = 0;
+        for (long start = System.nanoTime();
+                count < FEWEST || count < MOST && System.nanoTime() - start < MEASURED_NANOS; ) {
+            micros[count++] = round.micros();
         }
-        System.out.println(Medians.of(micros));
+        System.out.println(Medians.of(Arrays.copyOf(micros, count)));
     }
 
     private static void handOvers(int bytes) throws Exception {
