@@ -46,8 +46,7 @@ record OneRegion(MemorySegment segment) implements IoVec {
 
     @Override
     public RecordView record(long offset, int byteSize) {
-        IoVec.checkRange("record", offset, byteSize, byteSize());
-        return RecordView.of(segment.asSlice(offset, byteSize));
+        return new RecordView(RecordView.part(segment, offset, byteSize), null);
     }
 
     @Override

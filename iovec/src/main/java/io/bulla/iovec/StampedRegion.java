@@ -111,8 +111,7 @@ final class StampedRegion implements IoVec {
 
     @Override
     public RecordView record(long offset, int byteSize) {
-        IoVec.checkRange("record", offset, byteSize, byteSize());
-        return new RecordView(segment.asSlice(offset, byteSize), stamp);
+        return new RecordView(RecordView.part(segment, offset, byteSize), stamp);
     }
 
     @Override

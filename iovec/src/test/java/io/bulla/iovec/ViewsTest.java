@@ -143,6 +143,22 @@ class ViewsTest {
     }
 
     @Test
+    void recordOutsideIsToldInTheVectorsWords() {
+        long[][] wrong = {{67, 4}, {-1, 4}, {0, -1}, {71, 0}, {0, 71}, {Long.MAX_VALUE, 1}, {Long.MIN_VALUE, 1}};
+        all(BYTES, 1, 3, 40).forEach((name, vec) -> {
+            assertEquals(0, vec.record(70, 0).byteSize(), name);
+            for (long[] each : wrong) {
+                IndexOutOfBoundsException outside =
+                        assertThrows(IndexOutOfBoundsException.class, () -> vec.record(each[0], (int) each[1]), name);
+                assertEquals(
+                        "record past the end: offset=" + each[0] + " length=" + each[1] + " byteSize=70",
+                        outside.getMessage(),
+                        name);
+            }
+        });
+    }
+
+    @Test
     void slicesAreTheSameKindOfTheSameBytes() {
         all(BYTES, 1, 3, 10, 11, 40).forEach((name, vec) -> {
             for (int from = 0; from <= BYTES.length; from += 7) {
