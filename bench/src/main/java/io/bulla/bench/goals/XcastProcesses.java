@@ -12,12 +12,13 @@ import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/// 64 MiB to 16 processes, which verify it, by the command `./bulla xcast`.
+/// A file to 16 processes, which verify it, by the command `./bulla xcast`: 64 MiB, unless it says otherwise.
 final class XcastProcesses {
 
     /// Size of the file in bytes; some hundred more are sent.
     static final int MESSAGE = 64 << 20;
 
+    private static final int SMALL = 1 << 18;
     private static final int PROCESSES = 16;
     private static final int BROADCASTS = 3;
     private static final String TIME = "time";
@@ -33,7 +34,7 @@ final class XcastProcesses {
         return new Case(
                 "xcast-" + local + "[" + PROCESSES + "," + MESSAGE + "]",
                 "ns",
-                run(local).reading(TIME));
+                run(local, MESSAGE).reading(TIME));
     }
 
     /// By how much the memory of all processes has grown (PSS) while each had the message: the most of the
@@ -42,18 +43,28 @@ final class XcastProcesses {
         return new Case(
                 "xcast-" + local + "-memory[" + PROCESSES + "," + MESSAGE + "]",
                 "bytes",
-                run(local).reading(MEMORY));
+                run(local, MESSAGE).reading(MEMORY));
     }
 
-    private static SharedRun run(String local) {
-        return RUNS.computeIfAbsent(local, _ -> new SharedRun((_, _) -> measure(local)));
+    /// The least that it can grow by: the message once, and what the same processes grow by for 256 KiB, which is code
+    /// and classes of what they do for the first time.
+    static Case leastMemory(String local) {
+        Case.Meter small = run(local, SMALL).reading(MEMORY);
+        return new Case(
+                "xcast-" + local + "-memory[" + PROCESSES + "," + SMALL + "]+" + MESSAGE,
+                "bytes",
+                length -> small.measure(length) + MESSAGE);
     }
 
-    private static Map<String, Double> measure(String local) throws IOException, InterruptedException {
+    private static SharedRun run(String local, int bytes) {
+        return RUNS.computeIfAbsent(local + bytes, _ -> new SharedRun((_, _) -> measure(local, bytes)));
+    }
+
+    private static Map<String, Double> measure(String local, int bytes) throws IOException, InterruptedException {
         Path file = Files.createTempFile("bulla-xcast", null);
         try {
-            byte[] content = new byte[MESSAGE];
-            new Random(MESSAGE).nextBytes(content);
+            byte[] content = new byte[bytes];
+            new Random(bytes).nextBytes(content);
             Files.write(file, content);
             // with the options and the classes that a user of it has
             List<String> lines = ProgramOutput.of(List.of(
