@@ -335,9 +335,14 @@ public final class BufferReader extends ReadableRegions {
     /// @return this reader
     /// @throws IndexOutOfBoundsException if there are fewer, or there is no room for them; nothing is read then
     /// @throws ReleasedBufferException if the handle is closed
+    /// @throws IllegalStateException if memory that is used again was given back meanwhile: `target` is void then
     public BufferReader getShorts(short[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Short.BYTES);
+        if (isStamped()) {
+            runOfStamped(count, Short.BYTES, (part, done, now) -> part.getShorts(0, target, from + done, now));
+            return this;
+        }
         for (int done = 0; done < count; ) {
             int now = (int) Math.min(count - done, (memory.byteSize() - at) / Short.BYTES);
             BigEndian.get(memory, at, target, from + done, now);
@@ -359,9 +364,14 @@ public final class BufferReader extends ReadableRegions {
     /// @return this reader
     /// @throws IndexOutOfBoundsException if there are fewer, or there is no room for them; nothing is read then
     /// @throws ReleasedBufferException if the handle is closed
+    /// @throws IllegalStateException if memory that is used again was given back meanwhile: `target` is void then
     public BufferReader getInts(int[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Integer.BYTES);
+        if (isStamped()) {
+            runOfStamped(count, Integer.BYTES, (part, done, now) -> part.getInts(0, target, from + done, now));
+            return this;
+        }
         for (int done = 0; done < count; ) {
             int now = (int) Math.min(count - done, (memory.byteSize() - at) / Integer.BYTES);
             BigEndian.get(memory, at, target, from + done, now);
@@ -383,9 +393,14 @@ public final class BufferReader extends ReadableRegions {
     /// @return this reader
     /// @throws IndexOutOfBoundsException if there are fewer, or there is no room for them; nothing is read then
     /// @throws ReleasedBufferException if the handle is closed
+    /// @throws IllegalStateException if memory that is used again was given back meanwhile: `target` is void then
     public BufferReader getLongs(long[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Long.BYTES);
+        if (isStamped()) {
+            runOfStamped(count, Long.BYTES, (part, done, now) -> part.getLongs(0, target, from + done, now));
+            return this;
+        }
         for (int done = 0; done < count; ) {
             int now = (int) Math.min(count - done, (memory.byteSize() - at) / Long.BYTES);
             BigEndian.get(memory, at, target, from + done, now);

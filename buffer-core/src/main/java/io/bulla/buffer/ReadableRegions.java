@@ -25,6 +25,14 @@ import java.lang.ref.Reference;
 /// Then `at` is 0 and `base` the position. Other memory pays nothing for it.
 abstract sealed class ReadableRegions permits BufferReader {
 
+    /// Values that a run behind a stamp reads with one look at it. Such a run may be gathered in an array first.
+    private static final int LONGEST_LOOK = 8192;
+
+    /// A part of a run of values.
+    interface Run {
+        void read(RecordView part, int done, int count);
+    }
+
     final SealedBuffer buffer;
     /// Offset in the buffer of this reader's position 0.
     final long start;
@@ -104,6 +112,21 @@ abstract sealed class ReadableRegions permits BufferReader {
             }
         }
         return view;
+    }
+
+    final boolean isStamped() {
+        return stamped;
+    }
+
+    /// The next values behind a stamp, of which all are there; the position stays if a part of them fails.
+    final void runOfStamped(int count, int width, Run run) {
+        for (int done = 0; done < count; ) {
+            int now = Math.min(count - done, LONGEST_LOOK);
+            run.read(bytes.record(base + (long) done * width, now * width), done, now);
+            done += now;
+        }
+        base += (long) count * width;
+        Reference.reachabilityFence(this);
     }
 
     /// Copies the next bytes; counted.

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.iovec.CopyTally;
+import io.bulla.iovec.Generation;
 import io.bulla.iovec.RecordView;
 import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseLedger;
@@ -395,6 +396,44 @@ class BufferReaderTest {
                     r -> r.limit(SIZE))) {
                 assertSame(reader, each.apply(reader));
             }
+        }
+    }
+
+    /// Behind a stamp, in parts with a look each; the position moves when all of them were read.
+    @Test
+    void longRunsBehindAStampAreWholeOrNotReadAtAll() {
+        byte[] bytes = Bytes.numbered(8 * 20_001);
+        ByteBuffer expected = ByteBuffer.wrap(bytes);
+        Generation stamp = new Generation();
+        try (SealedBuffer buffer = SealedBuffer.adopt(MemorySegment.ofArray(bytes), stamp, () -> {})) {
+            BufferReader reader = BufferReader.of(buffer);
+            long[] longs = new long[20_000];
+            long[] foundLongs = new long[longs.length + 1];
+            expected.position(1).asLongBuffer().get(longs);
+            assertEquals(
+                    1 + 8L * longs.length,
+                    reader.skip(1).getLongs(foundLongs, 1, longs.length).position());
+            assertArrayEquals(longs, Arrays.copyOfRange(foundLongs, 1, foundLongs.length));
+            int[] ints = new int[40_000];
+            int[] foundInts = new int[ints.length];
+            expected.position(3).asIntBuffer().get(ints);
+            assertEquals(
+                    3 + 4L * ints.length,
+                    reader.position(3).getInts(foundInts, 0, ints.length).position());
+            assertArrayEquals(ints, foundInts);
+            short[] shorts = new short[80_000];
+            short[] foundShorts = new short[shorts.length];
+            expected.position(5).asShortBuffer().get(shorts);
+            assertEquals(
+                    5 + 2L * shorts.length,
+                    reader.position(5).getShorts(foundShorts, 0, shorts.length).position());
+            assertArrayEquals(shorts, foundShorts);
+            reader.position(7);
+            stamp.end();
+            assertThrows(IllegalStateException.class, () -> reader.getLongs(foundLongs, 0, 1));
+            assertThrows(IllegalStateException.class, () -> reader.getInts(foundInts, 0, 9_000));
+            assertThrows(IllegalStateException.class, () -> reader.getShorts(foundShorts, 0, 20_000));
+            assertEquals(7, reader.position());
         }
     }
 
