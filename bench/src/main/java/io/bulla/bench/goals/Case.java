@@ -210,6 +210,8 @@ public record Case(String name, String unit, Meter meter) {
         return Stream.concat(
                         Stream.of(QUIET, "--enable-native-access=ALL-UNNAMED", FOR_AGRONA),
                         own == null ? Stream.of() : Stream.of(own.jvmArgsAppend()))
+                // of one that names none
+                .filter(option -> !option.equals(Fork.BLANK_ARGS))
                 .distinct()
                 .toArray(String[]::new);
     }

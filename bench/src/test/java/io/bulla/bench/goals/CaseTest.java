@@ -4,6 +4,7 @@ package io.bulla.bench.goals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.bulla.pool.PoolBenchmark;
+import io.bulla.refcount.CountBenchmark;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
@@ -20,5 +21,11 @@ class CaseTest {
                 Arrays.stream(Case.jvmArgs(PoolBenchmark.class))
                         .filter(named::contains)
                         .toList());
+        assertEquals(
+                List.of(),
+                Arrays.stream(Case.jvmArgs(CountBenchmark.class))
+                        .filter(option -> !option.startsWith("--"))
+                        .toList(),
+                "it names none");
     }
 }
