@@ -216,23 +216,41 @@ public final class Lane {
 
     /// Its numbers and messages: those with a number in its order, then the others in that of the queue.
     NodeCut.OfLane cut(long expected, Function<PendingSend, NodeCut.Outgoing> each) {
-        List<NodeCut.Outgoing> outgoing = new ArrayList<>();
+        List<PendingSend> waiting = waitingDirect();
+        List<NodeCut.Outgoing> outgoing = new ArrayList<>(unacked.size() + begun.size() + waiting.size());
         for (SendList list : List.of(unacked, begun)) {
             for (PendingSend send = list.first(); send != null; send = send.next) {
                 outgoing.add(each.apply(send));
             }
         }
-        List<PendingSend> waiting = new ArrayList<>();
+        for (PendingSend send : waiting) {
+            outgoing.add(each.apply(send));
+        }
+        return new NodeCut.OfLane(next, acknowledged, expected, outgoing);
+    }
+
+    /// Others have neither number nor place in a cut. In order, which they mostly have: a cut stops the loop.
+    private List<PendingSend> waitingDirect() {
+        int most = 0;
+        for (SendList list : fresh) {
+            most += list.size();
+        }
+        List<PendingSend> waiting = new ArrayList<>(most);
+        boolean ordered = true;
+        long last = Long.MIN_VALUE;
         for (SendList list : fresh) {
             for (PendingSend send = list.first(); send != null; send = send.next) {
-                waiting.add(send);
+                if (send.kind == Frame.Kind.DIRECT) {
+                    ordered &= last <= send.order;
+                    last = send.order;
+                    waiting.add(send);
+                }
             }
         }
-        // what has neither number nor place in a cut
-        waiting.removeIf(send -> send.kind != Frame.Kind.DIRECT);
-        waiting.sort(Comparator.comparingLong(send -> send.order));
-        waiting.forEach(send -> outgoing.add(each.apply(send)));
-        return new NodeCut.OfLane(next, acknowledged, expected, outgoing);
+        if (!ordered) {
+            waiting.sort(Comparator.comparingLong(send -> send.order));
+        }
+        return waiting;
     }
 
     /// Goes on where a cut was taken; nothing was queued yet. What has a number is written again when the peer has
