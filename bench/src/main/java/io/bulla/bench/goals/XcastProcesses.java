@@ -46,8 +46,8 @@ final class XcastProcesses {
                 run(local, MESSAGE).reading(MEMORY));
     }
 
-    /// The least that it can grow by: the message once, and what the same processes grow by for 256 KiB, which is code
-    /// and classes of what they do for the first time.
+    /// The least that it can grow by: the message once, and what the same processes grow by for 256 KiB, which is
+    /// code and classes of what they do for the first time.
     static Case leastMemory(String local) {
         Case.Meter small = run(local, SMALL).reading(MEMORY);
         return new Case(
