@@ -339,20 +339,7 @@ public final class BufferReader extends ReadableRegions {
     public BufferReader getShorts(short[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Short.BYTES);
-        if (isStamped()) {
-            runOfStamped(count, Short.BYTES, (part, done, now) -> part.getShorts(0, target, from + done, now));
-            return this;
-        }
-        for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Short.BYTES);
-            BigEndian.get(memory, at, target, from + done, now);
-            at += (long) now * Short.BYTES;
-            done += now;
-            if (done < count) {
-                target[from + done++] = getShort();
-            }
-        }
-        Reference.reachabilityFence(this);
+        readShorts(target, from, count);
         return this;
     }
 
@@ -368,20 +355,7 @@ public final class BufferReader extends ReadableRegions {
     public BufferReader getInts(int[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Integer.BYTES);
-        if (isStamped()) {
-            runOfStamped(count, Integer.BYTES, (part, done, now) -> part.getInts(0, target, from + done, now));
-            return this;
-        }
-        for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Integer.BYTES);
-            BigEndian.get(memory, at, target, from + done, now);
-            at += (long) now * Integer.BYTES;
-            done += now;
-            if (done < count) {
-                target[from + done++] = getInt();
-            }
-        }
-        Reference.reachabilityFence(this);
+        readInts(target, from, count);
         return this;
     }
 
@@ -397,20 +371,7 @@ public final class BufferReader extends ReadableRegions {
     public BufferReader getLongs(long[] target, int from, int count) {
         Objects.checkFromIndexSize(from, count, target.length);
         need((long) count * Long.BYTES);
-        if (isStamped()) {
-            runOfStamped(count, Long.BYTES, (part, done, now) -> part.getLongs(0, target, from + done, now));
-            return this;
-        }
-        for (int done = 0; done < count; ) {
-            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Long.BYTES);
-            BigEndian.get(memory, at, target, from + done, now);
-            at += (long) now * Long.BYTES;
-            done += now;
-            if (done < count) {
-                target[from + done++] = getLong();
-            }
-        }
-        Reference.reachabilityFence(this);
+        readLongs(target, from, count);
         return this;
     }
 

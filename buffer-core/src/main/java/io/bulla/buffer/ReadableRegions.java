@@ -3,6 +3,7 @@ package io.bulla.buffer;
 
 import io.bulla.iovec.IoVec;
 import io.bulla.iovec.RecordView;
+import io.bulla.iovec.internal.BigEndian;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
@@ -29,7 +30,7 @@ abstract sealed class ReadableRegions permits BufferReader {
     private static final int LONGEST_LOOK = 8192;
 
     /// A part of a run of values.
-    interface Run {
+    private interface Run {
         void read(RecordView part, int done, int count);
     }
 
@@ -114,12 +115,65 @@ abstract sealed class ReadableRegions permits BufferReader {
         return view;
     }
 
-    final boolean isStamped() {
-        return stamped;
+    /// The next values, of which all are there.
+    final void readShorts(short[] target, int from, int count) {
+        if (stamped) {
+            runOfStamped(count, Short.BYTES, (part, done, now) -> part.getShorts(0, target, from + done, now));
+            return;
+        }
+        for (int done = 0; done < count; ) {
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Short.BYTES);
+            BigEndian.get(memory, at, target, from + done, now);
+            at += (long) now * Short.BYTES;
+            done += now;
+            if (done < count) {
+                // across a border
+                target[from + done++] = (short) gathered(Short.BYTES);
+            }
+        }
+        Reference.reachabilityFence(this);
+    }
+
+    /// The next values, of which all are there.
+    final void readInts(int[] target, int from, int count) {
+        if (stamped) {
+            runOfStamped(count, Integer.BYTES, (part, done, now) -> part.getInts(0, target, from + done, now));
+            return;
+        }
+        for (int done = 0; done < count; ) {
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Integer.BYTES);
+            BigEndian.get(memory, at, target, from + done, now);
+            at += (long) now * Integer.BYTES;
+            done += now;
+            if (done < count) {
+                // across a border
+                target[from + done++] = (int) gathered(Integer.BYTES);
+            }
+        }
+        Reference.reachabilityFence(this);
+    }
+
+    /// The next values, of which all are there.
+    final void readLongs(long[] target, int from, int count) {
+        if (stamped) {
+            runOfStamped(count, Long.BYTES, (part, done, now) -> part.getLongs(0, target, from + done, now));
+            return;
+        }
+        for (int done = 0; done < count; ) {
+            int now = (int) Math.min(count - done, (memory.byteSize() - at) / Long.BYTES);
+            BigEndian.get(memory, at, target, from + done, now);
+            at += (long) now * Long.BYTES;
+            done += now;
+            if (done < count) {
+                // across a border
+                target[from + done++] = gathered(Long.BYTES);
+            }
+        }
+        Reference.reachabilityFence(this);
     }
 
     /// The next values behind a stamp, of which all are there; the position stays if a part of them fails.
-    final void runOfStamped(int count, int width, Run run) {
+    private void runOfStamped(int count, int width, Run run) {
         for (int done = 0; done < count; ) {
             int now = Math.min(count - done, LONGEST_LOOK);
             run.read(bytes.record(base + (long) done * width, now * width), done, now);

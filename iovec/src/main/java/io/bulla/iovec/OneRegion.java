@@ -46,7 +46,18 @@ record OneRegion(MemorySegment segment) implements IoVec {
 
     @Override
     public RecordView record(long offset, int byteSize) {
-        return new RecordView(RecordView.part(segment, offset, byteSize), null);
+        return new RecordView(part(segment, offset, byteSize), null);
+    }
+
+    /// The bytes of a record in one region. The segment looks at the bounds itself; the words for what is outside of
+    /// them are the vector's.
+    static MemorySegment part(MemorySegment region, long offset, int byteSize) {
+        try {
+            return region.asSlice(offset, byteSize);
+        } catch (IndexOutOfBoundsException outside) {
+            IoVec.checkRange("record", offset, byteSize, region.byteSize());
+            throw outside;
+        }
     }
 
     @Override

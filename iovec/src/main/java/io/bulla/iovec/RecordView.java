@@ -61,17 +61,6 @@ public final class RecordView {
         return new RecordView(bytes, null);
     }
 
-    /// The bytes of a record in one region. The segment looks at the bounds itself; the words for what is outside of
-    /// them are the vector's.
-    static MemorySegment part(MemorySegment region, long offset, int byteSize) {
-        try {
-            return region.asSlice(offset, byteSize);
-        } catch (IndexOutOfBoundsException outside) {
-            IoVec.checkRange("record", offset, byteSize, region.byteSize());
-            throw outside;
-        }
-    }
-
     /// A record behind at most one stamp.
     RecordView(MemorySegment bytes, @Nullable Generation stamp) {
         this(bytes, stamp, null, null);

@@ -111,7 +111,7 @@ final class StampedRegion implements IoVec {
 
     @Override
     public RecordView record(long offset, int byteSize) {
-        return new RecordView(RecordView.part(segment, offset, byteSize), stamp);
+        return new RecordView(OneRegion.part(segment, offset, byteSize), stamp);
     }
 
     @Override
