@@ -79,7 +79,7 @@ public final class Slab extends RefCount {
         @Nullable
         Slot next;
 
-        // made for the first message that fills the slot, by who has it
+        // made for the first message that fills the slot, by the thread that seals it
         private @Nullable MemorySegment whole;
 
         Slot(Slab slab, MemorySegment memory, int sizeClass) {

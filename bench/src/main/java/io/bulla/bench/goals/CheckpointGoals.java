@@ -28,9 +28,8 @@ public final class CheckpointGoals {
     /// @return a fresh list
     public static List<Goal> all() {
         return List.of(
-                // three threads that wake one another, and 1,000 handles, take more than a fifth of the copies of 1
-                // KiB,
-                // and more than a thirtieth of those of 16 KiB: they are the anchor
+                // three threads that wake one another, and 1,000 handles: more than a fifth of the copies of 1 KiB, and
+                // more than a thirtieth of those of 16 KiB
                 Goal.atMost(FLOOR, "checkpoint-cut-floor", cut(1 << 10, "handles"), cut(1 << 10, "hand-overs")),
                 Goal.compare("checkpoint-cut-1k", cut(1 << 10, "handles"), cut(1 << 10, "copies")),
                 Goal.compare("checkpoint-cut-16k", cut(16 << 10, "handles"), cut(16 << 10, "copies")),
