@@ -2,7 +2,6 @@
 package io.bulla.interop.netty;
 
 import io.bulla.iovec.IoVec;
-import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -23,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /// Sealed regions as Netty sees them: read-only, with one count, whose end lets go of what holds the memory.
 ///
 /// Views are made when a transport asks for them, so that a write costs one object whatever the number of regions.
-abstract class RegionsByteBuf extends AbstractReferenceCountedByteBuf {
+abstract class RegionsByteBuf extends CountedByteBuf {
 
     // an object of its own, which no vector of a buffer is
     private static final IoVec FREED = IoVec.empty().keeping("freed");
@@ -45,7 +44,7 @@ abstract class RegionsByteBuf extends AbstractReferenceCountedByteBuf {
     }
 
     @Override
-    protected final void deallocate() {
+    final void deallocate() {
         // also for those who have switched Netty's own check off
         bytes = FREED;
         letGo();
@@ -298,7 +297,7 @@ abstract class RegionsByteBuf extends AbstractReferenceCountedByteBuf {
         IoVec all = bytes;
         if (before() == 0 && all.regionCount() == 1) {
             checkIndex(index, length);
-            return view(all.region(0), index, length);
+            return view(0, all.region(0), index, length);
         }
         ByteBuffer[] views = nioBuffers(index, length);
         if (views.length == 1) {
@@ -337,13 +336,14 @@ abstract class RegionsByteBuf extends AbstractReferenceCountedByteBuf {
             MemorySegment region = all.region(first + i);
             long skip = Math.max(0, from - all.regionStart(first + i));
             long size = Math.min(rest, region.byteSize() - skip);
-            views[extra + i] = view(region, skip, size);
+            views[extra + i] = view(first + i, region, skip, size);
             rest -= size;
         }
         return views;
     }
 
-    private static ByteBuffer view(MemorySegment region, long skip, long size) {
+    /// A fresh view of a part of a region.
+    ByteBuffer view(int number, MemorySegment region, long skip, long size) {
         return (size == region.byteSize() ? region : region.asSlice(skip, size)).asByteBuffer();
     }
 

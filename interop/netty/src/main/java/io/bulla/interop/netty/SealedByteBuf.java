@@ -4,6 +4,8 @@ package io.bulla.interop.netty;
 import io.bulla.buffer.SealedBuffer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /// A sealed buffer as a `ByteBuf` that has a handle of its own: for frames, HTTP contents and whatever else Netty's
 /// codecs wrap. Nothing is copied.
@@ -28,7 +30,20 @@ public final class SealedByteBuf {
     /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
     /// @throws IllegalArgumentException if there are more than 2 GiB - 1 bytes
     public static ByteBuf share(SealedBuffer buffer) {
-        return owned(buffer.share());
+        return owned(buffer.share(), null);
+    }
+
+    /// The bytes, with a new handle, for a buffer that goes to many channels: the views that a transport asks for
+    /// are copies of views that were made once.
+    ///
+    /// @param buffer open
+    /// @param views of this buffer, else they are not used
+    /// @return to be released, by Netty if it is written
+    /// @throws io.bulla.buffer.ReleasedBufferException if the handle is closed
+    /// @throws IllegalArgumentException if there are more than 2 GiB - 1 bytes
+    public static ByteBuf share(SealedBuffer buffer, NioViews views) {
+        Objects.requireNonNull(views, "views");
+        return owned(buffer.share(), views);
     }
 
     /// The bytes, with the given handle, which is the `ByteBuf`'s from now on, and closed if this fails.
@@ -46,19 +61,23 @@ public final class SealedByteBuf {
             handle.close();
             throw failure;
         }
-        return owned(own);
+        return owned(own, null);
     }
 
-    private static ByteBuf owned(SealedBuffer own) {
+    static void checkSize(long byteSize) {
+        if (byteSize > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("too long for a ByteBuf: byteSize=" + byteSize);
+        }
+    }
+
+    private static ByteBuf owned(SealedBuffer own, @Nullable NioViews views) {
         try {
-            if (own.byteSize() > Integer.MAX_VALUE) {
-                throw new IllegalArgumentException("too long for a ByteBuf: byteSize=" + own.byteSize());
-            }
+            checkSize(own.byteSize());
             if (own.iovec().regionCount() == 0) {
                 own.close();
                 return Unpooled.EMPTY_BUFFER;
             }
-            return new HeldBytes(own);
+            return new HeldBytes(own, views);
         } catch (Throwable failure) {
             own.close();
             throw failure;

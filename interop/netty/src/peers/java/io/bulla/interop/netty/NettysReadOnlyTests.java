@@ -18,6 +18,6 @@ class NettysReadOnlyTests extends ReadOnlyDirectByteBufferBufTest {
     protected ByteBuf buffer(ByteBuffer bytes) {
         SealedBuffer sealed =
                 BufferBuilder.create(memory).put(MemorySegment.ofBuffer(bytes)).seal();
-        return new HeldBytes(sealed);
+        return new HeldBytes(sealed, NioViews.of(sealed));
     }
 }

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /// How the operations of `interop/netty` are called: with handlers, listeners, formats, allocators and memory that
 /// may fail or call back.
@@ -69,6 +70,7 @@ final class NettyCalls {
         all.around("SealedWrite.move(Channel, ByteBuf, SealedBuffer)", NettyCalls::writeToALoopThatIsDown);
         for (int regions : new int[] {0, 1, 3}) {
             all.around("SealedByteBuf.share(SealedBuffer)", made -> counted(made, regions));
+            all.around("SealedByteBuf.share(SealedBuffer, NioViews)", made -> viewed(made, regions));
             all.around("SealedByteBuf.move(SealedBuffer)", made -> counted(made, regions));
         }
         for (boolean skips : new boolean[] {false, true}) {
@@ -143,7 +145,20 @@ final class NettyCalls {
         };
     }
 
+    private interface Making {
+        @Nullable
+        Object of(SealedBuffer given) throws Exception;
+    }
+
     private static Operation counted(Member made, int regions) {
+        return counted(given -> made.on(null, given), regions);
+    }
+
+    private static Operation viewed(Member made, int regions) {
+        return counted(given -> made.on(null, given, NioViews.of(given)), regions);
+    }
+
+    private static Operation counted(Making making, int regions) {
         return scene -> {
             SealedBuffer message = switch (regions) {
                 case 0 -> scene.own(SealedBuffer.concat());
@@ -153,7 +168,7 @@ final class NettyCalls {
             byte[] content = bytesOf(message);
             return () -> {
                 try (SealedBuffer given = message.share()) {
-                    ByteBuf bytes = (ByteBuf) made.on(null, given);
+                    ByteBuf bytes = (ByteBuf) making.of(given);
                     byte[] read = new byte[bytes.readableBytes()];
                     bytes.readBytes(read);
                     Unreleased.release(bytes);

@@ -38,7 +38,7 @@ class RegionsByteBufTest {
         }
         try (BufferBuilder builder = BufferBuilder.ofCapacity(source, BYTES)) {
             SealedBuffer buffer = builder.put(bytes).seal();
-            region = new HeldBytes(buffer);
+            region = new HeldBytes(buffer, null);
         }
     }
 

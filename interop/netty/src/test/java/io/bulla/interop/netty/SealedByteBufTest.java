@@ -18,6 +18,10 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.util.IllegalReferenceCountException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -84,6 +88,84 @@ class SealedByteBufTest {
         }
         try (SealedBuffer nothing = SealedBuffer.concat()) {
             assertEquals(0, SealedByteBuf.share(nothing).readableBytes());
+        }
+    }
+
+    @Test
+    void viewsThatWereMadeOnceServeEachShare() {
+        SealedBuffer message = message(1, 2, 3, 4);
+        NioViews views = NioViews.of(message);
+        ByteBuf one = SealedByteBuf.share(message, views);
+        ByteBuf other = SealedByteBuf.share(message, views);
+        message.close();
+        ByteBuffer first = one.internalNioBuffer(0, 4);
+        first.position(2);
+        assertTrue(first.isReadOnly());
+        // each has a position of its own
+        assertEquals(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}), other.internalNioBuffer(0, 4));
+        assertEquals(ByteBuffer.wrap(new byte[] {2, 3}), other.nioBuffer(1, 2));
+        one.release();
+        assertEquals(ByteBuffer.wrap(new byte[] {3, 4}), other.nioBuffers(2, 2)[0]);
+        other.release();
+    }
+
+    @Test
+    void viewsOfManyRegionsAndOfAnotherBufferGiveTheRightBytes() {
+        try (SealedBuffer first = message(1, 2);
+                SealedBuffer second = message(3);
+                SealedBuffer both = SealedBuffer.concat(first, second)) {
+            ByteBuf bytes = SealedByteBuf.share(both, NioViews.of(both));
+            assertEquals(ByteBuffer.wrap(new byte[] {2}), bytes.nioBuffers(1, 2)[0]);
+            assertEquals(ByteBuffer.wrap(new byte[] {3}), bytes.nioBuffers(1, 2)[1]);
+            bytes.release();
+            ByteBuf strange = SealedByteBuf.share(second, NioViews.of(first));
+            assertEquals(ByteBuffer.wrap(new byte[] {3}), strange.nioBuffer());
+            strange.release();
+            SealedBuffer over = first.share();
+            over.close();
+            assertThrows(ReleasedBufferException.class, () -> NioViews.of(over));
+        }
+    }
+
+    @Test
+    void countRefusesWhatNettysDoes() {
+        try (SealedBuffer message = message(1)) {
+            ByteBuf bytes = SealedByteBuf.share(message);
+            assertThrows(IllegalArgumentException.class, () -> bytes.retain(0));
+            assertThrows(IllegalArgumentException.class, () -> bytes.release(-1));
+            assertThrows(IllegalReferenceCountException.class, () -> bytes.retain(Integer.MAX_VALUE));
+            assertThrows(IllegalReferenceCountException.class, () -> bytes.release(2));
+            assertEquals(1, bytes.refCnt());
+            assertEquals(3, bytes.retain(2).refCnt());
+            assertTrue(bytes.release(3));
+            assertThrows(IllegalReferenceCountException.class, bytes::retain);
+            assertThrows(IllegalReferenceCountException.class, bytes::release);
+        }
+    }
+
+    @Test
+    void lastOfRacingReleasesClosesOnce() throws Exception {
+        AtomicInteger last = new AtomicInteger();
+        for (int i = 0; i < 1000; i++) {
+            try (SealedBuffer message = message(1)) {
+                ByteBuf bytes = SealedByteBuf.share(message).retain();
+                CyclicBarrier both = new CyclicBarrier(2);
+                Thread other = Thread.ofPlatform().start(() -> release(bytes, both, last));
+                release(bytes, both, last);
+                other.join();
+            }
+        }
+        assertEquals(1000, last.get());
+    }
+
+    private static void release(ByteBuf bytes, CyclicBarrier both, AtomicInteger last) {
+        try {
+            both.await();
+        } catch (InterruptedException | BrokenBarrierException stop) {
+            throw new IllegalStateException(stop);
+        }
+        if (bytes.release()) {
+            last.incrementAndGet();
         }
     }
 

@@ -5,7 +5,6 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.fanout.End;
 import io.bulla.fanout.Subscriber;
 import io.bulla.fanout.Subscription;
-import io.bulla.interop.netty.SealedByteBuf;
 import io.bulla.refcount.internal.Failures;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
@@ -133,7 +132,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         boolean onLoop = to.executor().inEventLoop();
         if (onLoop && over == null && waiting.isEmpty() && form.isOneFrame()) {
             // what most are: no handle but that of the bytes
-            return encoder(to).writeAndFlush(SealedByteBuf.share(form.frames()), promise);
+            return encoder(to).writeAndFlush(form.bytes(), promise);
         }
         Wire wire = form.share();
         if (onLoop) {

@@ -5,9 +5,13 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.BufferReader;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.interop.netty.NioViews;
+import io.bulla.interop.netty.SealedByteBuf;
+import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /// A message as it goes over the wire: frames, one behind the other (RFC 6455, 5.2).
 ///
@@ -21,8 +25,9 @@ import java.util.List;
 /// the last one FIN, those between neither.
 ///
 /// @param frames all of them
+/// @param views of the only frame, if it goes to many channels
 /// @param ends where each frame ends, in bytes
-record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
+record Wire(SealedBuffer frames, @Nullable NioViews views, long... ends) implements AutoCloseable {
 
     private static final int FIN = 0x80;
     private static final int RSV1 = 0x40;
@@ -54,8 +59,19 @@ record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
                 }
                 ends[i] = end;
             }
-            return new Wire(SealedBuffer.concat(parts.toArray(SealedBuffer[]::new)), ends);
+            return viewed(SealedBuffer.concat(parts.toArray(SealedBuffer[]::new)), ends);
         });
+    }
+
+    /// @param frames this one's, and closed if this fails
+    private static Wire viewed(SealedBuffer frames, long... ends) {
+        try {
+            boolean whole = ends.length == 1 && frames.byteSize() <= Integer.MAX_VALUE;
+            return new Wire(frames, whole ? NioViews.of(frames) : null, ends);
+        } catch (Throwable failure) {
+            frames.close();
+            throw failure;
+        }
     }
 
     private static SealedBuffer copied(MemorySource memory, int first, SealedBuffer payload, long from, long length) {
@@ -99,7 +115,7 @@ record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
         for (int i = 0; i < ends.length; i++) {
             ends[i] -= from;
         }
-        return new Wire(size == forms.byteSize() ? forms.share() : forms.slice(from, size), ends);
+        return new Wire(size == forms.byteSize() ? forms.share() : forms.slice(from, size), null, ends);
     }
 
     /// Passes over the frames of a message, and says where each ends.
@@ -128,7 +144,14 @@ record Wire(SealedBuffer frames, long... ends) implements AutoCloseable {
 
     /// @return with a handle of the caller's
     Wire share() {
-        return new Wire(frames.share(), ends);
+        return new Wire(frames.share(), null, ends);
+    }
+
+    /// The only frame for another channel.
+    ///
+    /// @return to be released
+    ByteBuf bytes() {
+        return views == null ? SealedByteBuf.share(frames) : SealedByteBuf.share(frames, views);
     }
 
     @Override
