@@ -111,10 +111,17 @@ public final class Slab extends RefCount {
 
     private static final AtomicLong IDS = new AtomicLong();
     private static final VarHandle QUARANTINED;
+    private static final VarHandle HELD;
+    private static final VarHandle DEVICES;
+    private static final VarHandle FIRST;
 
     static {
         try {
-            QUARANTINED = MethodHandles.lookup().findVarHandle(Slab.class, "quarantined", long.class);
+            MethodHandles.Lookup own = MethodHandles.lookup();
+            QUARANTINED = own.findVarHandle(Slab.class, "quarantined", long.class);
+            HELD = own.findVarHandle(Slab.class, "held", Holder[].class);
+            DEVICES = own.findVarHandle(Slab.class, "devices", int.class);
+            FIRST = own.findVarHandle(Slab.class, "first", Holder.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -275,9 +282,10 @@ public final class Slab extends RefCount {
 
     /// Under this monitor.
     private void show(Holder[] after, int count) {
-        held = after;
-        devices = count;
-        first = count == 0 ? null : after[0];
+        // release: each look finds whole entries, and with a count no array that was before it
+        HELD.setRelease(this, after);
+        DEVICES.setRelease(this, count);
+        FIRST.setRelease(this, count == 0 ? null : after[0]);
     }
 
     /// How many devices, or peers of them, may touch the memory.

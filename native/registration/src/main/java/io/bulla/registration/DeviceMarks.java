@@ -32,6 +32,7 @@ final class DeviceMarks extends Marked.Owner {
     private final Marks all = new Marks();
     // of a device that makes them up; those of this process are given out once
     private final KeysInUse keys = new KeysInUse();
+    private final Keys ahead = new Keys();
     private int waiting;
     private long bytes;
     private long registered;
@@ -42,6 +43,8 @@ final class DeviceMarks extends Marked.Owner {
     private @Nullable String refusal;
     private long pause = SHORTEST_PAUSE;
     private long pausesUntil;
+    // plain for the one look without the lock: one that comes late leaves a pause longer, once
+    private boolean hasPaused;
     private boolean closed;
     private boolean ended;
     private long trimmedAt;
@@ -133,9 +136,11 @@ final class DeviceMarks extends Marked.Owner {
     /// Makes a mark, and books it. After an exception nothing of it stays, unless the device may know the memory:
     /// then it counts as marked until the device says otherwise, or ends.
     void enter(Marked fresh, Access access) throws RegistrationRefusedException {
+        boolean admitted = false;
         boolean held = false;
         try {
-            admit(fresh, access);
+            long wanted = admit(fresh, access);
+            admitted = true;
             held = fresh.slab().hold(fresh);
             if (!held) {
                 throw refuse("slab has come to its end, or another thread registers it", fresh, null, false);
@@ -149,8 +154,13 @@ final class DeviceMarks extends Marked.Owner {
                         fresh.access(),
                         fresh.peerName()));
             }
-            ask(fresh, access);
+            ask(fresh, access, wanted);
         } catch (Throwable failure) {
+            if (admitted) {
+                synchronized (lock) {
+                    count(access, -1);
+                }
+            }
             if (fresh.mayBeMarked()) {
                 surprised();
                 fresh.abandon();
@@ -174,11 +184,12 @@ final class DeviceMarks extends Marked.Owner {
     }
 
     /// What can fail of ours comes before the device is asked.
-    private void ask(Marked fresh, Access access) throws RegistrationRefusedException {
-        long wanted = Keys.next();
+    private void ask(Marked fresh, Access access, long wanted) throws RegistrationRefusedException {
         FlightEvents.Registered event = FlightEvents.registering();
-        synchronized (lock) {
-            keys.reserve();
+        if (capabilities.choosesKeys()) {
+            synchronized (lock) {
+                keys.reserve();
+            }
         }
         long key;
         fresh.asked(true);
@@ -191,28 +202,42 @@ final class DeviceMarks extends Marked.Owner {
         } catch (RuntimeException thrown) {
             throw refuse("device threw, and may know the memory", fresh, thrown, true);
         }
-        if (!taken(fresh, key, wanted, access)) {
+        if (!taken(fresh, key, wanted)) {
             // its memory may be the other mark's
             throw refuse("device gave a key that is in use", fresh, null, true);
+        }
+        if (hasPaused) {
+            synchronized (lock) {
+                pause = SHORTEST_PAUSE;
+                hasPaused = false;
+            }
         }
         FlightEvents.registered(event, capabilities.device(), fresh);
     }
 
-    private boolean taken(Marked fresh, long key, long wanted, Access access) {
-        synchronized (lock) {
-            if (capabilities.choosesKeys() ? !keys.add(fresh, key) : key != wanted) {
-                return false;
+    private boolean taken(Marked fresh, long key, long wanted) {
+        if (capabilities.choosesKeys()) {
+            synchronized (lock) {
+                return keys.add(fresh, key);
             }
-            fresh.named(key);
-            granted += access == Access.REMOTE_WRITE ? 1 : 0;
-            registered += access == Access.LOCAL ? 1 : 0;
-            pause = SHORTEST_PAUSE;
-            return true;
         }
+        if (key != wanted) {
+            return false;
+        }
+        fresh.named(key);
+        return true;
+    }
+
+    /// Under the lock.
+    private void count(Access access, int marks) {
+        granted += access == Access.REMOTE_WRITE ? marks : 0;
+        registered += access == Access.LOCAL ? marks : 0;
     }
 
     /// Makes room for one more, by taking back idle ones; books it.
-    private void admit(Marked fresh, Access access) throws RegistrationRefusedException {
+    ///
+    /// @return a key that was never given out
+    private long admit(Marked fresh, Access access) throws RegistrationRefusedException {
         long length = fresh.length();
         if (!capabilities.accesses().contains(access) || length > capabilities.mostBytes()) {
             throw refuse(
@@ -235,8 +260,9 @@ final class DeviceMarks extends Marked.Owner {
                 if (all.size() < capabilities.mostMarks() && (!capabilities.pins() || budget.tryTake(length))) {
                     all.add(fresh);
                     bytes += length;
+                    count(access, 1);
                     tick++;
-                    return;
+                    return ahead.next();
                 }
             }
             Registration oldest = idle().stream()
@@ -266,6 +292,7 @@ final class DeviceMarks extends Marked.Owner {
             refusal = line;
             if (goesOn) {
                 pausesUntil = now() + pause;
+                hasPaused = true;
                 pause = Math.min(2 * pause, LONGEST_PAUSE);
             }
         }
@@ -307,10 +334,10 @@ final class DeviceMarks extends Marked.Owner {
             if (capabilities.choosesKeys() && old.ownsKey()) {
                 keys.remove(old);
             }
-            remove(old, old.length());
+            removed(old, old.length());
         }
         unpin(old);
-        FlightEvents.free(capabilities.device(), old, now() - old.since());
+        FlightEvents.free(capabilities.device(), old);
         old.slab().letGo(old);
     }
 
@@ -342,16 +369,21 @@ final class DeviceMarks extends Marked.Owner {
 
     private void remove(Marked old, long length) {
         synchronized (lock) {
-            if (!all.remove(old)) {
-                return;
-            }
-            bytes -= length;
-            if (capabilities.pins()) {
-                budget.give(length);
-            }
-            if (waiting > 0) {
-                lock.notifyAll();
-            }
+            removed(old, length);
+        }
+    }
+
+    /// Under the lock.
+    private void removed(Marked old, long length) {
+        if (!all.remove(old)) {
+            return;
+        }
+        bytes -= length;
+        if (capabilities.pins()) {
+            budget.give(length);
+        }
+        if (waiting > 0) {
+            lock.notifyAll();
         }
     }
 

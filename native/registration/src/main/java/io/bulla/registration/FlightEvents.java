@@ -49,13 +49,13 @@ final class FlightEvents {
         }
     }
 
-    static void free(String device, Marked old, long age) {
+    static void free(String device, Marked old) {
         if (FlightGate.isOpen()) {
             try {
                 Free event = new Free();
                 if (event.isEnabled()) {
                     event.access = old.access().name();
-                    event.age = age;
+                    event.age = old.marks().now() - old.since();
                     event.tell(device, old);
                 }
             } catch (Throwable dropped) {

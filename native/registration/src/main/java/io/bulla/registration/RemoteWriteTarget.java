@@ -203,10 +203,12 @@ public final class RemoteWriteTarget implements AutoCloseable {
 
     /// The device has stopped for a grant.
     private void fenced(Grant grant) {
+        Region free;
         synchronized (this) {
             unfenced.remove(grant);
+            free = givenUp();
         }
-        giveBackIfOver();
+        release(free);
     }
 
     private void add(Grant grant) {
@@ -243,12 +245,22 @@ public final class RemoteWriteTarget implements AutoCloseable {
     private void giveBackIfOver() {
         Region free;
         synchronized (this) {
-            if (state == State.OPEN || !unfenced.isEmpty()) {
-                return;
-            }
-            free = region;
-            region = null;
+            free = givenUp();
         }
+        release(free);
+    }
+
+    /// The region, if it is over and no grant is left. Under this monitor; once.
+    private @Nullable Region givenUp() {
+        if (state == State.OPEN || !unfenced.isEmpty()) {
+            return null;
+        }
+        Region free = region;
+        region = null;
+        return free;
+    }
+
+    private static void release(@Nullable Region free) {
         if (free != null) {
             free.release();
         }

@@ -16,17 +16,24 @@ class KeysTest {
     @Test
     void cipherIsTheOneOfThePaper() {
         int[] schedule = Keys.schedule(0x1b1a1918, 0x13121110, 0x0b0a0908, 0x03020100);
-        assertEquals(0x8c6fa548454e028bL, Keys.encrypted(0x3b7265747475432dL, schedule));
+        // side by side with another one
+        int[] high = {0x3b726574, 7};
+        int[] low = {0x7475432d, 7};
+        Keys.encrypt(high, low, schedule);
+        assertEquals(0x8c6fa548, high[0]);
+        assertEquals(0x454e028b, low[0]);
     }
 
     @Test
     void keySaysNothingOfTheNext() {
         Set<Long> keys = new HashSet<>();
         Set<Long> steps = new HashSet<>();
-        long before = Keys.next();
+        Keys fresh = new Keys();
+        Keys others = new Keys();
+        long before = fresh.next();
         long bits = 0;
         for (int i = 0; i < 10_000; i++) {
-            long key = Keys.next();
+            long key = (i % 3 == 0 ? others : fresh).next();
             assertTrue(keys.add(key), () -> "given twice: key=" + key);
             // of those with a counter one step is all
             assertTrue(steps.add(key - before), () -> "step seen before: key=" + key);
