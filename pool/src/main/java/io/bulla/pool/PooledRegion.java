@@ -85,15 +85,21 @@ final class PooledRegion extends Generation implements Region, TrustedRegion {
         if (isWritten()) {
             checkHeld();
             dropped();
-            owner().giveBack(slot);
-            return;
+        } else {
+            switch (end()) {
+                case FREE -> {}
+                case ESCAPED -> {
+                    owner().quarantine(slot);
+                    return;
+                }
+                case RESTS -> {
+                    return;
+                }
+                case AGAIN -> throw given();
+            }
         }
-        switch (end()) {
-            case FREE -> owner().giveBack(slot);
-            case ESCAPED -> owner().quarantine(slot);
-            case RESTS -> {}
-            case AGAIN -> throw given();
-        }
+        // the one call: what is compiled of this has all that lies behind it once
+        owner().giveBack(slot);
     }
 
     @Override
