@@ -158,7 +158,12 @@ final class SlotCaches extends Slab.Owner {
             deposit(sizeClass, slot, 1);
             return;
         }
-        if (mine.tryGive(slot)) {
+        if (mine.owner == null && Magazine.slots(sizeClass) == 1) {
+            // what a handler on a virtual thread gives back is taken next by the thread that receives, still warm
+            mine.exit();
+            slot.next = null;
+            deposit(sizeClass, slot, 1);
+        } else if (mine.tryGive(slot)) {
             mine.exit();
         } else {
             spill(mine, slot);

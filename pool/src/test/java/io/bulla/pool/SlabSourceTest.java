@@ -527,6 +527,19 @@ class SlabSourceTest {
     }
 
     @Test
+    void largeMemoryThatAVirtualThreadGivesBackIsTakenNext() throws Exception {
+        Region region = memory.allocate(1 << 20);
+        long address = region.segment().address();
+        for (int i = 0; i < 4; i++) {
+            Region given = region;
+            Thread.ofVirtual().start(given::release).join();
+            region = memory.allocate(1 << 20);
+            assertEquals(address, region.segment().address());
+        }
+        region.release();
+    }
+
+    @Test
     void virtualThreadsShareAFewStripes() throws Exception {
         List<Thread> all = new ArrayList<>();
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
