@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.posix.file;
 
+import io.bulla.buffer.internal.IntrusiveStack;
 import io.bulla.pool.device.MemoryRegistration;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/// One life of a place in a table of registered memory. Belongs to the table's thread.
+/// One life of a place in a table of registered memory. Belongs to the table's thread, but for its retirement, which
+/// any thread may ask for.
 final class FixedBufferSlot implements MemoryRegistration {
+
+    /// Those that are to be retired: from any thread to the table's. It takes no heap.
+    static final class Retired extends IntrusiveStack<FixedBufferSlot> {
+
+        @Override
+        protected @Nullable FixedBufferSlot next(FixedBufferSlot slot) {
+            return slot.next;
+        }
+
+        @Override
+        protected void link(FixedBufferSlot slot, @Nullable FixedBufferSlot next) {
+            slot.next = next;
+        }
+    }
 
     final int index;
     final long key;
@@ -19,12 +36,30 @@ final class FixedBufferSlot implements MemoryRegistration {
     @Nullable
     Runnable memoryIsFree;
 
+    // by whom it was first asked for
+    private final AtomicReference<@Nullable Runnable> asked = new AtomicReference<>();
+    private @Nullable FixedBufferSlot next;
+
     FixedBufferSlot(Object table, int index, long key, long address, long length) {
         this.table = table;
         this.index = index;
         this.key = key;
         this.address = address;
         this.length = length;
+    }
+
+    /// Any thread.
+    ///
+    /// @return false if its retirement was asked for before, who is told then
+    boolean ask(Runnable toTell) {
+        // volatile: one of them; what it tells is seen by the table's thread through the stack
+        return asked.compareAndSet(null, toTell);
+    }
+
+    /// It was asked for: this one is told.
+    void retire() {
+        // volatile: the stack orders it
+        memoryIsFree = asked.get();
     }
 
     boolean isOf(Object other) {

@@ -20,8 +20,6 @@ import io.bulla.posix.internal.uring.Ring;
 import io.bulla.posix.socket.PosixSocket;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /// A table of memory that an io_uring knows, pinned by the kernel: slots that are filled, used by reads and
@@ -49,14 +47,12 @@ public final class FixedBufferTable implements Registrar {
     private static final Runnable NOTHING = () -> {};
     private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
 
-    private record Retirement(FixedBufferSlot slot, Runnable memoryIsFree) {}
-
     private final CompletionLoop loop;
     private final DeviceCapabilities capabilities;
     private final FixedBufferSlots slots;
     private final FixedBufferOperations transfers;
     // from any thread to the owner
-    private final Queue<Retirement> retirements = new ConcurrentLinkedQueue<>();
+    private final FixedBufferSlot.Retired retired = new FixedBufferSlot.Retired();
     private int done;
     private boolean closed;
 
@@ -128,8 +124,10 @@ public final class FixedBufferTable implements Registrar {
     /// [#progress] else.
     @Override
     public void retire(MemoryRegistration mark, RetireReason reason, Runnable memoryIsFree) {
-        Retirement asked = new Retirement(slots.of(mark), memoryIsFree);
-        retirements.add(asked);
+        FixedBufferSlot slot = slots.of(mark);
+        if (slot.ask(memoryIsFree)) {
+            retired.put(slot);
+        }
         if (loop.isOwner() && !closed) {
             takeUp();
         }
@@ -296,11 +294,10 @@ public final class FixedBufferTable implements Registrar {
     }
 
     private void takeUp() {
-        for (Retirement asked = retirements.peek(); asked != null; asked = retirements.peek()) {
-            asked.slot.memoryIsFree = asked.memoryIsFree;
-            retirements.remove();
+        for (FixedBufferSlot slot = retired.poll(); slot != null; slot = retired.poll()) {
+            slot.retire();
             try {
-                empty(asked.slot);
+                empty(slot);
             } catch (PosixException refused) {
                 // its memory stays out until the table is closed
                 continue;

@@ -15,8 +15,10 @@ import io.bulla.buffer.MemorySource.Region;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pool.Slab;
 import io.bulla.pool.SlabSource;
+import io.bulla.pool.device.Access;
 import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.fixtures.Capabilities;
@@ -30,6 +32,7 @@ import io.bulla.registration.RegistrationUse;
 import io.bulla.registration.Registrations;
 import io.bulla.registration.RemoteWriteTarget;
 import io.bulla.registration.Revocation;
+import io.bulla.testkit.heap.HeapCost;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
@@ -52,6 +55,7 @@ class FixedBufferTableTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Peer PEER = new Peer(1, "peer");
     private static final int SIZE = 4096;
+    private static final Runnable HERE = () -> {};
 
     private final SlabSource memory =
             SlabSource.builder().supplier(new HugePages()).build();
@@ -90,6 +94,39 @@ class FixedBufferTableTest {
         }
         assertEquals(1, registrations.figures().registered());
         assertEquals(1, table.filled());
+    }
+
+    @Test
+    void retirementThatIsAskedForAgainIsToldOnceToTheFirst() throws Exception {
+        Region region = memory.allocate(SIZE);
+        AtomicInteger first = new AtomicInteger();
+        AtomicInteger again = new AtomicInteger();
+        MemoryRegistration mark =
+                table.register(Objects.requireNonNull(Slab.of(region)), 0, SIZE, Access.LOCAL, null, 0);
+        Thread other = Thread.ofPlatform().start(() -> {
+            table.retire(mark, RetireReason.IDLE, first::incrementAndGet);
+            table.retire(mark, RetireReason.IDLE, again::incrementAndGet);
+        });
+        other.join();
+        assertEquals(0, first.get());
+        table.retire(mark, RetireReason.IDLE, again::incrementAndGet);
+        while (table.filled() > 0) {
+            table.progress(10);
+        }
+        assertEquals(1, first.get());
+        assertEquals(0, again.get());
+        region.release();
+    }
+
+    /// A full heap keeps no memory with the kernel.
+    @Test
+    void askingForARetirementTakesNoHeap() {
+        FixedBufferSlot.Retired retired = new FixedBufferSlot.Retired();
+        FixedBufferSlot[] slots = new FixedBufferSlot[HeapCost.ROUNDS];
+        HeapCost.atMost(0, () -> Arrays.setAll(slots, i -> new FixedBufferSlot(this, i, i, 0, SIZE)), i -> {
+            assertTrue(slots[i].ask(HERE));
+            retired.put(slots[i]);
+        });
     }
 
     @Test
