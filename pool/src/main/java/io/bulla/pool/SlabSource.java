@@ -50,7 +50,8 @@ import org.jspecify.annotations.Nullable;
 /// Slabs of [#SLAB] bytes are divided into regions of up to 1 MiB, in size classes of four steps per doubling. A
 /// larger region has a slab of its own, a multiple of that size. A platform thread keeps free regions in a magazine,
 /// up to [Builder#magazineBytes]; they go back when the thread ends or is idle for a while. Virtual threads share a
-/// few magazines; a region of more than 32 KiB that one of them gives back is the next that any thread takes.
+/// few magazines; a region of more than 32 KiB that one of them gives back is the next for a thread that has none of
+/// that class at hand.
 ///
 /// A read after the last close, through Bulla's own types, is an exception. Each region has a stamp
 /// ([io.bulla.iovec.Generation]), which ends first; each read checks it after it has read. A raw view

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /// some keys cannot tell others from random ones.
 ///
 /// The cipher is Speck64/128 (Beaulieu and others, *The Simon and Speck Families of Lightweight Block Ciphers*,
-/// 2013). Each of its rounds waits for the one before, so some numbers go through it side by side: a key takes a
-/// sixteenth of that, and nothing of the heap. Under its owner's lock; the numbers are the process's.
+/// 2013). Each of its rounds waits for the one before, so sixteen numbers go through it side by side. A key takes
+/// nothing of the heap. Under its owner's lock; the numbers are the process's.
 final class Keys {
 
     private static final int ROUNDS = 27;

@@ -3,8 +3,8 @@ package io.bulla.registration;
 
 /// Figures of a cache of registrations: a snapshot.
 ///
-/// @param registered marks made since the start, for sends
-/// @param granted marks made since the start, for peers
+/// @param registered marks made since the start, for sends, those included that are being made
+/// @param granted the same for peers
 /// @param evicted idle ones taken back
 /// @param refused times that no mark was made
 /// @param surprises the device said twice, or unasked, that memory is free, threw, or gave a key that is in use
