@@ -13,6 +13,28 @@ final class FixedBufferSlot implements MemoryRegistration {
     /// Those that are to be retired: from any thread to the table's. It takes no heap.
     static final class Retired extends IntrusiveStack<FixedBufferSlot> {
 
+        // the table's thread alone: what it took and has not done yet, linked
+        private @Nullable FixedBufferSlot taken;
+
+        /// The one that was asked for first. The table's thread alone, as for [#putBack].
+        ///
+        /// @return `null` if there is none
+        @Nullable
+        FixedBufferSlot take() {
+            FixedBufferSlot slot = taken != null ? taken : takeInOrder();
+            if (slot != null) {
+                taken = slot.next;
+                slot.next = null;
+            }
+            return slot;
+        }
+
+        /// It is not done yet, and is the next one.
+        void putBack(FixedBufferSlot slot) {
+            slot.next = taken;
+            taken = slot;
+        }
+
         @Override
         protected @Nullable FixedBufferSlot next(FixedBufferSlot slot) {
             return slot.next;
@@ -32,6 +54,8 @@ final class FixedBufferSlot implements MemoryRegistration {
     private final Object table;
     // reads and writes that the kernel has not answered
     int transfers;
+    // the kernel was told to forget the memory
+    boolean emptied;
     // there once it is retired
     @Nullable
     Runnable memoryIsFree;

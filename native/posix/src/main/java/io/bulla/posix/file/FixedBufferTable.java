@@ -294,13 +294,19 @@ public final class FixedBufferTable implements Registrar {
     }
 
     private void takeUp() {
-        for (FixedBufferSlot slot = retired.poll(); slot != null; slot = retired.poll()) {
+        for (FixedBufferSlot slot = retired.take(); slot != null; slot = retired.take()) {
             slot.retire();
+            boolean done = false;
             try {
                 empty(slot);
+                done = true;
             } catch (PosixException refused) {
                 // its memory stays out until the table is closed
-                continue;
+                done = true;
+            } finally {
+                if (!done) {
+                    retired.putBack(slot);
+                }
             }
         }
         // an idle slot's tag is there already
@@ -308,7 +314,10 @@ public final class FixedBufferTable implements Registrar {
     }
 
     private void empty(FixedBufferSlot slot) throws PosixException {
-        slots.empty(slot);
+        if (!slot.emptied) {
+            slots.empty(slot);
+            slot.emptied = true;
+        }
         if (slot.transfers > 0) {
             transfers.cancel(transfer -> transfer.slot == slot);
         }

@@ -43,6 +43,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -115,6 +116,47 @@ class FixedBufferTableTest {
         }
         assertEquals(1, first.get());
         assertEquals(0, again.get());
+        region.release();
+    }
+
+    /// What fails on a full heap is done by the next call, and nothing that was asked for behind it is lost.
+    @Test
+    void retirementThatFailsIsTriedAgain() throws Exception {
+        Region region = memory.allocate(SIZE);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        AtomicInteger told = new AtomicInteger();
+        MemoryRegistration one = table.register(slab, 0, SIZE, Access.LOCAL, null, 0);
+        MemoryRegistration two = table.register(slab, 0, SIZE, Access.LOCAL, null, 0);
+        Thread other = Thread.ofPlatform().start(() -> {
+            table.retire(one, RetireReason.IDLE, told::incrementAndGet);
+            table.retire(two, RetireReason.IDLE, told::incrementAndGet);
+        });
+        other.join();
+        AtomicBoolean full = new AtomicBoolean(true);
+        AtomicInteger emptied = new AtomicInteger();
+        SyscallInterceptor.watch((call, _) -> {
+            if (call.equals("io_uring_register")) {
+                if (full.get()) {
+                    throw new OutOfMemoryError("full, for a test");
+                }
+                emptied.incrementAndGet();
+            }
+            return 0;
+        });
+        try {
+            assertThrows(OutOfMemoryError.class, () -> table.progress(0));
+            assertThrows(OutOfMemoryError.class, () -> table.register(slab, 0, SIZE, Access.LOCAL, null, 0));
+            assertEquals(2, table.filled());
+            full.set(false);
+            table.progress(0);
+            assertEquals(2, emptied.get());
+        } finally {
+            SyscallInterceptor.watch(null);
+        }
+        while (table.filled() > 0) {
+            table.progress(10);
+        }
+        assertEquals(2, told.get());
         region.release();
     }
 

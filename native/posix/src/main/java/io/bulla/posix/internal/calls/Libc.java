@@ -119,10 +119,13 @@ public final class Libc {
     }
 
     /// What a method handle threw: a downcall only refuses its arguments, memory that is freed or another
-    /// thread's.
+    /// thread's; a full heap is one of the errors.
     public static AssertionError impossible(Throwable thrown) {
         if (thrown instanceof RuntimeException refused) {
             throw refused;
+        }
+        if (thrown instanceof Error error) {
+            throw error;
         }
         return new AssertionError("a system call threw", thrown);
     }
