@@ -9,8 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
+import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.ReleasedBufferException;
+import io.bulla.buffer.Safety;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.pool.SlabSource;
 import io.bulla.refcount.LeaseTally;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -19,14 +22,19 @@ import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /// A sealed buffer as Netty counts it: one handle, from the first to the last release.
 class SealedByteBufTest {
+
+    private static final int RACES = 100;
 
     private final LeaseTally handles = new LeaseTally();
     private final ArenaSource memory = ArenaSource.builder().trace(handles).build();
@@ -37,7 +45,11 @@ class SealedByteBufTest {
     }
 
     private SealedBuffer message(int... values) {
-        try (BufferBuilder builder = BufferBuilder.create(memory)) {
+        return message(memory, values);
+    }
+
+    private static SealedBuffer message(MemorySource source, int... values) {
+        try (BufferBuilder builder = BufferBuilder.create(source)) {
             for (int value : values) {
                 builder.putByte((byte) value);
             }
@@ -91,9 +103,17 @@ class SealedByteBufTest {
         }
     }
 
-    @Test
-    void viewsThatWereMadeOnceServeEachShare() {
-        SealedBuffer message = message(1, 2, 3, 4);
+    static List<MemorySource> sources() {
+        return List.of(
+                ArenaSource.create(),
+                ArenaSource.builder().safety(Safety.CHECKED).build(),
+                SlabSource.builder().build());
+    }
+
+    @ParameterizedTest
+    @MethodSource("sources")
+    void viewsThatWereMadeOnceServeEachShare(MemorySource source) {
+        SealedBuffer message = message(source, 1, 2, 3, 4);
         NioViews views = NioViews.of(message);
         ByteBuf one = SealedByteBuf.share(message, views);
         ByteBuf other = SealedByteBuf.share(message, views);
@@ -107,6 +127,12 @@ class SealedByteBufTest {
         one.release();
         assertEquals(ByteBuffer.wrap(new byte[] {3, 4}), other.nioBuffers(2, 2)[0]);
         other.release();
+        // its memory may be the first one's
+        try (SealedBuffer next = message(source, 5, 6, 7, 8)) {
+            ByteBuf strange = SealedByteBuf.share(next, views);
+            assertEquals(ByteBuffer.wrap(new byte[] {6, 7}), strange.nioBuffer(1, 2));
+            strange.release();
+        }
     }
 
     @Test
@@ -146,7 +172,7 @@ class SealedByteBufTest {
     @Test
     void lastOfRacingReleasesClosesOnce() throws Exception {
         AtomicInteger last = new AtomicInteger();
-        for (int i = 0; i < 1000; i++) {
+        for (int i = 0; i < RACES; i++) {
             try (SealedBuffer message = message(1)) {
                 ByteBuf bytes = SealedByteBuf.share(message).retain();
                 CyclicBarrier both = new CyclicBarrier(2);
@@ -155,7 +181,7 @@ class SealedByteBufTest {
                 other.join();
             }
         }
-        assertEquals(1000, last.get());
+        assertEquals(RACES, last.get());
     }
 
     private static void release(ByteBuf bytes, CyclicBarrier both, AtomicInteger last) {
@@ -163,6 +189,10 @@ class SealedByteBufTest {
             both.await();
         } catch (InterruptedException | BrokenBarrierException stop) {
             throw new IllegalStateException(stop);
+        }
+        for (int i = 0; i < 1000; i++) {
+            bytes.retain();
+            bytes.release();
         }
         if (bytes.release()) {
             last.incrementAndGet();
