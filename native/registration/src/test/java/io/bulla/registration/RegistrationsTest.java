@@ -323,7 +323,9 @@ class RegistrationsTest {
                     }
                     scene.registrations.quiesce(PATIENCE);
                 }
-                assertEquals(0, scene.registrations.figures().marks());
+                RegistrationFigures figures = scene.registrations.figures();
+                assertEquals(0, figures.marks());
+                assertEquals(6, figures.registered() + figures.refused());
                 assertEquals(0, scene.pins.used());
             }
         }

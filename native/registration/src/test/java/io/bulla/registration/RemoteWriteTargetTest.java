@@ -251,6 +251,7 @@ class RemoteWriteTargetTest {
             assertThrows(RegistrationRefusedException.class, () -> landing.grant(ALICE));
             assertEquals(List.of(), landing.unfenced());
             assertEquals(0, scene.pins.used());
+            assertEquals(0, scene.registrations.figures().granted());
             landing.grant(ALICE);
         }
     }
