@@ -2,7 +2,7 @@
 /* What the C libraries take to pack and unpack: libpmix (flex128, not described) and Open MPI's libopen-pal (OPAL
  * DSS), called as their users call them, each buffer's memory used again for every operation.
  * gcc -O2 -o c_formats c_formats.c -ldl && ./c_formats pmix-pack-small 200 5
- *     case, milliseconds of a window, windows; prints ns per operation, the median of the windows
+ *     case, milliseconds of a window, windows; prints ns per operation, the lower quartile of the windows
  * Exit status 3: the library is not there, and the last line says which.
  * The libraries are opened when it runs, and what is used of their headers stands here, so that neither is needed to
  * build it. Layouts: 64-bit, PMIx 4.2 to 6.1, Open MPI 4.1. */
@@ -220,7 +220,7 @@ int main(int argc, char **argv) {
     window(operation, nanos);
     for (int i = 0; i < windows; i++) each[i] = window(operation, nanos);
     qsort(each, windows, sizeof *each, ascending);
-    printf("%.1f\n", each[windows / 2]);
+    printf("%.1f\n", each[windows / 4]);
     /* PMIx has threads that this program does not join */
     fflush(stdout);
     _Exit(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.bench.goals;
 
-import io.bulla.bench.numbers.Medians;
+import io.bulla.bench.numbers.Quartiles;
 import io.bulla.bench.oob.Effort;
 import io.bulla.bench.programs.ProgramOutput;
 import java.io.IOException;
@@ -37,10 +37,10 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /// @param meter gives one number, smaller is better
 public record Case(String name, String unit, Meter meter) {
 
-    /// How long one measurement takes.
+    /// How long one measurement takes. The windows are short, so that some of them meet no neighbour.
     public enum Length {
         QUICK(4, 100, 3, 60, 3),
-        NORMAL(5, 200, 5, 200, 7);
+        NORMAL(5, 200, 20, 50, 7);
 
         final int warmups;
         final TimeValue warmup;
@@ -123,9 +123,10 @@ public record Case(String name, String unit, Meter meter) {
                 }));
     }
 
-    /// The median of the iterations: one of them may have met the neighbours.
+    /// The lower quartile of the iterations: on a machine that others use, half of them may have met a neighbour, and
+    /// what these take says nothing of the code. None is faster than the code.
     private static double time(List<IterationResult> iterations) {
-        return Medians.of(iterations.stream()
+        return Quartiles.lower(iterations.stream()
                 .mapToDouble(iteration -> iteration.getPrimaryResult().getScore())
                 .toArray());
     }
@@ -150,7 +151,7 @@ public record Case(String name, String unit, Meter meter) {
     }
 
     /// A case of the C program that `bench/run` has built, where there is a compiler: as many windows of the same
-    /// length as a JMH benchmark has, and their median.
+    /// length as a JMH benchmark has, and their lower quartile.
     ///
     /// @param argument which case
     static Case c(String argument) {
