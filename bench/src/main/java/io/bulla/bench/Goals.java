@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -72,6 +73,9 @@ public final class Goals implements Callable<Integer> {
             "oob-send-allocation");
 
     private static final double GROSS = 2;
+
+    /// Above it, what a ratio says hangs on the minute.
+    private static final double MOST_SPREAD = 1.25;
 
     /// What a quick run of everything has no time for: a row for each size of a chunk or of a fragment, 64 JVMs a
     /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
@@ -221,7 +225,19 @@ public final class Goals implements Callable<Integer> {
         matrices.forEach(matrix -> matrix.lines(results).forEach(System.out::println));
         Stream.concat(curves.stream(), curvesOfGroups.stream())
                 .forEach(curve -> curve.lines(results).forEach(System.out::println));
-        System.out.printf("took: seconds=%d%n", (System.nanoTime() - start) / 1_000_000_000);
+        System.out.printf(
+                Locale.ROOT,
+                "took: seconds=%d spread=%.2f%n",
+                (System.nanoTime() - start) / 1_000_000_000,
+                results.spread());
+        if (publish && results.spread() > MOST_SPREAD) {
+            System.err.printf(
+                    Locale.ROOT,
+                    "bench: rounds lie too far apart to publish: spread=%.2f most=%.2f%n",
+                    results.spread(),
+                    MOST_SPREAD);
+            return 1;
+        }
         if (publish) {
             publish(scoreboard, goals, curves, results);
         }

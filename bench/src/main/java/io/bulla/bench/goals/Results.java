@@ -8,6 +8,7 @@ import io.bulla.bench.numbers.Medians;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -44,6 +45,20 @@ public record Results(String machine, Map<String, Measured> cases, Map<String, S
     public void write(Path file) throws IOException {
         Files.createDirectories(file.getParent());
         Files.writeString(file, JSON.writeValueAsString(this) + "\n");
+    }
+
+    /// How far rounds lie apart: of each case its longest by its shortest, of all cases the median.
+    ///
+    /// @return at least 1; not a number if there was one round
+    public double spread() {
+        double[] each = cases.values().stream()
+                .map(Measured::rounds)
+                .filter(rounds ->
+                        rounds.length > 1 && Arrays.stream(rounds).min().orElseThrow() > 0)
+                .mapToDouble(rounds -> Arrays.stream(rounds).max().orElseThrow()
+                        / Arrays.stream(rounds).min().orElseThrow())
+                .toArray();
+        return each.length == 0 ? Double.NaN : Medians.of(each);
     }
 
     /// The same without other cases.
