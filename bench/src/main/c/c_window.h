@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Windows of a fixed time, and the lower quartile of what an operation takes in them: the others may have met a neighbour. */
+/* Windows of a fixed time, and the lower quartile of what an operation takes in them: in the others it may have met a
+ * neighbour. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
