@@ -18,18 +18,31 @@ enum CProgram {
     FABRIC("c_fabric"),
     /// Cold lines of memory, one after the other.
     LINES("c_lines"),
+    /// A send from memory that the ring does not know yet.
+    FIRST_SEND("c_first_send", "us"),
     /// Processes that are woken.
     WAKE("c_wake");
 
     private static final int NO_LIBRARY = 3;
 
     private final String file;
+    private final String unit;
 
     CProgram(String file) {
-        this.file = file;
+        this(file, "ns");
     }
 
-    /// Nanoseconds per operation: the median of the windows.
+    CProgram(String file, String unit) {
+        this.file = file;
+        this.unit = unit;
+    }
+
+    /// Of what it prints.
+    String unit() {
+        return unit;
+    }
+
+    /// What one operation of a case takes, in the program's unit.
     double run(String argument, long millis, int windows) throws IOException, InterruptedException, Case.Skipped {
         Path program = Path.of(System.getProperty("bulla.c", "bench/target/c"), file);
         if (!Files.isExecutable(program)) {

@@ -161,7 +161,7 @@ public record Case(String name, String unit, Meter meter) {
     static Case c(CProgram program, String argument) {
         return new Case(
                 (program == CProgram.FORMATS ? "c." : program.name().toLowerCase(Locale.ROOT) + ".") + argument,
-                "ns",
+                program.unit(),
                 length -> program.run(
                         argument, length.measurement.convertTo(TimeUnit.MILLISECONDS), length.measurements));
     }

@@ -42,9 +42,9 @@ public final class RegistrationGoals {
                         Case.program("ms", UsableAgain.class, TCP, KILLS),
                         Case.limit(50, "ms")),
                 Goal.atMost(0.8, "registration-direct-write-per-send", cached, writes("per-send")),
-                Goal.atMost(0.35, "registration-direct-write-copy", cached, writes("copy")),
+                Goal.compare("registration-direct-write-copy", cached, writes("copy")),
                 Goal.compare("registration-direct-write-plain", cached, writes("plain")),
-                Goal.compare("registration-direct-write-bare", cached, writes("bare")),
+                Goal.atMost(1.05, "registration-direct-write-bare", cached, writes("bare")),
                 Goal.atMost(
                         1.15,
                         "registration-rendezvous-4m",
@@ -53,7 +53,10 @@ public final class RegistrationGoals {
                 bulk("registration-bulk-1m", MIB),
                 bulk("registration-bulk-4m", 4 * MIB),
                 bulk("registration-bulk-16m", 16 * MIB),
-                Goal.atMost(0.15, "registration-first-send-16m", first("huge"), first("small")));
+                Goal.compare("registration-first-send-16m", first("huge"), first("small")),
+                Goal.atMost(2, "registration-first-send-16m-huge", first("huge"), firstInC("huge")),
+                Goal.atMost(1.1, "registration-first-send-16m-small", first("small"), firstInC("small")),
+                Goal.compare("registration-first-send-16m-floor", firstInC("huge"), firstInC("small")));
     }
 
     /// Messages of nodes, beside their connection and by it.
@@ -79,6 +82,10 @@ public final class RegistrationGoals {
 
     private static Case first(String pages) {
         return Case.program("us", FirstSend.class, pages);
+    }
+
+    private static Case firstInC(String pages) {
+        return Case.c(CProgram.FIRST_SEND, pages);
     }
 
     /// The provider's own: libfabric's `fi_pingpong`, two processes, microseconds a transfer.

@@ -27,7 +27,7 @@ public final class FirstSend {
     private static final int SIZE = 16 << 20;
     private static final int SENT = 4096;
     private static final int SLABS = 15;
-    private static final int WARM_UP = 5000;
+    private static final int WARM_UP = 50_000;
 
     private FirstSend() {}
 
