@@ -217,6 +217,28 @@ class SlabLendingTest {
         }
     }
 
+    /// Memory that is used again is behind its stamp, also for what came as bytes.
+    @Test
+    void bytesInAPoolAreReadUntilTheLastCloseAndNoLonger() throws Exception {
+        LeaseLedger handles = LeaseLedger.full();
+        SlabSource pool = SlabSource.builder().trace(handles).build();
+        try (SlabBorrower borrower = SlabBorrower.connect(lender.path(), 1, pool, LIMIT);
+                SealedBuffer foreign = sealed(copies, 1000)) {
+            assertFalse(accepted().send(foreign));
+            SealedBuffer received = borrower.receive();
+            assertEquals(1, handles.open().size());
+            IoVec kept = received.iovec();
+            assertArrayEquals(SendFixture.random(1000), bytesOf(received));
+            received.close();
+            try (SealedBuffer next = sealed(pool, 1000)) {
+                assertEquals(1000, next.byteSize());
+                assertThrows(IllegalStateException.class, () -> kept.getByte(0));
+            }
+        }
+        assertEquals(List.of(), handles.open());
+        pool.close(PATIENCE);
+    }
+
     @Test
     void overTheQuotaThatPeerGetsBytesAndTheOthersGoOn() throws Exception {
         lend(new SlabQuota(2, 1000));
