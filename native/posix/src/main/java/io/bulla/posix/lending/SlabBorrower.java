@@ -334,7 +334,11 @@ public final class SlabBorrower implements AutoCloseable {
         if (other == null) {
             throw said.refused("a word without a link");
         }
-        try (Rights rights = Rights.receive(socket, withWord)) {
+        // a lender says both in one call: what is not there now does not come
+        try (Rights rights = Rights.tryReceive(socket, withWord)) {
+            if (rights.bytes() != withWord.byteSize()) {
+                throw said.refused("a word that is cut off, bytes=" + rights.bytes());
+            }
             checkNone(said, rights);
         } catch (IOException failure) {
             socket.breakStream(failure);

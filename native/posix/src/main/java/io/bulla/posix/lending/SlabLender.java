@@ -344,6 +344,8 @@ public final class SlabLender implements AutoCloseable {
             synchronized (this) {
                 connections.remove(connection);
             }
+            // a program may ask for its peers once, and for no more
+            greeted.remove(connection.peer());
         }
     }
 

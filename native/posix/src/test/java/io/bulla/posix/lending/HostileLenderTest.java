@@ -3,6 +3,7 @@ package io.bulla.posix.lending;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
@@ -195,6 +196,26 @@ class HostileLenderTest {
             assertThrows(IOException.class, () -> borrower.receive().close());
             assertEquals(7, first.iovec().getByte(3));
         }
+    }
+
+    /// The rest of it never comes, and who listens does not wait.
+    @Test
+    void wordThatIsCutOffIsRefused() throws Exception {
+        borrower.receive().close();
+        borrower.link(new SlabBorrower.Link() {
+            @Override
+            public boolean giveBack(int slot, int generation, long slab) {
+                return false;
+            }
+
+            @Override
+            public void onWord(int what, long first, long second, ByteBuffer record) {
+                throw new AssertionError("not a word");
+            }
+        });
+        say(1, SlabRecord.WORD, 0, 0);
+        assertTimeoutPreemptively(
+                Duration.ofMinutes(1), () -> assertThrows(SealRefusedException.class, borrower::listenOnce));
     }
 
     /// Its record comes on another connection, and only then it is looked at.
