@@ -2,14 +2,18 @@
 package io.bulla.posix.memfd;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.bulla.buffer.MemoryBudget;
 import io.bulla.buffer.MemorySource.Region;
 import io.bulla.pool.SlabSource;
+import io.bulla.posix.internal.calls.SyscallInterceptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class HugePagesTest {
@@ -37,6 +41,40 @@ class HugePagesTest {
         memory.close(Duration.ofSeconds(30));
         assertEquals(0, budget.used());
         assertThrows(IllegalStateException.class, () -> raw.get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    /// What a full heap keeps from being unmapped is unmapped by the next try.
+    @Test
+    void mappingWhoseEndFailsHalfWayIsEndedAgain() throws InterruptedException {
+        SlabSource memory =
+                SlabSource.builder().budget(budget).supplier(new HugePages()).build();
+        memory.allocate(3 * SlabSource.SLAB).release();
+        AtomicBoolean full = new AtomicBoolean(true);
+        AtomicInteger unmapped = new AtomicInteger();
+        SyscallInterceptor.watch((call, _) -> {
+            if (call.equals("munmap")) {
+                if (full.getAndSet(false)) {
+                    throw new OutOfMemoryError("full, for a test");
+                }
+                unmapped.incrementAndGet();
+            }
+            return 0;
+        });
+        try {
+            try {
+                memory.close(Duration.ofSeconds(30));
+            } catch (OutOfMemoryError once) {
+                memory.close(Duration.ofSeconds(30));
+            }
+            for (int wait = 0; wait < 60_000 && unmapped.get() == 0; wait++) {
+                Thread.sleep(1);
+            }
+        } finally {
+            SyscallInterceptor.watch(null);
+        }
+        assertFalse(full.get());
+        assertEquals(1, unmapped.get());
+        assertEquals(0, budget.used());
     }
 
     @Test

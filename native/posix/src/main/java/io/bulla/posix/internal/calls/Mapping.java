@@ -14,6 +14,7 @@ public final class Mapping extends Unmapper.Freeable {
     private final long address;
     private final boolean readOnly;
     private long bytes;
+    private boolean unmapped;
     private MemorySegment segment;
 
     private Mapping(long address, long bytes, boolean readOnly) {
@@ -82,13 +83,21 @@ public final class Mapping extends Unmapper.Freeable {
     }
 
     /// Ends the mapping: views of it throw from here on. Memory that the kernel does not unmap now is
-    /// unmapped later.
+    /// unmapped later. If this fails, it may be called again; once it is done, that does nothing.
     ///
     /// @throws IllegalStateException if a system call of the JDK is in the memory right now; try again later
     public void close() {
-        arena.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+        // once: the addresses may be another mapping's since
+        if (unmapped) {
+            return;
+        }
         // again at once, for the want may be over: a file that is mapped for writing cannot be sealed
-        if (Memfd.unmap(address, bytes) < 0 && Memfd.unmap(address, bytes) < 0) {
+        boolean refused = Memfd.unmap(address, bytes) < 0 && Memfd.unmap(address, bytes) < 0;
+        unmapped = true;
+        if (refused) {
             Unmapper.MAPPINGS.later(this);
         }
     }
