@@ -13,12 +13,17 @@ public final class FixedBufferOperation {
     // none if it names no registered memory
     final @Nullable FixedBufferSlot slot;
     final Descriptor descriptor;
+    /// User data of its request.
+    final long number;
+
     private final Runnable ended;
     private boolean done;
     private int result;
 
     /// @param ended told once the kernel has answered; does not throw
-    FixedBufferOperation(String call, @Nullable FixedBufferSlot slot, Descriptor descriptor, Runnable ended) {
+    FixedBufferOperation(
+            String call, @Nullable FixedBufferSlot slot, Descriptor descriptor, Runnable ended, long number) {
+        this.number = number;
         this.call = call;
         this.slot = slot;
         this.descriptor = descriptor;

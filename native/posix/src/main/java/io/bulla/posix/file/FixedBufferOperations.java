@@ -11,22 +11,56 @@ import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.uring.CompletionLoop;
 import io.bulla.posix.internal.uring.Ring;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import java.util.Arrays;
+import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/// The reads and writes of a table that the kernel has not answered, by the user data of their requests: numbers from
-/// 1 on. Each keeps its descriptor until then. Belongs to the table's thread.
+/// The reads and writes of a table that the kernel has not answered. Each keeps its descriptor until then. Belongs to
+/// the
+/// table's thread.
+///
+/// ```
+/// user data of a request: 62..24 how many there were before   23..0 place
+/// ```
+///
+/// So no two have the same, and what takes up a completion takes no heap.
 final class FixedBufferOperations {
 
+    private static final int PLACE_BITS = 24;
+    private static final int FIRST = 16;
+
     private final CompletionLoop loop;
-    private final Map<Long, FixedBufferOperation> transfers = new HashMap<>();
+    private @Nullable FixedBufferOperation[] transfers = new @Nullable FixedBufferOperation[FIRST];
+    // numbers of free places, the first freeCount of them
+    private int[] free = new int[FIRST];
+    private int freeCount;
     private long next = 1;
 
     FixedBufferOperations(CompletionLoop loop) {
         this.loop = loop;
+        addFree(0);
+    }
+
+    private void addFree(int from) {
+        for (int place = transfers.length - 1; place >= from; place--) {
+            free[freeCount++] = place;
+        }
+    }
+
+    private void makeRoom() {
+        int places = transfers.length;
+        if (freeCount > 0) {
+            return;
+        }
+        if (places == 1 << PLACE_BITS) {
+            throw new IllegalStateException("too many reads and writes at a time: most=" + places);
+        }
+        @Nullable FixedBufferOperation[] more = Arrays.copyOf(transfers, 2 * places);
+        free = new int[2 * places];
+        transfers = more;
+        addFree(places);
     }
 
     /// Gives the kernel one more.
@@ -44,12 +78,20 @@ final class FixedBufferOperations {
             int length,
             Runnable ended)
             throws PosixException {
-        FixedBufferOperation transfer = new FixedBufferOperation(call, slot, descriptor, ended);
+        makeRoom();
+        int place = free[freeCount - 1];
+        long id = next << PLACE_BITS | place;
+        FixedBufferOperation transfer = new FixedBufferOperation(call, slot, descriptor, ended, id);
         int fd = descriptor.enter(call);
-        long id = next;
+        // before the ring is asked for room: it may take up completions, whose callbacks may begin others
+        next++;
+        freeCount--;
+        transfers[place] = transfer;
+        if (slot != null) {
+            slot.transfers++;
+        }
         boolean given = false;
         try {
-            transfers.put(id, transfer);
             MemorySegment request = loop.request();
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
             request.set(JAVA_INT, Ring.SQE_FD, fd);
@@ -61,13 +103,8 @@ final class FixedBufferOperations {
             given = true;
         } finally {
             if (!given) {
-                transfers.remove(id);
-                descriptor.leave();
+                over(transfer);
             }
-        }
-        next++;
-        if (slot != null) {
-            slot.transfers++;
         }
         try {
             loop.handOver();
@@ -81,10 +118,11 @@ final class FixedBufferOperations {
     /// Asks the kernel to end some; each one is answered all the same.
     void cancel(Predicate<FixedBufferOperation> which) throws PosixException {
         // their numbers first: completions may be taken up on the way
-        List<Long> ids = transfers.entrySet().stream()
-                .filter(each -> which.test(each.getValue()))
-                .map(Map.Entry::getKey)
-                .toList();
+        long[] ids = Stream.of(transfers)
+                .filter(Objects::nonNull)
+                .filter(which)
+                .mapToLong(each -> each.number)
+                .toArray();
         for (long id : ids) {
             loop.cancel(id);
         }
@@ -93,17 +131,25 @@ final class FixedBufferOperations {
 
     /// The kernel's answer to one.
     void answered(long id, int result) {
-        FixedBufferOperation transfer = transfers.remove(id);
-        if (transfer != null) {
-            if (transfer.slot != null) {
-                transfer.slot.transfers--;
-            }
-            transfer.descriptor.leave();
+        long place = id & (1 << PLACE_BITS) - 1;
+        FixedBufferOperation transfer = place < transfers.length ? transfers[(int) place] : null;
+        if (transfer != null && transfer.number == id) {
+            over(transfer);
             transfer.answered(result);
         }
     }
 
+    private void over(FixedBufferOperation transfer) {
+        int place = (int) transfer.number & (1 << PLACE_BITS) - 1;
+        transfers[place] = null;
+        free[freeCount++] = place;
+        if (transfer.slot != null) {
+            transfer.slot.transfers--;
+        }
+        transfer.descriptor.leave();
+    }
+
     boolean isEmpty() {
-        return transfers.isEmpty();
+        return freeCount == transfers.length;
     }
 }

@@ -11,10 +11,9 @@ import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.uring.Ring;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayDeque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The places of a table, as the kernel has them.
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /// io_uring_rsrc_update2:  0 offset  8 data  16 tags  24 nr                   32 bytes
 /// ```
 ///
-/// Belongs to the table's thread.
+/// A place's tag is its number: it is not filled again before its tag has come. Belongs to the table's thread.
 final class FixedBufferSlots {
 
     private static final long REGISTER_BUFFERS2 = 15;
@@ -43,17 +42,22 @@ final class FixedBufferSlots {
     private final MemorySegment argument = arena.allocate(ARGUMENT_BYTES, 8);
     private final MemorySegment memory = arena.allocate(16, 8);
     private final MemorySegment tag = arena.allocate(8, 8);
-    private final ArrayDeque<Integer> free;
-    private final Map<Long, FixedBufferSlot> slots = new HashMap<>();
+    // numbers of empty places, the first freeCount of them
+    private final int[] free;
+    private int freeCount;
+    // by place: what takes up a completion takes no heap
+    private final @Nullable FixedBufferSlot[] slots;
     private long next = 1;
 
     FixedBufferSlots(Ring ring, int most) {
         this.ring = ring;
         this.most = most;
-        this.free = new ArrayDeque<>(most);
+        this.slots = new @Nullable FixedBufferSlot[most];
+        this.free = new int[most];
         for (int i = 0; i < most; i++) {
-            free.add(i);
+            free[i] = most - 1 - i;
         }
+        this.freeCount = most;
     }
 
     /// Has the kernel make the table, without memory. Once.
@@ -67,20 +71,19 @@ final class FixedBufferSlots {
     ///
     /// @throws RegistrationRefusedException if there is no place, or the kernel refuses
     FixedBufferSlot fill(long address, long length) throws RegistrationRefusedException {
-        Integer place = free.peek();
-        if (place == null) {
+        if (freeCount == 0) {
             throw new RegistrationRefusedException("table is full: slots=" + most);
         }
+        int place = free[freeCount - 1];
         FixedBufferSlot slot = new FixedBufferSlot(this, place, next, address, length);
-        slots.put(slot.key, slot);
         long result = update(slot, address, length);
         if (result < 1) {
-            slots.remove(slot.key);
             throw new RegistrationRefusedException("io_uring_register: opcode=BUFFERS_UPDATE errno=" + -result);
         }
         // nothing below can fail
         next++;
-        free.remove();
+        freeCount--;
+        slots[place] = slot;
         return slot;
     }
 
@@ -94,17 +97,19 @@ final class FixedBufferSlots {
         return (userData & TAG) != 0;
     }
 
-    /// The kernel has no page of it any more.
+    /// The kernel has no page of it any more. It takes no heap: the completion is gone.
     ///
     /// @param userData of the tag's completion
     /// @return whom to tell; `null` if there is none
     @Nullable
     Runnable emptied(long userData) {
-        FixedBufferSlot slot = slots.remove(userData & ~TAG);
+        long place = userData & ~TAG;
+        FixedBufferSlot slot = place < most ? slots[(int) place] : null;
         if (slot == null) {
             return null;
         }
-        free.add(slot.index);
+        slots[slot.index] = null;
+        free[freeCount++] = slot.index;
         return slot.memoryIsFree;
     }
 
@@ -120,16 +125,16 @@ final class FixedBufferSlots {
 
     /// Whether reads and writes may still begin.
     boolean isFilled(FixedBufferSlot slot) {
-        return slots.get(slot.key) == slot && slot.memoryIsFree == null;
+        return slots[slot.index] == slot && slot.memoryIsFree == null;
     }
 
     /// Those that are filled, or not empty yet.
     int size() {
-        return slots.size();
+        return most - freeCount;
     }
 
     List<FixedBufferSlot> all() {
-        return List.copyOf(slots.values());
+        return Stream.of(slots).filter(Objects::nonNull).toList();
     }
 
     /// Once every place is empty, or the table was not made.
@@ -140,7 +145,7 @@ final class FixedBufferSlots {
     private long update(FixedBufferSlot slot, long address, long length) {
         memory.set(JAVA_LONG, 0, address);
         memory.set(JAVA_LONG, 8, length);
-        tag.set(JAVA_LONG, 0, length == 0 ? 0 : TAG | slot.key);
+        tag.set(JAVA_LONG, 0, length == 0 ? 0 : TAG | slot.index);
         argument.fill((byte) 0);
         argument.set(JAVA_INT, 0, slot.index);
         argument.set(JAVA_LONG, 8, memory.address());

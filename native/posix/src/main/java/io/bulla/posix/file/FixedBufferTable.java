@@ -82,8 +82,9 @@ public final class FixedBufferTable implements Registrar {
             throw new WrongThreadException("a table belongs to a platform thread: caller=" + caller.getName());
         }
         Ring ring = new Ring(ENTRIES);
-        FixedBufferTable table = new FixedBufferTable(ring, mostSlots);
+        @Nullable FixedBufferTable table = null;
         try {
+            table = new FixedBufferTable(ring, mostSlots);
             if (!ring.supports(Ring.OP_READ_FIXED) || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
                 throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=READ_FIXED");
             }
@@ -91,7 +92,9 @@ public final class FixedBufferTable implements Registrar {
             return table;
         } catch (Throwable failure) {
             ring.close();
-            table.slots.close();
+            if (table != null) {
+                table.slots.close();
+            }
             throw failure;
         }
     }

@@ -395,6 +395,7 @@ public final class SealedFileWriter implements AutoCloseable {
         try {
             step.run();
         } catch (IOException | RuntimeException | Error failure) {
+            broken = failure.getClass().getName();
             broken = failure.toString();
             giveUp();
             throw failure;

@@ -56,13 +56,14 @@ final class ErrorQueue {
         if (result < 0) {
             throw CallFailure.of("recvmsg", (int) -result, "flags=MSG_ERRQUEUE socket=" + fd);
         }
-        tell(call.control.asSlice(0, length), listener);
+        tell(call.control, length, listener);
         return true;
     }
 
-    private static void tell(MemorySegment control, Listener listener) {
+    /// It takes no heap: the notification is out of the queue.
+    private static void tell(MemorySegment control, long end, Listener listener) {
         long at = 0;
-        while (at + HEADER_BYTES <= control.byteSize()) {
+        while (at + HEADER_BYTES <= end) {
             long length = control.get(JAVA_LONG, at);
             int level = control.get(JAVA_INT, at + 8);
             int type = control.get(JAVA_INT, at + 12);

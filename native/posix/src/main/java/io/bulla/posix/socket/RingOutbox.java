@@ -61,15 +61,22 @@ final class RingOutbox implements Outbox {
     /// @throws PosixException if the kernel has no such ring
     static RingOutbox open(SendPath best) throws PosixException {
         Ring ring = new Ring(ENTRIES);
-        if (!ring.supports(Ring.OP_WRITEV)
-                || !ring.supports(Ring.OP_POLL_ADD)
-                || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
-            ring.close();
-            throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=WRITEV");
+        boolean open = false;
+        try {
+            if (!ring.supports(Ring.OP_WRITEV)
+                    || !ring.supports(Ring.OP_POLL_ADD)
+                    || !ring.supports(Ring.OP_ASYNC_CANCEL)) {
+                throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=WRITEV");
+            }
+            RingOutbox outbox = new RingOutbox(ring, best == SendPath.URING_ZC && ring.supports(Ring.OP_SENDMSG_ZC));
+            OPEN.add(outbox);
+            open = true;
+            return outbox;
+        } finally {
+            if (!open) {
+                ring.close();
+            }
         }
-        RingOutbox outbox = new RingOutbox(ring, best == SendPath.URING_ZC && ring.supports(Ring.OP_SENDMSG_ZC));
-        OPEN.add(outbox);
-        return outbox;
     }
 
     @Override

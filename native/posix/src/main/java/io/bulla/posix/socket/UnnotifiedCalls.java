@@ -18,6 +18,8 @@ final class UnnotifiedCalls {
     private @Nullable SocketSend[] slots = new @Nullable SocketSend[16];
     private int oldest;
     private int next;
+    // made before: on a full heap the notification would be lost, and its memory never free
+    private final FirstFailure failures = new FirstFailure();
 
     /// @param first the number of the first call
     UnnotifiedCalls(int first) {
@@ -45,7 +47,6 @@ final class UnnotifiedCalls {
     /// @throws IllegalStateException if a call of the range is not known, or was notified before
     int notified(int low, int high) {
         int count = high - low + 1;
-        FirstFailure failures = new FirstFailure();
         for (int i = 0; i < count; i++) {
             int number = low + i;
             // unsigned: numbers wrap

@@ -23,7 +23,9 @@ import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.fixtures.Capabilities;
 import io.bulla.posix.fixtures.FixedBufferTables;
+import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.calls.SyscallInterceptor;
+import io.bulla.posix.internal.stream.SocketDoor;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.Grant;
@@ -38,7 +40,9 @@ import io.bulla.testkit.needs.Piece;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -56,6 +60,8 @@ class FixedBufferTableTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final Peer PEER = new Peer(1, "peer");
     private static final int SIZE = 4096;
+    // requests that a ring takes before it is entered
+    private static final int RING = 64;
     private static final Runnable HERE = () -> {};
 
     private final SlabSource memory =
@@ -231,6 +237,49 @@ class FixedBufferTableTest {
             }
             assertTrue(refusals.get() < 0, () -> "refusals left: " + refusals);
             assertArrayEquals(buffer.toByteArray(), received(SIZE));
+        }
+    }
+
+    /// Room in a full ring comes from the completions that are taken up, and what hears of one may begin another.
+    @Test
+    void writeThatBeginsWhileAnotherOneWaitsForRoomHasItsOwnEnd() throws Exception {
+        Descriptor to = SocketDoor.stream(here).descriptor();
+        List<FixedBufferOperation> begun = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(SIZE);
+            Runnable beginsAnother = () -> begun.add(write(to, bytes, 7, HERE));
+            begun.add(write(to, bytes, 1, beginsAnother));
+            // it is answered, and the answer is not taken up; the ring is full when it takes none for so long
+            AtomicInteger refusals = new AtomicInteger(RING + 1);
+            SyscallInterceptor.watch((call, _) ->
+                    call.equals("io_uring_enter") && refusals.getAndDecrement() > 0 ? Errno.EBUSY.number() : 0);
+            try {
+                for (int i = 0; i < RING; i++) {
+                    begun.add(write(to, bytes, 2, HERE));
+                }
+                begun.add(write(to, bytes, 3, HERE));
+                assertEquals(RING + 3, begun.size());
+                for (int i = 0; i < 1000 && !begun.stream().allMatch(FixedBufferOperation::isDone); i++) {
+                    table.progress(10);
+                }
+            } finally {
+                SyscallInterceptor.watch(null);
+            }
+            int written = 0;
+            for (FixedBufferOperation each : begun) {
+                written += each.byteCount();
+            }
+            assertEquals(1 + 2 * RING + 7 + 3, written);
+            assertEquals(3, begun.getLast().byteCount());
+            received(written);
+        }
+    }
+
+    private FixedBufferOperation write(Descriptor to, MemorySegment from, int length, Runnable ended) {
+        try {
+            return table.writePlain(to, 0, from.address(), length, ended);
+        } catch (PosixException refused) {
+            throw new IllegalStateException(refused);
         }
     }
 
