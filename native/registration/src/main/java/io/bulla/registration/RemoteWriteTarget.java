@@ -42,6 +42,8 @@ public final class RemoteWriteTarget implements AutoCloseable {
     private @Nullable Region region;
     private final List<Grant> unfenced = new ArrayList<>();
     private State state = State.OPEN;
+    // calls that take the memory back from every peer: while there are, no other peer gets any
+    private int reclaims;
 
     private RemoteWriteTarget(DeviceMarks marks, SlabSource memory, Region region, Slab slab, long byteSize) {
         this.marks = marks;
@@ -85,7 +87,8 @@ public final class RemoteWriteTarget implements AutoCloseable {
     /// @return ended by the caller
     /// @throws RegistrationRefusedException if the device, or the budget, has no room
     /// @throws IllegalArgumentException if another peer may still write there
-    /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
+    /// @throws IllegalStateException if the landing is over or is being reclaimed, or the grant was ended while the
+    ///     device was asked
     public Grant grant(Peer peer) throws RegistrationRefusedException {
         return grant(peer, 0, byteSize);
     }
@@ -98,10 +101,14 @@ public final class RemoteWriteTarget implements AutoCloseable {
     /// @return ended by the caller
     /// @throws RegistrationRefusedException if the device, or the budget, has no room
     /// @throws IndexOutOfBoundsException if there is no such part
-    /// @throws IllegalArgumentException if another peer may still write there
-    /// @throws IllegalStateException if the landing is over, or the grant was ended while the device was asked
+    /// @throws IllegalArgumentException if another peer may still write there, or `length` is 0
+    /// @throws IllegalStateException if the landing is over or is being reclaimed, or the grant was ended while the
+    ///     device was asked
     public Grant grant(Peer peer, long offset, long length) throws RegistrationRefusedException {
         Objects.checkFromIndexSize(offset, length, byteSize);
+        if (length < 1) {
+            throw new IllegalArgumentException("grant of no bytes: offset=" + offset + " length=" + length);
+        }
         Grant grant = new Grant(marks, slab, start + offset, length, peer, this::fenced);
         add(grant);
         marks.enter(grant, Access.REMOTE_WRITE);
@@ -145,7 +152,7 @@ public final class RemoteWriteTarget implements AutoCloseable {
     }
 
     /// Takes the memory back from every peer. Afterwards no grant is left, and it can be granted again, or
-    /// sealed.
+    /// sealed. Meanwhile it cannot be granted.
     ///
     /// @param patience how long to wait until the device has stopped, for all grants together
     /// @throws BufferUnusableException if it has not by then. The landing is over, and its memory goes back
@@ -156,13 +163,20 @@ public final class RemoteWriteTarget implements AutoCloseable {
         synchronized (this) {
             checkOpen();
             left = List.copyOf(unfenced);
+            reclaims++;
         }
-        Grant.revokeAll(left, patience);
-        Grant unsafe;
-        synchronized (this) {
-            unsafe = unfenced.isEmpty() ? null : unfenced.getFirst();
-            if (unsafe != null && state == State.OPEN) {
-                state = State.UNUSABLE;
+        Grant unsafe = null;
+        boolean revoked = false;
+        try {
+            Grant.revokeAll(left, patience);
+            revoked = true;
+        } finally {
+            synchronized (this) {
+                reclaims--;
+                unsafe = revoked && !unfenced.isEmpty() ? unfenced.getFirst() : null;
+                if (unsafe != null && state == State.OPEN) {
+                    state = State.UNUSABLE;
+                }
             }
         }
         if (unsafe != null) {
@@ -214,6 +228,9 @@ public final class RemoteWriteTarget implements AutoCloseable {
     private void add(Grant grant) {
         synchronized (this) {
             checkOpen();
+            if (reclaims > 0) {
+                throw new IllegalStateException("landing is being taken back from its peers: " + this);
+            }
             for (Grant other : unfenced) {
                 if (other.overlaps(grant.offset(), grant.offset() + grant.length())) {
                     throw new IllegalArgumentException(

@@ -179,6 +179,42 @@ class RemoteWriteTargetTest {
         }
     }
 
+    /// A grant that is asked for while the memory is taken back would be of memory that is believed to be free.
+    @Test
+    void memoryIsGrantedToNoneWhileItIsReclaimed() throws Exception {
+        HostileRegistrar device = new HostileRegistrar(100, true, Fence.COMPLETION);
+        List<RemoteWriteTarget> there = new ArrayList<>();
+        List<String> refused = new ArrayList<>();
+        Watched watched = new Watched(device, call -> {
+            if (call.equals("retire") && refused.isEmpty()) {
+                refused.add(assertThrows(
+                                IllegalStateException.class,
+                                () -> there.getFirst().grant(BOB, 50, 10))
+                        .getMessage());
+            }
+        });
+        try (SlabSource memory = SlabSource.create();
+                Registrations registrations = Registrations.of(watched, new PinBudget(64 * SLAB));
+                RemoteWriteTarget landing = registrations.remoteWriteTarget(memory, 100)) {
+            there.add(landing);
+            landing.grant(ALICE, 0, 10);
+            landing.reclaim(PATIENCE);
+            assertTrue(refused.getFirst().contains("taken back"), refused::toString);
+            assertEquals(List.of(), landing.unfenced());
+            landing.grant(BOB, 50, 10).revoke(PATIENCE);
+        }
+        assertEquals(List.of(), device.complaints());
+    }
+
+    @Test
+    void nothingIsNotGranted() throws Exception {
+        try (Scene scene = new Scene();
+                RemoteWriteTarget landing = scene.registrations.remoteWriteTarget(scene.memory, 100)) {
+            assertThrows(IllegalArgumentException.class, () -> landing.grant(ALICE, 10, 0));
+            assertEquals(List.of(), landing.unfenced());
+        }
+    }
+
     @Test
     void unusableMemoryWithoutOtherMemorySaysSo() throws Exception {
         HostileRegistrar device = new HostileRegistrar(10, false, Fence.NONE).freeing(Freeing.NEVER);
