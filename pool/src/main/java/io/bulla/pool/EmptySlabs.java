@@ -136,7 +136,7 @@ final class EmptySlabs {
     }
 
     /// Memory that the supplier gave and does not take back, in a list.
-    private static final class Unused {
+    static final class Unused {
         private final long bytes;
         private SlabSupplier.@Nullable Memory memory;
         private @Nullable Unused next;
@@ -216,15 +216,20 @@ final class EmptySlabs {
             FlightEvents.taken(bytes, true, booked);
             return known.memory;
         }
-        // its heap is there before the memory is
-        Unused left = new Unused(bytes);
+        @Nullable Unused left = null;
         try {
+            // its heap is there before the memory is
+            left = new Unused(bytes);
             left.memory = supplier.take(bytes);
             SlabSupplier.Memory memory = checked(left.memory, bytes);
             FlightEvents.taken(bytes, false, booked);
             return memory;
         } catch (Throwable failed) {
-            endUnused(left);
+            if (left == null) {
+                unbook(bytes);
+            } else {
+                endUnused(left);
+            }
             throw failed;
         }
     }
@@ -245,8 +250,9 @@ final class EmptySlabs {
     }
 
     /// Ends memory that was taken and not used: gone at once, or kept and booked until it can be ended.
-    void endUnused(SlabSupplier.Memory memory, long bytes) {
-        Unused left = new Unused(bytes);
+    ///
+    /// @param left made before the memory was taken
+    void endUnused(SlabSupplier.Memory memory, Unused left) {
         left.memory = memory;
         endUnused(left);
     }

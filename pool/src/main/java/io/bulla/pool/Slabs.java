@@ -133,6 +133,8 @@ final class Slabs {
     /// All of a slab, of which nothing is carved yet.
     private Slot newSlab(long bytes) {
         sweeper.start();
+        // its heap is there before the memory is
+        EmptySlabs.Unused left = new EmptySlabs.Unused(bytes);
         SlabSupplier.Memory memory = takeMemory(bytes);
         try {
             // the supplier may have called back
@@ -141,7 +143,7 @@ final class Slabs {
             open.add(all.slab);
             return all;
         } catch (Throwable failure) {
-            empty.endUnused(memory, bytes);
+            empty.endUnused(memory, left);
             throw failure;
         }
     }
