@@ -146,7 +146,7 @@ final class Coordinator {
         Notice notice = new Notice(of.step, of.number, of.epoch, left, 0, "");
         for (int rank = 0; rank < nodes; rank++) {
             if (!of.answered[rank]) {
-                voice.say(rank, notice);
+                say(rank, notice);
             }
         }
     }
@@ -155,7 +155,7 @@ final class Coordinator {
         Attempt of = attempt;
         if (of == null || of.number != notice.attempt()) {
             if (notice.word() != Word.FAILED) {
-                voice.say(rank, outcomeOf(notice));
+                say(rank, outcomeOf(notice));
             }
             return;
         }
@@ -233,18 +233,21 @@ final class Coordinator {
             abort(of, String.valueOf(failure == null ? "no manifest" : failure.getMessage()), failure);
             return;
         }
-        over(of, Notice.of(Word.COMMIT, of.number, of.epoch, ""));
-        agent.store(
-                () -> {
-                    deleteOlder(of.epoch);
-                    return true;
-                },
-                (deleted, left) -> {
-                    if (left != null) {
-                        agent.log("older checkpoints are left: epoch=" + of.epoch, left);
-                    }
-                });
-        of.ticket.published(summary);
+        try {
+            over(Notice.of(Word.COMMIT, of.number, of.epoch, ""));
+            agent.store(
+                    () -> {
+                        deleteOlder(of.epoch);
+                        return true;
+                    },
+                    (deleted, left) -> {
+                        if (left != null) {
+                            agent.log("older checkpoints are left: epoch=" + of.epoch, left);
+                        }
+                    });
+        } finally {
+            of.ticket.published(summary);
+        }
     }
 
     /// Those that are too many, and what is left of attempts before this one. No attempt at an older epoch runs: each
@@ -290,19 +293,31 @@ final class Coordinator {
 
     private void abort(Attempt of, String why, @Nullable Throwable cause) {
         if (attempt == of && !of.publishing) {
-            over(of, Notice.of(Word.ABORT, of.number, of.epoch, why));
-            of.ticket.aborted(why, cause);
+            try {
+                over(Notice.of(Word.ABORT, of.number, of.epoch, why));
+            } finally {
+                of.ticket.aborted(why, cause);
+            }
         }
     }
 
-    private void over(Attempt of, Notice what) {
+    private void over(Notice what) {
         attempt = null;
         outcome = what;
         if (timer != null) {
             timer.cancel(false);
         }
         for (int rank = 0; rank < nodes; rank++) {
+            say(rank, what);
+        }
+    }
+
+    /// A rank that is not told asks again, or is told again; the others, and the ticket, hear all the same.
+    private void say(int rank, Notice what) {
+        try {
             voice.say(rank, what);
+        } catch (Throwable notSaid) {
+            agent.log("not said: rank=" + rank + " word=" + what.word() + " epoch=" + what.epoch(), notSaid);
         }
     }
 }
