@@ -44,4 +44,10 @@ public final class Call extends CompletableFuture<SealedBuffer> {
             body.close();
         }
     }
+
+    /// The server has answered, and the answer cannot be taken.
+    void refused(Throwable why) {
+        settle();
+        completeExceptionally(why);
+    }
 }

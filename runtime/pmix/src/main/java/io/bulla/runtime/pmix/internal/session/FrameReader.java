@@ -95,7 +95,7 @@ final class FrameReader {
     private void answer(Call call, Header head, Owner owner) throws IOException {
         try {
             if (head.length() > settings.options().answerBytes()) {
-                call.completeExceptionally(overLimit(head));
+                call.refused(overLimit(head));
                 channel.skip(head.length());
             } else {
                 body(call, head.length());
@@ -120,7 +120,7 @@ final class FrameReader {
         try (body) {
             call.answered(body.read());
         } catch (MemoryLimitException full) {
-            call.completeExceptionally(settings.failures()
+            call.refused(settings.failures()
                     .of(PmixStatus.OUT_OF_RESOURCE, "no memory for an answer: bytes=" + length, full));
             channel.skip(body.missing());
         }
