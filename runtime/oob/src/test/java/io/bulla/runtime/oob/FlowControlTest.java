@@ -278,6 +278,46 @@ class FlowControlTest {
     }
 
     @Test
+    void broadcastsThatAMemberLeavesBehindAreNotHeldBesideEachOther() throws Exception {
+        MeteredSource memory = new MeteredSource(cluster.source);
+        cluster.add(0, 2, node -> node);
+        cluster.add(1, 2, node -> node.memory(memory).inboundHighWaterMark(MIB));
+        cluster.node(0).close();
+        for (int i = 0; i < 50; i++) {
+            try (SocketChannel member = member(1, 0, 2, 77 + i)) {
+                say(member, broadcast(0, 0, i, MIB - 64, 128 << 10, 1), ByteBuffer.allocate(128 << 10));
+                long sent = (i + 1) * (128L << 10);
+                Cluster.await("landed", () -> memory.total() >= sent);
+            }
+        }
+        assertTrue(memory.peak() <= 2 * MIB, () -> "peak=" + memory.peak());
+    }
+
+    @Test
+    void memberThatBeginsAnewHasNotAWindowForEachTime() throws Exception {
+        MeteredSource memory = new MeteredSource(cluster.source);
+        cluster.add(0, 2, node -> node);
+        OobNode held = cluster.add(1, 2, node -> node.memory(memory).inboundHighWaterMark(MIB));
+        cluster.node(0).close();
+        block(held, Cluster.TAG);
+        int length = MIB - 1024;
+        String refused = "messages of former sessions are held: sessions=4";
+        for (int i = 0; i < 20 && cluster.log.stream().noneMatch(line -> line.contains(refused)); i++) {
+            long sent = (i + 1L) * length;
+            try (SocketChannel member = member(1, 0, 2, 77 + i)) {
+                say(member, Wire.frame(Frame.Kind.DIRECT, 0, 0, 0, length, length, 1), ByteBuffer.allocate(length));
+                Cluster.await(
+                        "landed or refused",
+                        () -> memory.total() >= sent || cluster.log.stream().anyMatch(line -> line.contains(refused)));
+            } catch (IOException disconnected) {
+                // as it should be
+            }
+        }
+        Cluster.line(cluster.log, refused);
+        assertTrue(memory.peak() <= 6 * MIB, () -> "peak=" + memory.peak());
+    }
+
+    @Test
     void broadcastThatDoesNotComeFromAboveIsRefused() throws Exception {
         cluster.start(3, node -> node.routing(new Radix(2)));
         cluster.node(2).close();

@@ -143,6 +143,18 @@ class MemberFloodTest {
         assertEquals(0, queued());
     }
 
+    @Test
+    void broadcastsBesideTheConnectionStopAsTheOthersDo() throws Exception {
+        MemoryBulk device = new MemoryBulk(net, cluster.source);
+        start(builder -> builder.bulk(device, 100 << 10), new byte[] {'m', 'e', 'm'});
+        for (int i = 0; i < FLOOD; i++) {
+            member.request(4).finished(0, 7 + i, 4);
+        }
+        settle();
+        assertTrue(queued() <= 2 * MOST, "queued=" + queued());
+        member.read(Frame.Kind.RETRY);
+    }
+
     /// What a hello says of messages is no reason to keep what is owed for broadcasts.
     @Test
     void confirmationsReachAMemberThatTakesNoMessageOfTheirLength() throws Exception {

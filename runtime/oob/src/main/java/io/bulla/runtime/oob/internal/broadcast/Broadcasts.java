@@ -14,10 +14,12 @@ import io.bulla.runtime.oob.internal.peer.BroadcastSink;
 import io.bulla.runtime.oob.internal.peer.PeerTable;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 /// One event loop's, but for the counter and the names.
 public final class Broadcasts implements BroadcastSink, Relay.Progress {
 
+    private record From(int peer, int lane) {}
+
     private final LoopContext context;
     private final Settings settings;
     private final BroadcastTree tree;
@@ -43,6 +47,8 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
     private final SeenBroadcasts seen = new SeenBroadcasts();
     private final long session;
     private final Map<BroadcastKey, Broadcast> active = new LinkedHashMap<>();
+    // what each peer began last in each lane
+    private final Map<From, BroadcastKey> begunBy = new HashMap<>();
     // volatile: one step; a signature needs the number before the loop has the broadcast
     private final AtomicLong lastNumber = new AtomicLong();
 
@@ -159,6 +165,19 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
             broadcast = begin(key, frame);
         }
         land(broadcast, frame, body, from, last ? credit : null);
+        if (!last && frame.offset() == 0) {
+            began(key, from.rank(), frame.lane());
+        }
+    }
+
+    /// A peer sends the parts of one broadcast at a time in a lane. What it began before and sends no more, over this
+    /// connection or another one, is charged to no credit: there is one of these at most.
+    private void began(BroadcastKey key, int peer, int lane) {
+        BroadcastKey before = begunBy.put(new From(peer, lane), key);
+        Broadcast left = before == null || before.equals(key) ? null : active.get(before);
+        if (left != null && !left.isWhole() && Set.of(peer).containsAll(left.parents)) {
+            giveUp(left);
+        }
     }
 
     /// @param whole what the message holds, if this is the last of it from this peer; or `null`
@@ -232,6 +251,7 @@ public final class Broadcasts implements BroadcastSink, Relay.Progress {
             return;
         }
         // what has landed is kept, for the next who sends it
+        begunBy.remove(new From(from.rank(), begun.lane()), broadcast.key);
         broadcast.charge.add(from, credit, Credit.charge(landed), depthOfArrived(begun.origin()));
         leaves(broadcast, from.rank());
     }

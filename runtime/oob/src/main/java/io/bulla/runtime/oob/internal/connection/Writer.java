@@ -93,9 +93,19 @@ public final class Writer {
                 connection.flushNow();
             }
             // others' turn
-            channel.eventLoop().execute(this::pump);
+            channel.eventLoop().execute(this::pumpOn);
         } finally {
             pumping = false;
+        }
+    }
+
+    /// As [#pump()], of the loop itself, which logs what is thrown and goes on.
+    private void pumpOn() {
+        try {
+            pump();
+        } catch (Throwable broken) {
+            // what was half written cannot be gone on with
+            connection.fail(broken);
         }
     }
 
@@ -254,17 +264,9 @@ public final class Writer {
         if (isCoalesced(send)) {
             coalesce(lane, send);
         } else {
-            endBatch();
             SealedBuffer taken = Objects.requireNonNull(piece, "piece");
             length = taken.byteSize();
-            LocalLink local = connection.local();
-            boolean placed = local != null && local.isPlaced();
-            ByteBuf header = header(placed ? Frame.PLACE : 0);
-            ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
-            Batch.header(bytes, bytes.position(), lane, send, (int) length);
-            header.writerIndex(Frame.BYTES);
-            ChannelFuture written =
-                    local != null && placed ? local.write(header, taken) : SealedWrite.move(channel, header, taken);
+            ChannelFuture written = write(lane, send, taken);
             if (send.offset + length == send.bytes) {
                 tellWritten(written, send);
             }
@@ -273,6 +275,26 @@ public final class Writer {
         send.offset += length;
         if (send.offset == send.bytes) {
             lane.written(send);
+        }
+    }
+
+    /// Writes a piece behind its header, and takes it over, also if there is no memory for the header.
+    private ChannelFuture write(Lane lane, PendingSend send, SealedBuffer taken) {
+        boolean given = false;
+        try {
+            endBatch();
+            LocalLink local = connection.local();
+            boolean placed = local != null && local.isPlaced();
+            ByteBuf header = header(placed ? Frame.PLACE : 0);
+            ByteBuffer bytes = header.internalNioBuffer(0, Frame.BYTES);
+            Batch.header(bytes, bytes.position(), lane, send, (int) taken.byteSize());
+            header.writerIndex(Frame.BYTES);
+            given = true;
+            return local != null && placed ? local.write(header, taken) : SealedWrite.move(channel, header, taken);
+        } finally {
+            if (!given) {
+                taken.close();
+            }
         }
     }
 

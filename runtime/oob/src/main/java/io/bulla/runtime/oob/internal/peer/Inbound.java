@@ -82,13 +82,20 @@ final class Inbound implements Incoming.Sender, BroadcastSink.Sender {
     /// Before memory is taken for a frame's body: whether it is a broadcast for whose confirmation there is no room,
     /// because the peer acknowledges none. It has to come again.
     boolean owesTooMany(Frame frame) {
-        boolean tooMany = frame.kind() == Frame.Kind.BROADCAST
-                && session.control.size() >= confirmationsAtMost()
-                && session.reassembler(frame.lane()).isFirst(frame);
+        boolean tooMany = session.control.size() >= confirmationsAtMost() && beginsBroadcast(frame);
         if (tooMany) {
             shortage.beginsForConfirmations(carrier().connection(), session.control.size());
         }
         return tooMany;
+    }
+
+    /// Whether a broadcast begins to arrive, or one that has landed beside the connection is told to be whole.
+    private boolean beginsBroadcast(Frame frame) {
+        Reassembler reassembler = session.reassembler(frame.lane());
+        return frame.kind() == Frame.Kind.BROADCAST && reassembler.isFirst(frame)
+                || frame.kind() == Frame.Kind.FINISHED
+                        && frame.isOfBroadcast()
+                        && frame.sequence() == reassembler.expected();
     }
 
     /// As many as this node itself may have on its way to a peer.

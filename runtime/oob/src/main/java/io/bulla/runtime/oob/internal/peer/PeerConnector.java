@@ -168,6 +168,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
             return;
         }
         onHeard(context.loopTime());
+        session.checkFormer(hello);
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
             startSession(whyOver);
@@ -205,6 +206,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
             throw new IOException(core.claimedTwice(fresh));
         }
         onHeard(context.loopTime());
+        session.checkFormer(hello);
         switch (session.greet(hello)) {
             case GOES_ON -> {
                 session.checkExpected(hello);

@@ -10,6 +10,7 @@ import io.bulla.runtime.oob.internal.wire.Hello;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -44,13 +45,18 @@ public final class Session {
         LATE
     }
 
+    /// A peer may have begun anew so often, whatever is held.
+    private static final int MOST_FORMER = 4;
+
     public final Lane small = new Lane(Lane.SMALL);
     public final Lane bulk = new Lane(Lane.BULK);
     public final Lane control = new Lane(Lane.CONTROL);
     private final Lane[] lanes = {small, bulk, control};
     private final Reassembler[] reassemblers = {new Reassembler(), new Reassembler(), new Reassembler()};
     // of the session: what is handled of an earlier one is no credit in this one
-    private final Credit[] credits = new Credit[Lane.CONTROL];
+    private Credit[] credits = new Credit[0];
+    // of sessions that are over, of whose messages some are held
+    private final List<Credit[]> former = new ArrayList<>();
     private final Settings settings;
 
     private final Environment environment;
@@ -83,8 +89,32 @@ public final class Session {
     }
 
     private void renewCredits() {
-        for (int lane = 0; lane < credits.length; lane++) {
-            credits[lane] = new Credit(settings.inboundHighWaterMark());
+        Credit[] fresh = new Credit[Lane.CONTROL];
+        Arrays.setAll(fresh, _ -> new Credit(settings.inboundHighWaterMark()));
+        if (held(credits) > 0) {
+            former.add(credits);
+        }
+        credits = fresh;
+    }
+
+    private static long held(Credit... of) {
+        return Stream.of(of).mapToLong(Credit::held).sum();
+    }
+
+    /// Whether a peer may not begin another session: handlers still have much of several that are over. Else a peer
+    /// that begins anew, again and again, has a window for each.
+    ///
+    /// @param hello the peer's
+    /// @throws IOException if so
+    public void checkFormer(Hello hello) throws IOException {
+        if (theirs == hello.session()) {
+            return;
+        }
+        former.removeIf(each -> held(each) == 0);
+        long bytes = former.stream().mapToLong(Session::held).sum();
+        if (former.size() >= MOST_FORMER && bytes >= 2 * settings.inboundHighWaterMark()) {
+            throw new IOException(
+                    "messages of former sessions are held: sessions=" + former.size() + " bytes=" + bytes);
         }
     }
 
