@@ -74,9 +74,6 @@ public final class Goals implements Callable<Integer> {
 
     private static final double GROSS = 2;
 
-    /// Above it, what a ratio says hangs on the minute.
-    private static final double MOST_SPREAD = 1.25;
-
     /// What a quick run of everything has no time for: a row for each size of a chunk or of a fragment, 64 JVMs a
     /// number, and rows of the out-of-band channel that others lie beside, of some seconds each.
     private static final List<String> SLOW = List.of(
@@ -230,15 +227,12 @@ public final class Goals implements Callable<Integer> {
                 "took: seconds=%d spread=%.2f%n",
                 (System.nanoTime() - start) / 1_000_000_000,
                 results.spread());
-        if (publish && results.spread() > MOST_SPREAD) {
-            System.err.printf(
-                    Locale.ROOT,
-                    "bench: rounds lie too far apart to publish: spread=%.2f most=%.2f%n",
-                    results.spread(),
-                    MOST_SPREAD);
-            return 1;
-        }
         if (publish) {
+            String unfit = results.unfit();
+            if (unfit != null) {
+                System.err.println("bench: " + unfit);
+                return 1;
+            }
             publish(scoreboard, goals, curves, results);
         }
         return guard ? grossLosses(goals, results, machine) : 0;

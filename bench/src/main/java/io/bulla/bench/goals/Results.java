@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -26,6 +27,9 @@ public record Results(String machine, Map<String, Measured> cases, Map<String, S
             .enable(SerializationFeature.INDENT_OUTPUT)
             .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
             .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES);
+
+    /// Above it, what a ratio says hangs on the minute.
+    private static final double MOST_SPREAD = 1.25;
 
     /// The numbers of one case.
     ///
@@ -59,6 +63,17 @@ public record Results(String machine, Map<String, Measured> cases, Map<String, S
                         / Arrays.stream(rounds).min().orElseThrow())
                 .toArray();
         return each.length == 0 ? Double.NaN : Medians.of(each);
+    }
+
+    /// Why this run is not to be published, or `null` if it may be.
+    public String unfit() {
+        return spread() > MOST_SPREAD
+                ? String.format(
+                        Locale.ROOT,
+                        "rounds lie too far apart to publish: spread=%.2f most=%.2f",
+                        spread(),
+                        MOST_SPREAD)
+                : null;
     }
 
     /// The same without other cases.

@@ -27,6 +27,16 @@ class ResultsTest {
     }
 
     @Test
+    @DisplayName("A run whose rounds lie more than a quarter apart is not published")
+    void roundsThatLieFarApartAreNotPublished() {
+        assertEquals(null, results(new double[] {4, 5}).unfit());
+        assertEquals(null, results(new double[] {7}).unfit());
+        assertEquals(
+                "rounds lie too far apart to publish: spread=1.26 most=1.25",
+                results(new double[] {100, 126}).unfit());
+    }
+
+    @Test
     @DisplayName("A quarter of the windows stays below the figure")
     void figureIsTheLowerQuartile() {
         assertEquals(3, Quartiles.lower(8, 7, 6, 5, 4, 3, 2, 1));
