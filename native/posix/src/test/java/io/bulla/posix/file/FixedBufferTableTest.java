@@ -18,6 +18,7 @@ import io.bulla.pool.SlabSource;
 import io.bulla.pool.device.Access;
 import io.bulla.pool.device.MemoryRegistration;
 import io.bulla.pool.device.Peer;
+import io.bulla.pool.device.RegistrationRefusedException;
 import io.bulla.pool.device.RetireReason;
 import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
@@ -175,6 +176,30 @@ class FixedBufferTableTest {
             assertTrue(slots[i].ask(HERE));
             retired.put(slots[i]);
         });
+    }
+
+    /// The completion is out of the ring by then: a full heap would lose it, and its memory would stay out for ever.
+    @Test
+    void takingUpWhatTheKernelHasLetGoTakesNoHeap() throws Exception {
+        Region region = memory.allocate(SIZE);
+        Slab slab = Objects.requireNonNull(Slab.of(region));
+        try (FixedBufferTable wide = FixedBufferTable.open(HeapCost.ROUNDS)) {
+            MemoryRegistration[] marks = new MemoryRegistration[HeapCost.ROUNDS];
+            HeapCost.atMost(
+                    0,
+                    () -> Arrays.setAll(marks, _ -> registered(wide, slab)),
+                    i -> wide.retire(marks[i], RetireReason.IDLE, HERE));
+            assertEquals(0, wide.filled());
+        }
+        region.release();
+    }
+
+    private static MemoryRegistration registered(FixedBufferTable table, Slab slab) {
+        try {
+            return table.register(slab, 0, SIZE, Access.LOCAL, null, 0);
+        } catch (RegistrationRefusedException refused) {
+            throw new IllegalStateException(refused);
+        }
     }
 
     @Test

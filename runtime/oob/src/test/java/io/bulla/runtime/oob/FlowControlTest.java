@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,8 +14,10 @@ import io.bulla.runtime.oob.internal.machine.Environment;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.topology.Radix;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -25,6 +28,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -275,6 +279,49 @@ class FlowControlTest {
         Cluster.line(cluster.log, "message without credit: lane=1 length=1048576");
         assertTrue(memory.peak() <= 2 * MIB, () -> "peak=" + memory.peak());
         Cluster.await("given up", () -> memory.used() == 0);
+    }
+
+    /// Refuses one header.
+    private static final class OneRefusal extends AbstractByteBufAllocator {
+
+        private final AtomicBoolean refuses = new AtomicBoolean();
+
+        @Override
+        public ByteBuf directBuffer(int initial, int most) {
+            if (initial == Frame.BYTES && most == Frame.BYTES && refuses.getAndSet(false)) {
+                throw new OutOfMemoryError("none, for a test");
+            }
+            return super.directBuffer(initial, most);
+        }
+
+        @Override
+        protected ByteBuf newHeapBuffer(int initial, int most) {
+            return UnpooledByteBufAllocator.DEFAULT.heapBuffer(initial, most);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initial, int most) {
+            return UnpooledByteBufAllocator.DEFAULT.directBuffer(initial, most);
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
+    }
+
+    @Test
+    void messageWhoseHeaderFindsNoMemoryGoesAgainAndKeepsNoHandle() throws Exception {
+        OneRefusal channels = new OneRefusal();
+        cluster.add(0, 2, node -> node.allocator(channels));
+        cluster.add(1, 2, node -> node);
+        Cluster.delivered(cluster.send(0, 1, 1, 100));
+        channels.refuses.set(true);
+        Cluster.delivered(cluster.send(0, 1, 2, 100_000));
+        assertFalse(channels.refuses.get());
+        assertEquals("1 from 0: 1", cluster.next());
+        assertEquals("1 from 0: 2", cluster.next());
+        Cluster.await("no handle is left", () -> cluster.handles.open() == 0);
     }
 
     @Test
