@@ -334,8 +334,7 @@ public final class SlabBorrower implements AutoCloseable {
         if (other == null) {
             throw said.refused("a word without a link");
         }
-        // a lender says both in one call: what is not there now does not come
-        try (Rights rights = Rights.tryReceive(socket, withWord)) {
+        try (Rights rights = restOfWord()) {
             if (rights.bytes() != withWord.byteSize()) {
                 throw said.refused("a word that is cut off, bytes=" + rights.bytes());
             }
@@ -398,6 +397,13 @@ public final class SlabBorrower implements AutoCloseable {
         Descriptor file = new Descriptor(BorrowedSlabs.one(rights), "memfd");
         rights.handedOn();
         return mapped(said, file);
+    }
+
+    /// A lender says both parts in one call: what is not there now does not come. The system is asked twice, for it may
+    /// have no room for a moment.
+    private Rights restOfWord() throws PosixException {
+        Rights first = Rights.tryReceive(socket, withWord);
+        return first.bytes() < 0 ? Rights.tryReceive(socket, withWord) : first;
     }
 
     private static void checkNone(SlabRecord said, Rights rights) throws SealRefusedException {
