@@ -22,13 +22,14 @@ import org.jspecify.annotations.Nullable;
 /// table's thread.
 ///
 /// ```
-/// user data of a request: 62..24 how many there were before   23..0 place
+/// user data of a request: 59..24 how many there were before, wrapping   23..0 place
 /// ```
 ///
 /// So no two have the same, and what takes up a completion takes no heap.
 final class FixedBufferOperations {
 
     private static final int PLACE_BITS = 24;
+    private static final long NUMBERS = (1L << 36) - 1;
     private static final int FIRST = 16;
 
     private final CompletionLoop loop;
@@ -80,7 +81,7 @@ final class FixedBufferOperations {
             throws PosixException {
         makeRoom();
         int place = free[freeCount - 1];
-        long id = next << PLACE_BITS | place;
+        long id = (next & NUMBERS) << PLACE_BITS | place;
         FixedBufferOperation transfer = new FixedBufferOperation(call, slot, descriptor, ended, id);
         int fd = descriptor.enter(call);
         // before the ring is asked for room: it may take up completions, whose callbacks may begin others
