@@ -133,7 +133,6 @@ final class Slabs {
     /// All of a slab, of which nothing is carved yet.
     private Slot newSlab(long bytes) {
         sweeper.start();
-        // its heap is there before the memory is
         EmptySlabs.Unused left = new EmptySlabs.Unused(bytes);
         SlabSupplier.Memory memory = takeMemory(bytes);
         try {

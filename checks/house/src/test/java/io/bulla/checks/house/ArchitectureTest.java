@@ -161,6 +161,7 @@ class ArchitectureTest {
                         "io.bulla.pack.text",
                         "io.bulla.pool",
                         "io.bulla.posix.internal.calls",
+                        "io.bulla.posix.internal.stream",
                         "io.bulla.posix.file",
                         "io.bulla.posix.lending",
                         "io.bulla.interop.agrona",

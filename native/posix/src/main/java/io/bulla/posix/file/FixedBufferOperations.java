@@ -18,8 +18,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /// The reads and writes of a table that the kernel has not answered. Each keeps its descriptor until then. Belongs to
-/// the
-/// table's thread.
+/// the table's thread.
 ///
 /// ```
 /// user data of a request: 59..24 how many there were before, wrapping   23..0 place

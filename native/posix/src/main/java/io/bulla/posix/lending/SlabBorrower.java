@@ -399,8 +399,8 @@ public final class SlabBorrower implements AutoCloseable {
         return mapped(said, file);
     }
 
-    /// A lender says both parts in one call: what is not there now does not come. The system is asked twice, for it may
-    /// have no room for a moment.
+    /// A lender says both parts in one call: what is not there now does not come. The system is asked twice, for it
+    /// may have no room for a moment.
     private Rights restOfWord() throws PosixException {
         Rights first = Rights.tryReceive(socket, withWord);
         return first.bytes() < 0 ? Rights.tryReceive(socket, withWord) : first;
