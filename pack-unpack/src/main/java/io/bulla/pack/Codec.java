@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// A codec is stateless; any number of threads may use it. It packs at least one item, and reads the items that it
 /// packed and no others: nothing in the bytes says where a value ends. What the packer throws goes on to the caller.
-/// A codec may use a registry for values inside its own, as deep as [Limits#maxNesting].
+/// A codec may use a registry for values inside its own, as deep as [Limits#maxNesting]. A reader counts those that
+/// lie in a buffer of their own; a packer does not see them.
 ///
 /// @param <T> the values
 public interface Codec<T extends @Nullable Object> {

@@ -35,6 +35,9 @@ public final class Compressed {
     /// Deflate cannot make more out of a byte (RFC 1951: 258 bytes in two bits).
     private static final int MOST_GROWTH = 1032;
 
+    // what every JVM can make
+    private static final int LARGEST_ARRAY = Integer.MAX_VALUE - 8;
+
     private Compressed() {}
 
     /// Compresses text.
@@ -89,7 +92,8 @@ public final class Compressed {
     /// @param compressed what was unpacked
     /// @param limits how many it may be, as `maxStringBytes`, for they are not a view
     /// @return the bytes
-    /// @throws UnpackException if they are more, or anything but a size and that much compressed
+    /// @throws UnpackException if they are more, or anything but a size and that much compressed, or a stream of
+    ///     more bytes than so many can become
     public static byte[] bytes(IoVec compressed, Limits limits) {
         long streamBytes = compressed.byteSize() - Integer.BYTES;
         if (streamBytes < 0) {
@@ -106,9 +110,18 @@ public final class Compressed {
         if (announced / MOST_GROWTH > streamBytes) {
             throw malformed("no stream is that dense", "0.." + streamBytes * MOST_GROWTH, announced);
         }
-        byte[] stream = new byte[Math.toIntExact(streamBytes)];
+        long most = Math.min(compressedAtMost(limits.maxStringBytes()), LARGEST_ARRAY);
+        if (streamBytes > most) {
+            throw new UnpackException(Reason.LIMIT, "compressed bytes out of range", "0.." + most, streamBytes, 0);
+        }
+        byte[] stream = new byte[(int) streamBytes];
         compressed.copyTo(Integer.BYTES, MemorySegment.ofArray(stream), stream.length);
         return inflated(stream, new byte[(int) announced]);
+    }
+
+    /// What zlib makes of bytes that do not shrink: its `compressBound`.
+    private static long compressedAtMost(long bytes) {
+        return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13;
     }
 
     private static byte[] inflated(byte[] stream, byte[] target) {

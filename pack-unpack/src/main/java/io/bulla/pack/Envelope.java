@@ -186,12 +186,13 @@ public record Envelope(Optional<WireFormat> format, long length, int checksum) {
     public static long write(WritableByteChannel channel, Optional<WireFormat> format, SealedBuffer bytes)
             throws IOException {
         writeFully(channel, around(format, bytes).header());
-        IoVec regions = bytes.iovec();
-        for (ByteBuffer view : regions.asByteBuffers()) {
-            writeFully(channel, view);
+        // whatever the caller closes meanwhile
+        try (SealedBuffer held = bytes.share()) {
+            for (ByteBuffer view : held.iovec().lent().asByteBuffers()) {
+                writeFully(channel, view);
+            }
+            return BYTES + held.byteSize();
         }
-        Reference.reachabilityFence(regions);
-        return BYTES + regions.byteSize();
     }
 
     /// Reads a header, and then the items behind it into memory of their size. What stands behind them is left to

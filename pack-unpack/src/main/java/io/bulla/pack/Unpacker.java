@@ -89,7 +89,7 @@ public final class Unpacker extends NumberUnpacker {
     ///
     /// @return an unpacker of its own
     public Unpacker fork() {
-        return new Unpacker(buffer, format, limits, text, position, end);
+        return part(format, position, end);
     }
 
     /// Another unpacker at this one's position that sees only the next bytes.
@@ -99,7 +99,14 @@ public final class Unpacker extends NumberUnpacker {
     /// @throws IndexOutOfBoundsException if fewer remain
     public Unpacker limit(long bytes) {
         IoVec.checkRange("limit", position, bytes, end);
-        return new Unpacker(buffer, format, limits, text, position, position + bytes);
+        return part(format, position, position + bytes);
+    }
+
+    /// As deep as this one.
+    private Unpacker part(WireFormat inside, long from, long to) {
+        Unpacker part = new Unpacker(buffer, inside, limits, text, from, to);
+        part.codecs = codecs;
+        return part;
     }
 
     /// Where the next item starts.
@@ -265,7 +272,7 @@ public final class Unpacker extends NumberUnpacker {
             one(begin(DataType.BUFFER, NestedBuffer.class), start);
             WireFormat inside = format.described(nestedMode());
             long length = bytes(objectSize(DataType.BUFFER)).byteSize();
-            return new Unpacker(buffer, inside, limits, text, position - length, position);
+            return part(inside, position - length, position);
         } catch (Throwable failure) {
             position = start;
             throw failure;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import io.bulla.pack.value.DataType;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -68,6 +69,17 @@ class CompressedTest {
         refused("string is not UTF-8: ", Compressed.of(new byte[] {(byte) 0xff}));
         refused("string holds a zero byte: ", Compressed.of(new byte[] {0, 'a'}));
         assertThrows(IllegalArgumentException.class, () -> Compressed.of("a\0b"));
+    }
+
+    /// More than any bytes within the limit become: a view costs nothing, and its copy would.
+    @Test
+    void streamLongerThanAnyThatCountsIsNotCopied() {
+        MemorySegment[] parts = new MemorySegment[2049];
+        Arrays.fill(parts, MemorySegment.ofArray(new byte[1 << 20]));
+        UnpackException over =
+                assertThrows(UnpackException.class, () -> Compressed.bytes(IoVec.of(parts), Limits.DEFAULT));
+        assertEquals(UnpackException.Reason.LIMIT, over.reason());
+        assertTrue(over.getMessage().startsWith("compressed bytes out of range: expected=0..16782"), over::getMessage);
     }
 
     private static IoVec object(int size, byte[] stream) {

@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
+import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
@@ -22,8 +25,10 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.zip.CRC32C;
@@ -45,6 +50,20 @@ class EnvelopeTest {
                         + headerCrc("4275456e010480000000000000000009e3069283")
                         + HexFormat.of().formatHex(CHECK),
                 HexFormat.of().formatHex(wrapped(WireFormat.PMIX_4_DESCRIBED, CHECK)));
+    }
+
+    /// Memory that is used again is not taken out of use by a write.
+    @Test
+    void writeLeavesNoRawViewBehind() throws IOException {
+        Generation stamp = new Generation();
+        List<Generation.End> ends = new ArrayList<>();
+        try (Arena arena = Arena.ofShared()) {
+            try (SealedBuffer items = SealedBuffer.adopt(arena.allocate(64), stamp, () -> ends.add(stamp.end()))) {
+                assertEquals(
+                        88, Envelope.write(Channels.newChannel(new ByteArrayOutputStream()), WireFormat.PMIX_4, items));
+            }
+            assertEquals(List.of(Generation.End.FREE), ends);
+        }
     }
 
     @ParameterizedTest

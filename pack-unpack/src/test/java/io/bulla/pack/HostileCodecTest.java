@@ -270,6 +270,47 @@ class HostileCodecTest {
                 packed(), Packed.bytes(FORMAT, packer -> registry(pairs).pack(packer, Pair.class, open)));
     }
 
+    /// A buffer in a buffer is as deep as a value in a value: else untrusted bytes choose how deep a stack goes.
+    @Test
+    void codecThatUsesItselfInBuffersEndsAtTheLimit() {
+        CodecRegistry[] self = new CodecRegistry[1];
+        self[0] = CodecRegistry.of(FORMAT).with(601, Chain.class, new Codec<>() {
+            @Override
+            public void pack(Packer packer, Chain value) {
+                packer.packInt32(value.number());
+                if (value.next() != null) {
+                    byte[] inside =
+                            Packed.bytes(FORMAT, part -> self[0].pack(part, Chain.class, List.of(value.next())));
+                    try (SealedBuffer items = Packed.sealed(inside)) {
+                        packer.packBuffer(items);
+                    }
+                }
+            }
+
+            @Override
+            public Chain unpack(Unpacker unpacker) {
+                int number = unpacker.unpackInt32();
+                return number == 0
+                        ? new Chain(0, null)
+                        : new Chain(
+                                number,
+                                self[0].unpack(unpacker.unpackBuffer(), Chain.class)
+                                        .getFirst());
+            }
+        });
+        Chain chain = null;
+        for (int number = 0; number < 40; number++) {
+            chain = new Chain(number, chain);
+        }
+        Chain deepest = chain;
+        byte[] bytes = Packed.bytes(FORMAT, packer -> self[0].pack(packer, Chain.class, List.of(deepest)));
+        try (SealedBuffer buffer = Packed.sealed(bytes)) {
+            UnpackException deep =
+                    assertThrows(UnpackException.class, () -> self[0].unpack(Unpacker.of(buffer, FORMAT), Chain.class));
+            assertTrue(deep.getMessage().contains("nested too deep: expected=32 found=33"), deep.getMessage());
+        }
+    }
+
     /// Values in values are what a codec may use the packer for, as deep as the limit.
     @Test
     void codecThatUsesItselfEndsAtTheLimit() {
