@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -46,10 +47,19 @@ public final class PartnerStore implements CheckpointStore {
             try {
                 return read.from(partner);
             } catch (IOException there) {
+                if (isMissing(failure) && !isMissing(there)) {
+                    // it may be there: that place cannot be read
+                    there.addSuppressed(failure);
+                    throw there;
+                }
                 failure.addSuppressed(there);
                 throw failure;
             }
         }
+    }
+
+    private static boolean isMissing(IOException failure) {
+        return failure instanceof NoSuchFileException || failure.getCause() instanceof NoSuchFileException;
     }
 
     @Override

@@ -63,7 +63,7 @@ final class RankReader {
 
         @Override
         public int crc(ByteBuffer first, SealedBuffer body) {
-            ByteBuffer[] views = body.iovec().asByteBuffers();
+            ByteBuffer[] views = body.iovec().lent().asByteBuffers();
             ByteBuffer[] all = new ByteBuffer[views.length + 1];
             all[0] = first;
             System.arraycopy(views, 0, all, 1, views.length);

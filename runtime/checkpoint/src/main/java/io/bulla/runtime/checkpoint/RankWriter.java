@@ -69,7 +69,7 @@ final class RankWriter {
     }
 
     private void state(byte[] name, SealedBuffer state) throws IOException {
-        ByteBuffer[] views = state.iovec().asByteBuffers();
+        ByteBuffer[] views = state.iovec().lent().asByteBuffers();
         ByteBuffer[] body = new ByteBuffer[views.length + 1];
         body[0] = ByteBuffer.wrap(name);
         System.arraycopy(views, 0, body, 1, views.length);
@@ -112,7 +112,7 @@ final class RankWriter {
     }
 
     private static ByteBuffer[] views(SealedBuffer bytes) {
-        return bytes.iovec().asByteBuffers();
+        return bytes.iovec().lent().asByteBuffers();
     }
 
     private static int mark(Optional<WireFormat> format) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.buffer.ArenaSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -56,6 +57,24 @@ class PartnerStoreTest {
         for (Path each : all) {
             Files.delete(each);
         }
+    }
+
+    /// A job that goes on from an older one, or from none, in silence would be worse than one that does not.
+    @Test
+    void partnerThatCannotBeReadIsNotTakenForADeletedCheckpoint() throws IOException {
+        take(at("there"), 5);
+        // the disk is new
+        Files.createDirectories(folder.resolve("here"));
+        CheckpointStore sick = new Filter(at("there")) {
+            @Override
+            public ReadableByteChannel manifest(long epoch) throws IOException {
+                throw new IOException("Input/output error");
+            }
+        };
+        CheckpointArchive archive = CheckpointArchive.of(PartnerStore.of(at("here"), sick));
+        assertEquals(
+                "Input/output error",
+                assertThrows(IOException.class, archive::latest).getMessage());
     }
 
     @Test
