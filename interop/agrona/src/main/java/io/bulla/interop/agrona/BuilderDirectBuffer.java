@@ -256,15 +256,26 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         put(index, MemorySegment.ofBuffer(source.duplicate().clear()).asSlice(sourceIndex, length));
     }
 
-    /// Copies by the source's own reads, at most 4 KiB at a time, or all at once if the source is this buffer.
+    /// Copies by the source's own reads, at most 4 KiB at a time, or all at once if the source is this buffer. If
+    /// that fails, this buffer is as long as before; what a source that throws has overwritten by then stays so.
     @Override
     public void putBytes(int index, DirectBuffer source, int sourceIndex, int length) {
         source.boundsCheck(sourceIndex, length);
         byte[] chunk = new byte[source == this ? length : Math.min(length, CHUNK)];
-        for (int done = 0; done < length; done += chunk.length) {
-            int step = Math.min(length - done, chunk.length);
-            source.getBytes(sourceIndex + done, chunk, 0, step);
-            putBytes(index + done, chunk, 0, step);
+        long before = capacity();
+        if (index < before) {
+            // before anything is overwritten
+            extend(index, length);
+        }
+        try {
+            for (int done = 0; done < length; done += chunk.length) {
+                int step = Math.min(length - done, chunk.length);
+                source.getBytes(sourceIndex + done, chunk, 0, step);
+                putBytes(index + done, chunk, 0, step);
+            }
+        } catch (Throwable failure) {
+            builder.truncate(start + before);
+            throw failure;
         }
     }
 

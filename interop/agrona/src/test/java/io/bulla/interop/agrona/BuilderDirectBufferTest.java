@@ -291,6 +291,9 @@ class BuilderDirectBufferTest {
             buffer.putInt(0, 0x01020304);
             assertThrows(MemoryLimitException.class, () -> buffer.checkLimit(1 << 30));
             assertThrows(MemoryLimitException.class, () -> buffer.putBytes(2, new byte[1 << 22]));
+            ExpandableArrayBuffer large = new ExpandableArrayBuffer(1 << 22);
+            assertThrows(MemoryLimitException.class, () -> buffer.putBytes(4, large, 0, 1 << 22));
+            assertThrows(MemoryLimitException.class, () -> buffer.putBytes(2, large, 0, 1 << 22));
             assertThrows(IndexOutOfBoundsException.class, () -> buffer.putInt(-1, 7));
             assertThrows(IndexOutOfBoundsException.class, () -> buffer.putInt(Integer.MAX_VALUE - 2, 7));
             assertThrows(IndexOutOfBoundsException.class, () -> buffer.getInt(1));
