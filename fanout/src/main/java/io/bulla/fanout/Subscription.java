@@ -135,6 +135,8 @@ public final class Subscription {
     public void complete() {
         synchronized (this) {
             completing = true;
+            // a publisher that waits for room has nothing to wait for
+            notifyAll();
         }
         proceed();
     }
@@ -167,9 +169,27 @@ public final class Subscription {
         @Nullable Throwable failure = count(reason, lost);
         failure = waiting.close(Failures.closeAll(unsent, tellOwner(failure)));
         if (mine) {
-            failure = closeTransport(failure);
+            failure = closeInside(failure);
         }
         Failures.rethrow(failure);
+    }
+
+    /// What the transport publishes meanwhile waits for no other publisher.
+    private @Nullable Throwable closeInside(@Nullable Throwable failure) {
+        Inside inside;
+        try {
+            inside = Inside.mine();
+            inside.enter(order);
+        } catch (OutOfMemoryError noHeap) {
+            return closeTransport(failure);
+        }
+        @Nullable Throwable joined = failure;
+        try {
+            joined = closeTransport(joined);
+        } finally {
+            inside.exit();
+        }
+        return order.onCallsOver(joined);
     }
 
     /// A counter that is contended takes heap.

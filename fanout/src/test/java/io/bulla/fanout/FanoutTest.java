@@ -204,6 +204,26 @@ class FanoutTest {
     }
 
     @Test
+    void publisherDoesNotWaitForOneThatCompletes(MemorySource memory) throws Exception {
+        Line slow = Line.blocked();
+        try (Fanout feed = Fanout.builder()
+                .slow(SlowPolicy.WAIT)
+                .queueMessages(1)
+                .patience(Duration.ofHours(1))
+                .build()) {
+            Subscription reader = feed.subscribe(slow);
+            Line.publish(feed, memory, 0);
+            Thread publisher = Thread.ofPlatform().daemon().start(() -> Line.publish(feed, memory, 1));
+            await(() -> publisher.getState() == Thread.State.TIMED_WAITING);
+            reader.complete();
+            assertTrue(publisher.join(Duration.ofMinutes(1)));
+            slow.open(reader);
+            assertEquals(List.of(0L), slow.got);
+            assertEquals(List.of(End.COMPLETED), slow.ends);
+        }
+    }
+
+    @Test
     void publisherWithoutPatienceDisconnects(MemorySource memory) {
         Line slow = Line.blocked();
         try (Fanout feed = Fanout.builder()

@@ -44,6 +44,28 @@ class ReentranceTest {
         }
     }
 
+    /// The one that is waited for is the next to be closed.
+    @Test
+    void publishFromWithinACloseWaitsForNoPublisher(MemorySource memory) throws Exception {
+        Line leaving = new Line();
+        Line slow = Line.blocked();
+        Fanout feed = Fanout.builder()
+                .slow(SlowPolicy.WAIT)
+                .queueMessages(1)
+                .patience(Duration.ofHours(1))
+                .build();
+        feed.subscribe(leaving);
+        feed.subscribe(slow);
+        Line.publish(feed, memory, 0);
+        Thread publisher = Thread.ofPlatform().daemon().start(() -> Line.publish(feed, memory, 1));
+        FanoutTest.await(() -> publisher.getState() == Thread.State.TIMED_WAITING);
+        leaving.whileClosing = () -> assertThrows(IllegalStateException.class, () -> Line.publish(feed, memory, 2));
+        Thread closer = Thread.ofPlatform().daemon().start(feed::close);
+        assertTrue(closer.join(Duration.ofMinutes(1)));
+        publisher.join();
+        assertEquals(List.of(End.CLOSED), slow.ends);
+    }
+
     @Test
     void messagesFromWithinOneSendKeepTheirOrder(MemorySource memory) {
         Line asking = new Line();
