@@ -36,21 +36,25 @@ final class Lending implements LocalMemory.Lender {
     }
 
     /// A borrower has come with the token, and gets what it has to prove. Any thread.
-    void greeted(SlabPeer borrower) {
+    ///
+    /// @return false if it got nothing: it would wait for ever
+    boolean greeted(SlabPeer borrower) {
         synchronized (this) {
             SealedBuffer buffer = words;
             if (buffer == null) {
-                return;
+                return false;
             }
             words = null;
-            borrower.rename("peer=" + rank);
             try (buffer) {
+                borrower.rename("peer=" + rank);
                 if (borrower.lend(buffer)) {
                     peer = borrower;
+                    return true;
                 }
             } catch (PosixException gone) {
                 // it comes with the next connection
             }
+            return false;
         }
     }
 

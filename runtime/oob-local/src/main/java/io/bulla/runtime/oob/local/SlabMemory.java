@@ -183,11 +183,8 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         boolean greeted = false;
         try {
             Lending lending = invited.remove(borrower.token());
-            // of another token: it gets nothing, and its lender hears of its end
-            if (lending != null) {
-                lending.greeted(borrower);
-            }
-            greeted = true;
+            // of another token, or too late: it gets nothing
+            greeted = lending != null && lending.greeted(borrower);
         } finally {
             if (!greeted) {
                 // it would wait for its proof

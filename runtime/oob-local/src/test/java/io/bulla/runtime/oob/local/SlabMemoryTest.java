@@ -3,6 +3,7 @@ package io.bulla.runtime.oob.local;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,7 @@ import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.testkit.needs.Needs;
 import io.bulla.testkit.needs.Piece;
+import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -34,6 +36,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -157,6 +160,22 @@ class SlabMemoryTest {
             assertTrue(node.socketBytes() - socket < 500, () -> "socket-bytes=" + (node.socketBytes() - socket));
         }
         await(() -> hosts.get(0).local.figures().leases() == 0);
+    }
+
+    /// Its connection ended before it came: else its thread would wait for ever.
+    @Test
+    void borrowerOfAnInvitationThatIsOverHearsOfIt() throws Exception {
+        start(1, SlabQuota.standard());
+        SlabMemory local = hosts.get(0).local;
+        byte[] over;
+        try (LocalMemory.Lender lender = local.invite(0)) {
+            over = lender.invitation();
+        }
+        ExecutionException why = assertThrows(
+                ExecutionException.class,
+                () -> local.borrow(0, over).toCompletableFuture().get(60, TimeUnit.SECONDS));
+        assertInstanceOf(EOFException.class, why.getCause());
+        await(() -> local.figures().peers() == 0);
     }
 
     @Test
