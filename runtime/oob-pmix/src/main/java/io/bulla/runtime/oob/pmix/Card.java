@@ -47,7 +47,7 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
                     .packInt32(VERSION)
                     .packInt64(life)
                     .packStrings(addresses.stream()
-                            .map(address -> address.getAddress().getHostAddress())
+                            .map(address -> withoutZone(address.getAddress().getHostAddress()))
                             .toArray(String[]::new))
                     .packInt32(addresses.stream()
                             .mapToInt(InetSocketAddress::getPort)
@@ -101,8 +101,18 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
         if (host == null || !host.matches(NUMBERS) || port < 1 || port > 0xffff) {
             throw new IOException("not an address on the card of a node: host=" + host + " port=" + port);
         }
-        // numbers, so no name is looked up
-        return new InetSocketAddress(InetAddress.getByName(host.contains(":") ? "[" + host + "]" : host), port);
+        try {
+            // numbers, so no name is looked up
+            return new InetSocketAddress(InetAddress.ofLiteral(withoutZone(host)), port);
+        } catch (IllegalArgumentException notNumbers) {
+            throw new IOException("not an address on the card of a node: host=" + host + " port=" + port, notNumbers);
+        }
+    }
+
+    /// A zone is an interface of the host that publishes the card, and none of the reader's.
+    private static String withoutZone(String host) {
+        int zone = host.indexOf('%');
+        return zone < 0 ? host : host.substring(0, zone);
     }
 
     private static byte[] bytes(IoVec vec) {

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.pack.value.Proc;
 import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -54,6 +56,24 @@ class CardTest {
                 .getMessage();
         assertEquals("not an address on the card of a node: host=host.example port=1", text);
         assertThrows(IOException.class, () -> Card.address("192.0.2.7", 0));
+    }
+
+    @Test
+    void numbersThatAreNamesAreNotLookedUp() {
+        assertEquals(
+                "not an address on the card of a node: host=cafe.de port=1",
+                assertThrows(IOException.class, () -> Card.address("cafe.de", 1))
+                        .getMessage());
+    }
+
+    @Test
+    void zonesAreOfTheHostThatPublishesThem() throws Exception {
+        byte[] raw = InetAddress.ofLiteral("2001:db8::7").getAddress();
+        InetSocketAddress scoped = new InetSocketAddress(Inet6Address.getByAddress(null, raw, 5), 4000);
+        Card back = Card.unpack(new Card(1, List.of(scoped), "", new byte[0]).pack());
+        assertEquals(
+                "2001:db8:0:0:0:0:0:7", back.addresses().getFirst().getAddress().getHostAddress());
+        assertEquals(new InetSocketAddress("2001:db8::7", 4000), Card.address("2001:db8::7%nosuchif0", 4000));
     }
 
     @Test
