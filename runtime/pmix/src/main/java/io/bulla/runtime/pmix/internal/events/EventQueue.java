@@ -25,7 +25,8 @@ public final class EventQueue {
     // under the lock
     // links: an add that finds no heap leaves the others
     private final Deque<PmixEvent> waiting = new LinkedList<>();
-    private final List<Listener> listeners = new ArrayList<>();
+    // replaced, not changed: who tells them takes no heap
+    private List<Listener> listeners = List.of();
     private boolean running;
     private long dropped;
 
@@ -39,7 +40,9 @@ public final class EventQueue {
     public void add(Listener listener) {
         lock.lock();
         try {
-            listeners.add(listener);
+            List<Listener> more = new ArrayList<>(listeners);
+            more.add(listener);
+            listeners = List.copyOf(more);
         } finally {
             lock.unlock();
         }
@@ -49,11 +52,13 @@ public final class EventQueue {
     public Set<PmixStatus> remove(Listener listener) {
         lock.lock();
         try {
-            if (!listeners.remove(listener)) {
+            List<Listener> left = new ArrayList<>(listeners);
+            if (!left.remove(listener)) {
                 return Set.of();
             }
             Set<PmixStatus> alone = new HashSet<>(listener.codes());
-            listeners.forEach(other -> alone.removeAll(other.codes()));
+            left.forEach(other -> alone.removeAll(other.codes()));
+            listeners = List.copyOf(left);
             return alone;
         } finally {
             lock.unlock();
@@ -131,7 +136,7 @@ public final class EventQueue {
                 if (event == null) {
                     return;
                 }
-                told = List.copyOf(listeners);
+                told = listeners;
             } finally {
                 lock.unlock();
             }
@@ -142,12 +147,13 @@ public final class EventQueue {
     }
 
     private void tell(Listener one, PmixEvent event) {
-        if (one.codes().contains(event.status())) {
-            try {
+        try {
+            if (one.codes().contains(event.status())) {
                 one.listener().accept(event);
-            } catch (Throwable failure) {
-                log(event, failure);
             }
+        } catch (Throwable failure) {
+            // the thread goes on: no other one is started while it runs
+            log(event, failure);
         }
     }
 
