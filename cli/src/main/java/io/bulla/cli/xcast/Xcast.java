@@ -206,7 +206,8 @@ final class Xcast implements AutoCloseable {
 
     private void judged(Message message) {
         ControlMessage.Verdict verdict = ControlMessage.Verdict.of(message);
-        events.add(new Verified(verdict.rank(), verdict.trouble(), System.nanoTime()));
+        // whatever rank it names: a node speaks for itself
+        events.add(new Verified(message.origin(), verdict.trouble(), System.nanoTime()));
     }
 
     private void answered(Message message, ControlMessage answer) {
