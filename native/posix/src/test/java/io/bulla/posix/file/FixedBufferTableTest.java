@@ -27,6 +27,7 @@ import io.bulla.posix.fixtures.FixedBufferTables;
 import io.bulla.posix.internal.calls.Descriptor;
 import io.bulla.posix.internal.calls.SyscallInterceptor;
 import io.bulla.posix.internal.stream.SocketDoor;
+import io.bulla.posix.internal.uring.Ring;
 import io.bulla.posix.memfd.HugePages;
 import io.bulla.posix.socket.PosixSocket;
 import io.bulla.registration.Grant;
@@ -182,21 +183,24 @@ class FixedBufferTableTest {
     @Test
     void takingUpWhatTheKernelHasLetGoTakesNoHeap() throws Exception {
         Region region = memory.allocate(SIZE);
-        Slab slab = Objects.requireNonNull(Slab.of(region));
-        try (FixedBufferTable wide = FixedBufferTable.open(HeapCost.ROUNDS)) {
-            MemoryRegistration[] marks = new MemoryRegistration[HeapCost.ROUNDS];
-            HeapCost.atMost(
-                    0,
-                    () -> Arrays.setAll(marks, _ -> registered(wide, slab)),
-                    i -> wide.retire(marks[i], RetireReason.IDLE, HERE));
-            assertEquals(0, wide.filled());
-        }
+        long address = region.segment().address();
+        Ring ring = new Ring(RING);
+        FixedBufferSlots slots = new FixedBufferSlots(ring, HeapCost.ROUNDS);
+        slots.make();
+        long[] tags = new long[HeapCost.ROUNDS];
+        HeapCost.atMost(
+                0,
+                () -> Arrays.setAll(tags, _ -> 1L << 62 | filled(slots, address).index),
+                i -> slots.emptied(tags[i]));
+        assertEquals(0, slots.size());
+        ring.close();
+        slots.close();
         region.release();
     }
 
-    private static MemoryRegistration registered(FixedBufferTable table, Slab slab) {
+    private static FixedBufferSlot filled(FixedBufferSlots slots, long address) {
         try {
-            return table.register(slab, 0, SIZE, Access.LOCAL, null, 0);
+            return slots.fill(address, SIZE);
         } catch (RegistrationRefusedException refused) {
             throw new IllegalStateException(refused);
         }
