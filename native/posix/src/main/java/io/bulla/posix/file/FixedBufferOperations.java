@@ -93,6 +93,10 @@ final class FixedBufferOperations {
         boolean given = false;
         try {
             MemorySegment request = loop.request();
+            if (slot != null && slot.emptied) {
+                // by a callback: the place may be another mark's by now
+                throw new IllegalStateException("mark is retired: " + slot);
+            }
             request.set(JAVA_BYTE, Ring.SQE_OPCODE, opcode);
             request.set(JAVA_INT, Ring.SQE_FD, fd);
             request.set(JAVA_LONG, Ring.SQE_OFFSET, at);

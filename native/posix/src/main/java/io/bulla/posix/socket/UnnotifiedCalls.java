@@ -53,9 +53,10 @@ final class UnnotifiedCalls {
             boolean known = Integer.compareUnsigned(number - oldest, size()) < 0;
             SocketSend send = known ? slots[slot(number)] : null;
             if (send == null) {
-                throw new IllegalStateException("notification of no such call: number="
+                failures.add(new IllegalStateException("notification of no such call: number="
                         + Integer.toUnsignedString(number) + " oldest=" + Integer.toUnsignedString(oldest)
-                        + " next=" + Integer.toUnsignedString(next));
+                        + " next=" + Integer.toUnsignedString(next)));
+                break;
             }
             slots[slot(number)] = null;
             while (oldest != next && slots[slot(oldest)] == null) {

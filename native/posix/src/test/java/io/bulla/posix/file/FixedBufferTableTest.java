@@ -304,6 +304,36 @@ class FixedBufferTableTest {
         }
     }
 
+    /// Its place may be another owner's by the time the request is filled in.
+    @Test
+    void markThatIsRetiredWhileItsRequestWaitsForRoomIsNotUsed() throws Exception {
+        Region region = memory.allocate(SIZE);
+        MemoryRegistration mark =
+                table.register(Objects.requireNonNull(Slab.of(region)), 0, SIZE, Access.LOCAL, null, 0);
+        Descriptor to = SocketDoor.stream(here).descriptor();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment bytes = arena.allocate(SIZE);
+            write(to, bytes, 1, () -> table.retire(mark, RetireReason.IDLE, HERE));
+            AtomicInteger refusals = new AtomicInteger(RING + 1);
+            SyscallInterceptor.watch((call, _) ->
+                    call.equals("io_uring_enter") && refusals.getAndDecrement() > 0 ? Errno.EBUSY.number() : 0);
+            try {
+                for (int i = 0; i < RING; i++) {
+                    write(to, bytes, 1, HERE);
+                }
+                long address = region.segment().address();
+                assertThrows(IllegalStateException.class, () -> table.send(here, mark, address, SIZE));
+            } finally {
+                SyscallInterceptor.watch(null);
+            }
+            received(1 + RING);
+            while (table.filled() > 0) {
+                table.progress(10);
+            }
+        }
+        region.release();
+    }
+
     private FixedBufferOperation write(Descriptor to, MemorySegment from, int length, Runnable ended) {
         try {
             return table.writePlain(to, 0, from.address(), length, ended);
