@@ -233,6 +233,7 @@ final class Coordinator {
             abort(of, String.valueOf(failure == null ? "no manifest" : failure.getMessage()), failure);
             return;
         }
+        attempt = null;
         try {
             over(Notice.of(Word.COMMIT, of.number, of.epoch, ""));
             agent.store(
@@ -293,6 +294,7 @@ final class Coordinator {
 
     private void abort(Attempt of, String why, @Nullable Throwable cause) {
         if (attempt == of && !of.publishing) {
+            attempt = null;
             try {
                 over(Notice.of(Word.ABORT, of.number, of.epoch, why));
             } finally {
@@ -302,7 +304,6 @@ final class Coordinator {
     }
 
     private void over(Notice what) {
-        attempt = null;
         outcome = what;
         if (timer != null) {
             timer.cancel(false);

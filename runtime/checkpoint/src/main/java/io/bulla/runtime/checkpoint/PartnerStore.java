@@ -9,7 +9,9 @@ import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /// Keeps every file twice, so that the loss of either place loses no checkpoint: on a disk of the node and at a
 /// partner's, say.
@@ -87,13 +89,25 @@ public final class PartnerStore implements CheckpointStore {
     /// Those of both places; of a place that cannot be read, none.
     @Override
     public List<Long> epochs() throws IOException {
-        TreeSet<Long> all = new TreeSet<>(either(CheckpointStore::epochs));
-        try {
-            all.addAll(partner.epochs());
-        } catch (IOException gone) {
-            // the first place is there
+        TreeSet<Long> all = new TreeSet<>();
+        IOException here = add(all, first);
+        IOException there = add(all, partner);
+        IOException sick = here != null && (there == null || !isMissing(here) || isMissing(there)) ? here : there;
+        boolean both = here != null && there != null;
+        if (sick != null && (both || all.isEmpty() && !isMissing(sick))) {
+            // what has none may be new, and what cannot be read may have some
+            throw sick;
         }
         return List.copyOf(all.descendingSet());
+    }
+
+    private static @Nullable IOException add(Set<Long> all, CheckpointStore of) {
+        try {
+            all.addAll(of.epochs());
+            return null;
+        } catch (IOException failure) {
+            return failure;
+        }
     }
 
     @Override

@@ -78,6 +78,25 @@ class PartnerStoreTest {
     }
 
     @Test
+    void listThatCannotBeReadIsNoEmptyOne() throws IOException {
+        take(at("there"), 5);
+        Files.createDirectories(folder.resolve("here"));
+        CheckpointStore sick = new Filter(at("there")) {
+            @Override
+            public List<Long> epochs() throws IOException {
+                throw new IOException("Input/output error");
+            }
+        };
+        for (CheckpointStore both : List.of(PartnerStore.of(at("here"), sick), PartnerStore.of(sick, at("here")))) {
+            assertEquals(
+                    "Input/output error",
+                    assertThrows(IOException.class, both::epochs).getMessage());
+        }
+        // one that has some is enough
+        assertEquals(List.of(5L), PartnerStore.of(at("there"), sick).epochs());
+    }
+
+    @Test
     void eitherPlaceIsEnough() throws IOException {
         for (String lost : List.of("here", "there")) {
             take(both(), both().nextEpoch());
