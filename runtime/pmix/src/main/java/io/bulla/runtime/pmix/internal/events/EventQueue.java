@@ -140,8 +140,9 @@ public final class EventQueue {
             } finally {
                 lock.unlock();
             }
-            for (Listener one : told) {
-                tell(one, event);
+            // an iterator would take heap
+            for (int i = 0; i < told.size(); i++) {
+                tell(told.get(i), event);
             }
         }
     }
