@@ -169,7 +169,7 @@ public final class Subscription {
         @Nullable Throwable failure = count(reason, lost);
         failure = waiting.close(Failures.closeAll(unsent, tellOwner(failure)));
         if (mine) {
-            failure = closeInside(failure);
+            failure = reason instanceof End.Left ? closeTransport(failure) : closeInside(failure);
         }
         Failures.rethrow(failure);
     }
