@@ -338,6 +338,9 @@ public final class FabricDomain implements Registrar {
             taken = true;
         } finally {
             if (!taken) {
+                while (!from.waiting.isEmpty() && from.waiting.getLast().of() == operation) {
+                    from.waiting.removeLast();
+                }
                 operation.over(0);
             }
         }

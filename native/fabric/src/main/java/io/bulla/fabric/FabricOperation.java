@@ -3,8 +3,8 @@ package io.bulla.fabric;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import java.util.Deque;
 import java.util.LinkedList;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -22,7 +22,7 @@ public abstract class FabricOperation {
         final long address;
         // what the fabric does not take yet, in order; under the domain's monitor, as below
         // links: an add that finds no heap leaves the others
-        final Queue<Piece> waiting = new LinkedList<>();
+        final Deque<Piece> waiting = new LinkedList<>();
         boolean closed;
 
         Origin(long address) {

@@ -126,9 +126,17 @@ public final class SlabMemory implements LocalMemory, AutoCloseable {
         try (BufferBuilder builder = BufferBuilder.ofCapacity(slabs, Borrowing.NONCE)) {
             words = builder.put(nonce).seal();
         }
-        Lending lending = new Lending(peer, () -> invited.remove(token), invitation, nonce, words);
-        invited.put(token, lending);
-        return lending;
+        boolean made = false;
+        try {
+            Lending lending = new Lending(peer, () -> invited.remove(token), invitation, nonce, words);
+            invited.put(token, lending);
+            made = true;
+            return lending;
+        } finally {
+            if (!made) {
+                words.close();
+            }
+        }
     }
 
     @Override

@@ -129,10 +129,11 @@ public final class Admission extends ChannelInboundHandlerAdapter {
     }
 
     private void enter(Channel accepted) {
-        greeters++;
         greeting.computeIfAbsent(AddressRate.key(accepted.remoteAddress()), address -> new LinkedHashSet<>())
                 .add(accepted);
         addresses.put(accepted, AddressRate.key(accepted.remoteAddress()));
+        // after what can fail
+        greeters++;
     }
 
     /// @return false if it did not greet

@@ -90,13 +90,27 @@ public final class OriginChecks {
         boolean opened = false;
         try {
             OriginCheck.Claim claim = new OriginCheck.Claim(key, tag, PendingSend.markOf(options), signature);
-            OriginCheck check =
-                    signatures == null ? null : new OriginCheck(surround, signatures, claim, bytes.share(), told);
+            OriginCheck check = signatures == null ? null : check(signatures, claim, bytes, told);
             opened = true;
             return new Opened(bytes, check);
         } finally {
             if (!opened) {
                 surround.closing().accept(bytes);
+            }
+        }
+    }
+
+    private OriginCheck check(
+            OriginSignatures signing, OriginCheck.Claim claim, SealedBuffer bytes, Consumer<Optional<String>> told) {
+        SealedBuffer own = bytes.share();
+        boolean made = false;
+        try {
+            OriginCheck check = new OriginCheck(surround, signing, claim, own, told);
+            made = true;
+            return check;
+        } finally {
+            if (!made) {
+                surround.closing().accept(own);
             }
         }
     }

@@ -167,8 +167,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
             fresh.refuse(Refusal.CLAIMED_TWICE, core.claimedTwice(fresh));
             return;
         }
-        onHeard(context.loopTime());
         session.checkFormer(hello);
+        onHeard(context.loopTime());
         Session.Answer answer = session.greet(hello);
         if (answer == Session.Answer.BEGAN_ANEW) {
             startSession(whyOver);
@@ -205,8 +205,8 @@ final class PeerConnector implements Dialer.Target, Seeker {
         if (!incarnations.take(hello.life(), core.isConnected())) {
             throw new IOException(core.claimedTwice(fresh));
         }
-        onHeard(context.loopTime());
         session.checkFormer(hello);
+        onHeard(context.loopTime());
         switch (session.greet(hello)) {
             case GOES_ON -> {
                 session.checkExpected(hello);

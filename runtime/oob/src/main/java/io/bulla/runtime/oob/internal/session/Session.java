@@ -102,7 +102,8 @@ public final class Session {
     }
 
     /// Whether a peer may not begin another session: handlers still have much of several that are over. Else a peer
-    /// that begins anew, again and again, has a window for each.
+    /// that begins anew, again and again, has a window for each. It does not count as heard then: what waits for it
+    /// has to fail some day.
     ///
     /// @param hello the peer's
     /// @throws IOException if so
