@@ -395,9 +395,10 @@ public final class SealedFileWriter implements AutoCloseable {
         try {
             step.run();
         } catch (IOException | RuntimeException | Error failure) {
+            // at once, for its words may fail on a full heap
             broken = failure.getClass().getName();
-            broken = failure.toString();
             giveUp();
+            broken = failure.toString();
             throw failure;
         } finally {
             busy = false;
