@@ -31,9 +31,8 @@ import org.jspecify.annotations.Nullable;
 ///
 /// The kernel keeps the pages of an emptied slot until the last read or write that uses it has ended, and tells
 /// so by the slot's *tag*. A read that waits for its peer would else write into memory that has another owner by
-/// then. So the fence is: empty the slot, cancel, and wait for the tag. A slot's tag
-/// is its number, and it is not filled again before its tag has come; tables are never cloned, for a clone's pages
-/// outlive the tag.
+/// then. So the fence is: empty the slot, cancel, and wait for the tag. A slot's tag is its number, and it is not
+/// filled again before its tag has come; tables are never cloned, for a clone's pages outlive the tag.
 ///
 /// Registered memory is no faster for sockets (docs/registration.md has the figures), so no
 /// [Outbox][io.bulla.posix.socket.Outbox] uses it.

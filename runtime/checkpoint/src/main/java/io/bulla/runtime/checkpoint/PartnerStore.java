@@ -86,7 +86,7 @@ public final class PartnerStore implements CheckpointStore {
         first.publish(epoch, manifest);
     }
 
-    /// Those of both places; of a place that cannot be read, none.
+    /// Those of both places; of a place that cannot be read, none, if the other one has some.
     @Override
     public List<Long> epochs() throws IOException {
         TreeSet<Long> all = new TreeSet<>();

@@ -45,7 +45,7 @@ public final class Session {
         LATE
     }
 
-    /// A peer may have begun anew so often, whatever is held.
+    /// Former sessions of which something may be held, however much that is.
     private static final int MOST_FORMER = 4;
 
     public final Lane small = new Lane(Lane.SMALL);
