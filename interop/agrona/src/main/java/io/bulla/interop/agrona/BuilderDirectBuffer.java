@@ -274,7 +274,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
                 putBytes(index + done, chunk, 0, step);
             }
         } catch (Throwable failure) {
-            builder.truncate(start + before);
+            backTo(before, failure);
             throw failure;
         }
     }
@@ -321,8 +321,18 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         try {
             return pieces(index, length);
         } catch (Throwable full) {
-            builder.truncate(start + before);
+            backTo(before, full);
             throw full;
+        }
+    }
+
+    /// As long as before what failed.
+    private void backTo(long before, Throwable failure) {
+        try {
+            builder.truncate(start + before);
+        } catch (RuntimeException gone) {
+            // sealed, abandoned or cut by a source that calls back: what failed first says more
+            failure.addSuppressed(gone);
         }
     }
 
@@ -336,7 +346,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
             extend(index, 0);
             builder.put(bytes.asSlice(old));
         } catch (Throwable full) {
-            builder.truncate(start + before);
+            backTo(before, full);
             throw full;
         }
         long done = 0;
@@ -364,7 +374,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
                 default -> memory.set(LONG, 0, bytes);
             }
         } catch (Throwable full) {
-            builder.truncate(start + before);
+            backTo(before, full);
             throw full;
         }
     }
@@ -411,7 +421,7 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
                 builder.put(ZEROS.asSlice(0, Math.min(missing, CHUNK)));
             }
         } catch (Throwable full) {
-            builder.truncate(start + before);
+            backTo(before, full);
             throw full;
         }
     }

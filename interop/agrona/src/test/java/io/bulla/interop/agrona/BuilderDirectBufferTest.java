@@ -234,6 +234,31 @@ class BuilderDirectBufferTest {
         }
     }
 
+    /// What such a source throws is what the caller gets.
+    @Test
+    void aSourceThatCutsOrEndsTheBuilderAndThrowsIsHeard() {
+        for (boolean ends : new boolean[] {false, true}) {
+            try (BufferBuilder builder = BufferBuilder.create(TINY)) {
+                BuilderDirectBuffer buffer = BuilderDirectBuffer.of(builder);
+                buffer.putLong(0, 7);
+                ExpandableArrayBuffer hostile = new ExpandableArrayBuffer(16) {
+                    @Override
+                    public void getBytes(int index, byte[] target, int offset, int length) {
+                        if (ends) {
+                            builder.seal().close();
+                        } else {
+                            builder.truncate(0);
+                        }
+                        throw new ArithmeticException("hostile");
+                    }
+                };
+                ArithmeticException heard =
+                        assertThrows(ArithmeticException.class, () -> buffer.putBytes(4, hostile, 0, 16));
+                assertEquals(1, heard.getSuppressed().length);
+            }
+        }
+    }
+
     /// Agrona's buffers copy from and compare with another one by its address.
     @Test
     void whatAgronaDoesByAddressHasATwinThatWorks() {
