@@ -125,11 +125,17 @@ abstract class ByteCursor {
         }
         if (!format.described()) {
             format.id(type);
-            return count();
+            return ofItem(count());
         }
         tag(DataType.INT32);
         int count = count();
         tag(type);
+        return ofItem(count);
+    }
+
+    /// As many as one item may have.
+    final int ofItem(int count) {
+        counted(0, count);
         return count;
     }
 

@@ -417,7 +417,7 @@ public final class Unpacker extends NumberUnpacker {
 
     private int beginCoded(int id, Class<?> type) {
         if (!format.described()) {
-            return count();
+            return ofItem(count());
         }
         tag(DataType.INT32);
         int count = count();
@@ -426,7 +426,7 @@ public final class Unpacker extends NumberUnpacker {
         if (found != id) {
             throw failed(Reason.WRONG_TYPE, "wrong type", type.getSimpleName(), format.nameOf(found), start);
         }
-        return count;
+        return ofItem(count);
     }
 
     @Nullable

@@ -141,6 +141,29 @@ class LimitsAgreeTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void valuesOfAnItemAreBoundWhateverReadsThem(WireFormat format) {
+        Limits four = new Limits(10, 100, 100, 2, 4);
+        byte[] numbers = Packed.bytes(format, packer -> packer.packInt32(1, 2, 3, 4, 5));
+        byte[] texts = Packed.bytes(format, packer -> packer.packStrings("1", "2", "3", "4", "5"));
+        tooMany(numbers, format, four, Unpacker::unpackInt32s);
+        tooMany(numbers, format, four, unpacker -> unpacker.unpackInts(DataType.INT32));
+        tooMany(numbers, format, four, unpacker -> unpacker.unpack(DataType.INT32));
+        tooMany(numbers, format, four, unpacker -> unpacker.skip(DataType.INT32));
+        tooMany(texts, format, four, Unpacker::unpackStrings);
+        tooMany(texts, format, four, Unpacker::unpackRawStrings);
+    }
+
+    private static void tooMany(byte[] bytes, WireFormat format, Limits limits, Consumer<Unpacker> item) {
+        try (SealedBuffer buffer = Packed.sealed(bytes)) {
+            Unpacker unpacker = Unpacker.of(buffer, format, limits);
+            UnpackException refused = assertThrows(UnpackException.class, () -> item.accept(unpacker));
+            assertEquals(UnpackException.Reason.LIMIT, refused.reason());
+            assertEquals(0, unpacker.position());
+        }
+    }
+
     /// Random values under random limits: what the packer packs is read, and what it refuses the reader refuses.
     @Test
     void packerAndReaderAgreeUnderAnyLimits() {
