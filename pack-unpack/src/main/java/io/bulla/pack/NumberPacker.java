@@ -325,6 +325,13 @@ abstract sealed class NumberPacker permits Packer {
         return (Packer) this;
     }
 
+    /// A codec that goes on after this has packed a part of its value.
+    final void noteLost(Throwable failure) {
+        if (!(failure instanceof IllegalArgumentException)) {
+            lost = failure;
+        }
+    }
+
     /// Takes the item back. Only unchecked failures come here.
     final RuntimeException undone(long start, Throwable failure) {
         try {
@@ -333,9 +340,7 @@ abstract sealed class NumberPacker permits Packer {
             // sealed or abandoned by another user of it: what failed first says more
             failure.addSuppressed(gone);
         }
-        if (!(failure instanceof IllegalArgumentException)) {
-            lost = failure;
-        }
+        noteLost(failure);
         if (failure instanceof Error error) {
             throw error;
         }

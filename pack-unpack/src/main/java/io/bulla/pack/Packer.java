@@ -205,6 +205,7 @@ public final class Packer extends NumberPacker {
                 // sealed, abandoned or cut by the channel: what failed first says more
                 failure.addSuppressed(gone);
             }
+            noteLost(failure);
             throw failure;
         }
     }

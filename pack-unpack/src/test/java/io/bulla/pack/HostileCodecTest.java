@@ -14,8 +14,11 @@ import io.bulla.buffer.MemoryLimitException;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.pack.value.DataType;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.lang.invoke.MethodHandles;
+import java.nio.channels.Channels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -156,6 +159,24 @@ class HostileCodecTest {
             assertThrows(MemoryLimitException.class, () -> registry(pairs).pack(packer, Pair.class, THREE));
             assertEquals(before, builder.byteSize());
         }
+    }
+
+    /// As above, of a channel that ends early.
+    @Test
+    void codecThatGoesOnAfterAChannelFailedPacksNoHalf() {
+        Pairs pairs = new Pairs() {
+            @Override
+            public void pack(Packer packer, Pair value) {
+                packer.packInt32(value.number());
+                try {
+                    packer.packByteObject(Channels.newChannel(InputStream.nullInputStream()), 4);
+                } catch (IOException swallowed) {
+                    assertNotNull(swallowed);
+                }
+            }
+        };
+        RuntimeException thrown = packingFails(pairs, THREE);
+        assertInstanceOf(EOFException.class, assertInstanceOf(IllegalStateException.class, thrown).getCause());
     }
 
     @Test
