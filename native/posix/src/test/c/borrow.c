@@ -27,7 +27,7 @@ enum { MOST_SLABS = 4096, MOST_HELD = 100000, USUALLY_HELD = 40, PAUSE_MILLIS = 
 struct to_borrower { uint64_t slab; int32_t slot, generation; uint64_t offset, length; };
 struct to_lender { int32_t slot, generation; uint64_t slab; };
 struct slab { uint64_t id, bytes; char *map; };
-struct lease { uint64_t slab; int32_t slot, generation; const char *at; uint64_t length; };
+struct lease { uint64_t slab; int32_t slot, generation; const char *at; uint64_t length, seed; };
 
 static struct slab slabs[MOST_SLABS];
 static struct lease held[MOST_HELD];
@@ -108,9 +108,9 @@ static uint64_t word(const char *at) {
     return be64toh(value);
 }
 
-// a seed, and numbers that follow from it
+// the seed that it came with, and numbers that follow from it: another message in its place is wrong
 static int is_right(struct lease l) {
-    uint64_t seed = l.length < 8 ? 0 : word(l.at), bad = l.length < 8 || l.length % 8;
+    uint64_t seed = l.seed, bad = l.length < 8 || l.length % 8 || word(l.at) != seed;
     for (uint64_t i = 0; i + 1 < l.length / 8; i++) {
         uint64_t mixed = (seed + i) * 0x9e3779b97f4a7c15ULL;
         bad |= word(l.at + 8 * (i + 1)) ^ mixed ^ mixed >> 29;
@@ -120,8 +120,9 @@ static int is_right(struct lease l) {
 
 static void take(struct to_borrower in) {
     struct slab *s = slab(in.slab);
-    struct lease l = {in.slab, in.slot, in.generation, s->map + in.offset, in.length};
+    struct lease l = {in.slab, in.slot, in.generation, s->map + in.offset, in.length, 0};
     if (in.offset > s->bytes || in.length > s->bytes - in.offset || held_count == MOST_HELD) die("lease");
+    if (l.length >= 8) l.seed = word(l.at);
     held[held_count++] = l;
     wrong += !is_right(l);
     bytes += l.length;

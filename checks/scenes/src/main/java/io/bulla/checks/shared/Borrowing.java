@@ -24,9 +24,12 @@ public final class Borrowing {
     private static final int RAW = 64;
     private static final long LIMIT = 1 << 20;
 
+    /// @param seed as it was when the message came
+    private record Held(SealedBuffer message, long seed) {}
+
     private final boolean startsChild;
     // from here on under the monitor
-    private final List<SealedBuffer> held = new ArrayList<>();
+    private final List<Held> held = new ArrayList<>();
     private final Random random = new Random();
     private long messages;
     private long bytes;
@@ -71,12 +74,13 @@ public final class Borrowing {
     }
 
     private synchronized void take(SealedBuffer message) throws IOException {
-        held.add(message);
+        long seed = Content.seed(message);
+        held.add(new Held(message, seed));
         if (messages++ == 0) {
             first();
         }
         bytes += message.byteSize();
-        wrong += Content.isRight(message) ? 0 : 1;
+        wrong += Content.isRight(message, seed) ? 0 : 1;
         while (held.size() > random.nextInt(MOST_HELD)) {
             giveBackAny();
         }
@@ -114,17 +118,17 @@ public final class Borrowing {
         System.out.println("borrows");
     }
 
-    private void check(SealedBuffer message) {
+    private void check(Held old) {
         MemorySegment view = null;
-        try (message) {
-            wrong += Content.isRight(message) ? 0 : 1;
+        try (SealedBuffer message = old.message) {
+            wrong += Content.isRight(message, old.seed) ? 0 : 1;
             if (random.nextInt(RAW) == 0) {
                 view = message.iovec().region(0);
             }
         }
         if (view != null) {
             try {
-                wrong += Content.isRight(view) ? 0 : 1;
+                wrong += Content.isRight(view, old.seed) ? 0 : 1;
             } catch (IllegalStateException ended) {
                 // as it should, sooner or later; HotSpot interrupts a thread that it takes out of a read
                 Thread.interrupted();

@@ -27,10 +27,19 @@ final class Content {
         }
     }
 
+    /// What its bytes say that they follow from: to be kept by what looks at them again.
+    static long seed(SealedBuffer buffer) {
+        return BufferReader.of(buffer).getLong();
+    }
+
     /// Looks at every byte.
-    static boolean isRight(SealedBuffer buffer) {
+    ///
+    /// @param seed that it had when it came: another message that follows from its own seed is none of its bytes
+    static boolean isRight(SealedBuffer buffer, long seed) {
         BufferReader reader = BufferReader.of(buffer);
-        long seed = reader.getLong();
+        if (reader.getLong() != seed) {
+            return false;
+        }
         long[] values = new long[(int) (reader.remaining() / 8)];
         reader.getLongs(values, 0, values.length);
         for (int i = 0; i < values.length; i++) {
@@ -44,8 +53,10 @@ final class Content {
     /// The same, by the JDK's means.
     ///
     /// @throws IllegalStateException if the memory's end comes first
-    static boolean isRight(MemorySegment view) {
-        long seed = view.get(LONG, 0);
+    static boolean isRight(MemorySegment view, long seed) {
+        if (view.get(LONG, 0) != seed) {
+            return false;
+        }
         for (long i = 0; i < view.byteSize() / 8 - 1; i++) {
             if (view.get(LONG, 8 * (i + 1)) != word(seed, (int) i)) {
                 return false;
