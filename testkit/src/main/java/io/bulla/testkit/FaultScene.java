@@ -13,6 +13,7 @@ import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseTally;
 import io.bulla.refcount.LeaseTrace;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -224,7 +225,7 @@ public final class FaultScene {
     public <T extends @Nullable Object> T own(T result) {
         switch (result) {
             case AutoCloseable one -> owned.add(one);
-            case Object[] several -> List.of(several).forEach(this::own);
+            case Object[] several -> Arrays.asList(several).forEach(this::own);
             case List<?> several -> several.forEach(this::own);
             case Optional<?> maybe -> maybe.ifPresent(this::own);
             // its builder refuses all else until then
@@ -322,6 +323,18 @@ public final class FaultScene {
             done += part;
         }
         return builder;
+    }
+
+    /// Watches the buffers of a result, as they are: alone, or in an array, a list or an `Optional`.
+    void watchAll(@Nullable Object result) {
+        switch (result) {
+            case SealedBuffer buffer when buffer.isOpen() && watched.stream().noneMatch(one -> one.handle() == buffer) ->
+                watch(buffer, NinePromises.bytesOf(buffer.iovec()), false);
+            case Object[] several -> Arrays.asList(several).forEach(this::watchAll);
+            case List<?> several -> several.forEach(this::watchAll);
+            case Optional<?> maybe -> maybe.ifPresent(this::watchAll);
+            case null, default -> {}
+        }
     }
 
     private Watched watch(SealedBuffer handle, byte[] content, boolean withSibling) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit;
 
-import com.sun.management.ThreadMXBean;
 import io.bulla.buffer.MemoryLimitException;
 import io.bulla.iovec.CopyTally;
 import io.bulla.testkit.FaultPoints.Kind;
@@ -10,7 +9,7 @@ import io.bulla.testkit.FaultRun.Operation;
 import io.bulla.testkit.FaultScene.Memory;
 import io.bulla.testkit.internal.Ballast;
 import io.bulla.testkit.internal.Rendering;
-import java.lang.management.ManagementFactory;
+import io.bulla.testkit.internal.ThreadHeap;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
@@ -170,7 +169,7 @@ final class FaultStep {
     private void run() {
         CopyTally copies = CopyTally.snapshot();
         long requested = scene.source.requestedBytes();
-        long heap = heapTaken();
+        long heap = ThreadHeap.taken();
         @Nullable Object result = null;
         @Nullable Throwable failure = null;
         Ballast ballast = fault.ballast();
@@ -191,7 +190,7 @@ final class FaultStep {
             scene.points.awaitCall();
         }
         outcome = new Outcome(result, failure);
-        checkTaken(looksAtHeap ? heapTaken() - heap : 0, scene.source.requestedBytes() - requested);
+        checkTaken(looksAtHeap ? ThreadHeap.taken() - heap : 0, scene.source.requestedBytes() - requested);
         long copied = CopyTally.snapshot().since(copies).bytes();
         if (scene.noCopy && copied > 0) {
             violated(Promise.NO_COPY, "bytes were copied: bytes=" + copied);
@@ -207,6 +206,7 @@ final class FaultStep {
         if (failure == null) {
             seen = Rendering.of(result);
             scene.own(result);
+            scene.watchAll(result);
             action.passed(result);
         }
     }
@@ -269,11 +269,5 @@ final class FaultStep {
         String step = "memory=" + scene.memory + " " + fault.toString(calledBack) + " at=[" + scene.points.failed()
                 + "] then=" + then;
         violations.add(new Violation(operation, step, promise, detail));
-    }
-
-    private static long heapTaken() {
-        return ManagementFactory.getThreadMXBean() instanceof ThreadMXBean threads
-                ? threads.getCurrentThreadAllocatedBytes()
-                : 0;
     }
 }

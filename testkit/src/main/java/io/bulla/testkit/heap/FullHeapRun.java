@@ -26,6 +26,8 @@ import java.util.concurrent.TimeUnit;
 public final class FullHeapRun {
 
     private static final long HANGS_SECONDS = 900;
+    // the program's status if it found nothing to run
+    private static final int NONE = 2;
 
     private FullHeapRun() {}
 
@@ -33,7 +35,8 @@ public final class FullHeapRun {
     /// `--calls CLASS [--area NAME] [--seed N] [--seconds S] [--operations N] [--operation PART]`.
     ///
     /// The class has a static method `all()` without parameters, which gives a [FaultCatalogue], or several in a
-    /// collection. Exits with 1 if a promise was broken, and says how to run that operation again.
+    /// collection. Exits with 1 if a promise was broken, and says how to run that operation again; with 2 if there
+    /// is no operation of such a name.
     ///
     /// @param arguments as above
     /// @throws ReflectiveOperationException if there is no such method
@@ -55,7 +58,7 @@ public final class FullHeapRun {
                 default -> throw new IllegalArgumentException("unknown option: " + arguments[i]);
             }
         }
-        System.exit(run(calls, area, seed, seconds, most, part) ? 0 : 1);
+        System.exit(run(calls, area, seed, seconds, most, part));
     }
 
     /// Runs the operations of a class in a JVM of its own, and prints what that says.
@@ -64,9 +67,10 @@ public final class FullHeapRun {
     /// @param area for the report
     /// @param megabytes heap of that JVM
     /// @param seed the same one fills the heap at the same moments
-    /// @param seconds after which no further operation begins
+    /// @param seconds after which no further operation begins; the first one does
     /// @param operation a part of the names of those that are run, perhaps empty
-    /// @throws AssertionError with the output, if a promise was broken; with the stacks, if an operation hangs
+    /// @throws AssertionError with the output, if a promise was broken; with the stacks, if an operation hangs; if
+    ///     no operation has such a name
     /// @throws IOException if there can be no such JVM
     /// @throws InterruptedException if the wait for it is interrupted
     public static void check(Class<?> calls, String area, int megabytes, long seed, long seconds, String operation)
@@ -159,6 +163,10 @@ public final class FullHeapRun {
             } finally {
                 program.destroyForcibly();
             }
+            if (program.exitValue() == NONE) {
+                throw new AssertionError(
+                        "no operation has such a name: operation=" + operation + " calls=" + calls.getName());
+            }
             if (program.exitValue() != 0) {
                 throw new AssertionError("a promise was broken on a full heap: status=" + program.exitValue() + "\n"
                         + Files.readString(said));
@@ -201,14 +209,17 @@ public final class FullHeapRun {
         }
     }
 
-    private static boolean run(String calls, String area, long seed, long seconds, int most, String part)
+    /// @return the program's status
+    private static int run(String calls, String area, long seed, long seconds, int most, String part)
             throws ReflectiveOperationException {
         Ballast.rehearse();
         FaultRun run = new FaultRun(area);
         long end = System.nanoTime() + seconds * 1_000_000_000;
         int begun = 0;
         for (Map.Entry<String, List<Operation>> one : shuffled(calls, seed)) {
-            if (one.getKey().contains(part) && begun < most && System.nanoTime() < end) {
+            // one at least, whatever the machine does meanwhile
+            boolean isTime = begun == 0 || System.nanoTime() < end;
+            if (one.getKey().contains(part) && begun < most && isTime) {
                 begun++;
                 int before = run.report().violations().size();
                 run.onFullHeap(one.getKey(), one.getValue(), seed);
@@ -221,7 +232,10 @@ public final class FullHeapRun {
             }
         }
         System.out.println(run.report().line());
-        return run.report().violations().isEmpty();
+        if (begun == 0) {
+            return NONE;
+        }
+        return run.report().violations().isEmpty() ? 0 : 1;
     }
 
     private static List<Map.Entry<String, List<Operation>>> shuffled(String calls, long seed)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit.heap;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
+import io.bulla.testkit.internal.ThreadHeap;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -18,7 +17,6 @@ public final class HeapCost {
     public static final int ROUNDS = 2000;
 
     private static final int MOST_BATCHES = 40;
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private HeapCost() {}
 
@@ -28,16 +26,17 @@ public final class HeapCost {
     /// @param before called before each batch, and not measured
     /// @param round the work, told its number from 0 to `ROUNDS - 1`
     /// @throws AssertionError if no batch keeps the bound
+    /// @throws IllegalStateException on a virtual thread, whose heap the JVM does not measure
     public static void atMost(int most, Runnable before, IntConsumer round) {
         long bound = (long) most * ROUNDS;
         long least = Long.MAX_VALUE;
         for (int batch = 0; batch < MOST_BATCHES && least > bound; batch++) {
             before.run();
-            long start = THREADS.getCurrentThreadAllocatedBytes();
+            long start = ThreadHeap.taken();
             for (int i = 0; i < ROUNDS; i++) {
                 round.accept(i);
             }
-            least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - start);
+            least = Math.min(least, ThreadHeap.taken() - start);
         }
         if (least > bound) {
             throw new AssertionError(
@@ -48,7 +47,7 @@ public final class HeapCost {
     /// Holds work to a bound on a thread of its own, for work whose cost depends on the kind of thread.
     ///
     /// @param most bytes a round, as the mean of a batch
-    /// @param threads makes that thread
+    /// @param threads makes that thread, no virtual one
     /// @param round the work
     /// @throws AssertionError if no batch keeps the bound, or the work fails
     /// @throws InterruptedException if the caller is interrupted while it waits for the end

@@ -5,8 +5,11 @@ import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -26,6 +29,14 @@ public final class Rendering {
             case Object[] several ->
                 Arrays.stream(several).map(Rendering::of).collect(Collectors.joining(", ", "[", "]"));
             case List<?> several -> several.stream().map(Rendering::of).collect(Collectors.joining(", ", "[", "]"));
+            case Collection<?> several ->
+                several.stream().map(Rendering::of).sorted().collect(Collectors.joining(", ", "{", "}"));
+            case Map<?, ?> pairs ->
+                pairs.entrySet().stream()
+                        .map(pair -> of(pair.getKey()) + "=" + of(pair.getValue()))
+                        .sorted()
+                        .collect(Collectors.joining(", ", "{", "}"));
+            case ByteBuffer bytes -> "bytes " + bytes.duplicate().hashCode() + " of " + bytes.remaining();
             case Optional<?> maybe -> maybe.map(Rendering::of).orElse("nothing");
             case byte[] bytes -> Arrays.toString(bytes);
             case short[] shorts -> Arrays.toString(shorts);

@@ -24,11 +24,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /// The checker itself: for each promise an operation that breaks it, and is found out.
@@ -190,6 +194,51 @@ class PlantedViolationsTest {
                 return runs[0];
             };
         });
+    }
+
+    /// Where a builder goes on in what it has sealed, say.
+    @Test
+    void writeToTheBufferThatAnOperationGaveIsFound() {
+        assertFound(Promise.IMMUTABLE, scene -> {
+            MemorySegment memory = Arena.ofAuto().allocate(64);
+            return new FaultRun.Action() {
+                @Override
+                public SealedBuffer run() {
+                    scene.points().reach("a foreign call");
+                    return SealedBuffer.adopt(memory, () -> {});
+                }
+
+                @Override
+                public void passed(@Nullable Object result) {
+                    memory.fill((byte) 99);
+                }
+            };
+        });
+    }
+
+    @Test
+    void otherResultInAMapASetOrAByteBufferIsFound() {
+        List<IntFunction<Object>> results = List.of(
+                n -> Map.of("runs", n), n -> Set.of(n), n -> ByteBuffer.allocate(4).putInt(0, n));
+        for (IntFunction<Object> result : results) {
+            assertOnly(Promise.TRANSACTIONAL, scene -> {
+                int[] runs = {0};
+                return () -> {
+                    runs[0]++;
+                    scene.points().reach("a foreign call");
+                    return result.apply(runs[0]);
+                };
+            });
+        }
+    }
+
+    @Test
+    void resultOfNothingsIsAResult() {
+        FaultReport report = run(scene -> () -> {
+            scene.points().reach("a foreign call");
+            return new String[] {"a", null};
+        });
+        assertEquals(List.of(), report.violations());
     }
 
     @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.testkit.heap;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,6 +28,15 @@ class FullHeapRunTest {
         String said = String.valueOf(hangs.getMessage());
         assertTrue(said.startsWith("an operation hangs on a full heap: seed=1 operation=" + OPERATION + "\n"), said);
         assertTrue(said.contains("FullHeapRunTest$Hanging.parked"), said);
+    }
+
+    /// A test that names an operation which has another name by now would look at nothing.
+    @Test
+    void nameOfNoOperationIsRefused() {
+        AssertionError none = assertThrows(
+                AssertionError.class, () -> FullHeapRun.check(Hanging.class, "hanging", 32, 1, 3600, "renamed"));
+        assertEquals(
+                "no operation has such a name: operation=renamed calls=" + Hanging.class.getName(), none.getMessage());
     }
 
     /// One operation, which never begins.
