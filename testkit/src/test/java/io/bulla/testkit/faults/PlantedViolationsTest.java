@@ -233,6 +233,20 @@ class PlantedViolationsTest {
     }
 
     @Test
+    void whatAnOperationFindsBrokenIsNotHiddenByWhatItsEndThrows() {
+        assertOnly(Promise.TRANSACTIONAL, scene -> () -> {
+            try {
+                scene.points().reach("a foreign call");
+            } catch (Throwable injected) {
+                AssertionError found = new AssertionError("the channel stays open");
+                found.addSuppressed(injected);
+                throw found;
+            }
+            return null;
+        });
+    }
+
+    @Test
     void resultOfNothingsIsAResult() {
         FaultReport report = run(scene -> () -> {
             scene.points().reach("a foreign call");
