@@ -76,14 +76,13 @@ public final class OobMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
+        // each meter's function holds it, for others may be denied by a filter; it does not keep the node
         PeerLook look = new PeerLook(node, peer, registry.config().clock());
         for (PeerStats.State state : PeerStats.State.values()) {
-            Gauge.builder("bulla.oob.peers", look, peers -> peers.count(state))
+            Gauge.builder("bulla.oob.peers", look, ignored -> look.count(state))
                     .description("peers in this state")
                     .tags(tags)
                     .tag("state", state.name().toLowerCase(Locale.ROOT))
-                    // the look has no other holder; it does not keep the node
-                    .strongReference(true)
                     .register(registry);
         }
         counters(look, registry);
@@ -105,10 +104,10 @@ public final class OobMetrics implements MeterBinder {
     }
 
     private void gauges(PeerLook look, MeterRegistry registry) {
-        gauge("queued.messages", BaseUnits.MESSAGES, look, peers -> peers.now(PeerStats::queuedMessages), registry);
-        gauge("queued.bytes", BaseUnits.BYTES, look, peers -> peers.now(PeerStats::queuedBytes), registry);
-        gauge("waiting", BaseUnits.BYTES, look, peers -> peers.now(PeerStats::waitingBytes), registry);
-        TimeGauge.builder("bulla.oob.oldest", look, TimeUnit.NANOSECONDS, OobMetrics::oldest)
+        gauge("queued.messages", BaseUnits.MESSAGES, look, ignored -> look.now(PeerStats::queuedMessages), registry);
+        gauge("queued.bytes", BaseUnits.BYTES, look, ignored -> look.now(PeerStats::queuedBytes), registry);
+        gauge("waiting", BaseUnits.BYTES, look, ignored -> look.now(PeerStats::waitingBytes), registry);
+        TimeGauge.builder("bulla.oob.oldest", look, TimeUnit.NANOSECONDS, ignored -> oldest(look))
                 .tags(tags)
                 .register(registry);
     }
@@ -131,7 +130,7 @@ public final class OobMetrics implements MeterBinder {
 
     private void counter(
             String name, String unit, ToLongFunction<PeerStats> of, PeerLook look, MeterRegistry registry) {
-        FunctionCounter.builder("bulla.oob." + name, look, peers -> peers.ever(of))
+        FunctionCounter.builder("bulla.oob." + name, look, ignored -> look.ever(of))
                 .baseUnit(unit)
                 .tags(tags)
                 .register(registry);

@@ -9,6 +9,7 @@ import io.bulla.buffer.ArenaSource;
 import io.bulla.buffer.BufferBuilder;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.security.Security;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -127,6 +128,19 @@ class OobMetersTest {
         send(0, 1);
         later();
         assertEquals(1, counter("sent.messages"));
+    }
+
+    /// No meter is held by another one, which a filter may deny.
+    @Test
+    void metersDoNotNeedEachOther() throws Exception {
+        registry.config().meterFilter(MeterFilter.denyNameStartsWith("bulla.oob.peers"));
+        OobMetrics.of(nodes.get(0)).bindTo(registry);
+        System.gc();
+        send(0, 1);
+        later();
+        assertEquals(1, counter("sent.messages"));
+        assertEquals(0, gauge("queued.messages"));
+        assertEquals(0, gauge("oldest"));
     }
 
     @Test
