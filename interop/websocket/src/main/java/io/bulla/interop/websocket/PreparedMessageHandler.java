@@ -22,6 +22,7 @@ import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
+import io.netty.util.concurrent.EventExecutor;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.Deque;
@@ -100,6 +101,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     // a close that waits for what is before it
     private @Nullable Runnable finish;
     private @Nullable Throwable over;
+    private boolean closeIsSaid;
 
     /// For one channel.
     public PreparedMessageHandler() {
@@ -134,19 +136,17 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             // what most are: no handle but that of the bytes
             return encoder(to).writeAndFlush(form.bytes(), promise);
         }
-        Wire wire = form.share();
+        Waiting.Prepared waits = Waiting.Prepared.of(form.share(), promise);
         if (onLoop) {
-            begin(to, wire, promise);
+            begin(to, waits);
             return promise;
         }
         try {
-            to.executor().execute(() -> begin(to, wire, promise));
+            to.executor().execute(() -> begin(to, waits));
         } catch (RejectedExecutionException loopIsDown) {
-            try (wire) {
-                promise.setFailure(loopIsDown);
-            }
+            waits.fail(loopIsDown);
         } catch (Throwable failure) {
-            wire.close();
+            waits.close();
             throw failure;
         }
         return promise;
@@ -201,24 +201,29 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     private void writeForms(SealedBuffer forms, Outlet outlet, boolean isFirst) {
         ChannelHandlerContext to = context();
         ChannelPromise promise = to.newPromise();
-        Wire wire = Wire.chosen(forms, SharedDeflate.isAgreed(to.channel()));
         promise.addListener(done -> {
             if (!done.isSuccess()) {
                 outlet.failed(done.cause());
             }
         });
-        Runnable step = () -> {
-            begin(to, wire, promise);
-            outlet.written();
-        };
+        Waiting.Prepared message =
+                Waiting.Prepared.of(Wire.chosen(forms, SharedDeflate.isAgreed(to.channel())), promise);
         try {
-            if (isFirst) {
-                onLoop(to, step);
+            if (isFirst && to.executor().inEventLoop()) {
+                begin(to, message);
+                outlet.written();
             } else {
-                to.executor().execute(step);
+                to.executor().execute(() -> {
+                    try {
+                        begin(to, message);
+                    } finally {
+                        // or the outlet would wait for it for ever
+                        outlet.written();
+                    }
+                });
             }
         } catch (Throwable failure) {
-            wire.close();
+            message.close();
             throw failure;
         }
     }
@@ -230,10 +235,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
             // behind what other threads have handed to the loop
             to.executor().execute(() -> {
                 to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
-                finish = () -> {
-                    end(new ClosedChannelException());
-                    to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
-                };
+                finish = () -> sayLast(to, why);
                 finishIfAllIsOut();
             });
         } catch (RejectedExecutionException loopIsDown) {
@@ -265,9 +267,29 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     }
 
     private void closeNow(ChannelHandlerContext to, WebSocketCloseStatus why, Duration patience) {
+        try {
+            to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
+        } finally {
+            sayLast(to, why);
+        }
+    }
+
+    /// Whatever the memory of what waits throws as it is given up. A close frame that is on its way stays the only
+    /// one.
+    private void sayLast(ChannelHandlerContext to, WebSocketCloseStatus why) {
+        try {
+            end(new ClosedChannelException());
+        } finally {
+            if (!closeIsSaid) {
+                to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
+            }
+        }
+    }
+
+    /// A close frame goes out, of this handler or of another one.
+    private void closeGoesOut() {
+        closeIsSaid = true;
         end(new ClosedChannelException());
-        to.executor().schedule(() -> to.close(), TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS);
-        to.writeAndFlush(new CloseWebSocketFrame(why)).addListener(ChannelFutureListener.CLOSE);
     }
 
     private ChannelHandlerContext context() {
@@ -293,11 +315,10 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return found;
     }
 
-    private void begin(ChannelHandlerContext to, Wire wire, ChannelPromise promise) {
-        Waiting.Prepared message = new Waiting.Prepared(wire, promise);
+    private void begin(ChannelHandlerContext to, Waiting.Prepared message) {
         if (over != null) {
             message.fail(over);
-        } else if (waiting.isEmpty() && wire.isOneFrame()) {
+        } else if (waiting.isEmpty() && message.isOneFrame()) {
             message.writeNext(to, encoder(to));
             to.flush();
         } else {
@@ -332,7 +353,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext to, Object message, ChannelPromise promise) {
-        if (waiting.isEmpty() || !(message instanceof WebSocketFrame) || passes(message)) {
+        boolean isFrame = message instanceof WebSocketFrame;
+        if (isFrame && over != null) {
+            // RFC 6455, 5.5.1: nothing follows a close
+            new Waiting.Behind(message, promise).fail(over);
+        } else if (waiting.isEmpty() || !isFrame || passes(message)) {
             to.write(message, promise);
         } else {
             Waiting.addBehind(waiting, message, promise);
@@ -376,7 +401,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         if (event instanceof IdleStateEvent idle) {
             if (idle.state() == IdleState.READER_IDLE) {
                 to.close();
-            } else if (idle.state() == IdleState.WRITER_IDLE && to.channel().isWritable()) {
+            } else if (idle.state() == IdleState.WRITER_IDLE && over == null && to.channel().isWritable()) {
                 // or they would pile up for a client that reads nothing
                 to.writeAndFlush(new PingWebSocketFrame());
             }
@@ -387,13 +412,23 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext to) {
         if (pongs == null) {
-            LatestPong fresh = new LatestPong(() -> end(new ClosedChannelException()));
+            LatestPong fresh = new LatestPong(this::closeGoesOut);
             ChannelHandlerContext answers = to.pipeline().context(WebSocketServerProtocolHandler.class);
-            to.pipeline().addBefore((answers == null ? to : answers).name(), null, fresh);
+            addBefore(answers == null ? to : answers, to.executor(), fresh);
             pongs = fresh;
+        }
+        if (!to.channel().isOpen()) {
+            // its end is not told any more
+            over = new ClosedChannelException();
         }
         context = to;
         to.channel().attr(OF).set(this);
+    }
+
+    /// On this handler's thread, which may be another one than the channel's: a close frame ends what waits here.
+    @SuppressWarnings("deprecation") // as is what puts a handler on such a thread
+    private static void addBefore(ChannelHandlerContext which, EventExecutor by, LatestPong pongs) {
+        which.pipeline().addBefore(by, which.name(), null, pongs);
     }
 
     @Override

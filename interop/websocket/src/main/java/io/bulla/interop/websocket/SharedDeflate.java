@@ -42,19 +42,23 @@ public final class SharedDeflate implements WebSocketServerExtensionHandshaker {
     private static final int FEWEST_BITS = 8;
     // of Netty's own compressor, which is not used
     private static final int LEVEL = 6;
+    // Netty's decompressor asks for more room, some 512 bytes, before it sees the end of a frame
+    private static final int ROOM = 1 << 10;
 
     private static final AttributeKey<Boolean> AGREED = AttributeKey.valueOf(SharedDeflate.class, "agreed");
 
     private final PerMessageDeflateServerExtensionHandshaker netty;
 
     private SharedDeflate(int longest) {
-        netty = new PerMessageDeflateServerExtensionHandshaker(LEVEL, true, MOST_BITS, true, false, longest);
+        int most = (int) Math.min((long) longest + ROOM, Integer.MAX_VALUE);
+        netty = new PerMessageDeflateServerExtensionHandshaker(LEVEL, true, MOST_BITS, true, false, most);
     }
 
     /// For one server or many: it has no state.
     ///
-    /// @param longest the most bytes that a frame of a client's may have once it is decompressed: a longer one ends
-    ///     its connection. A message may come in several frames: `WebSocketFrameAggregator` bounds it as a whole
+    /// @param longest the most bytes that a frame of a client's may have once it is decompressed: one that is longer
+    ///     by more than 1 KiB, the room that Netty's decompressor asks for, ends its connection. A message may come in
+    ///     several frames: `WebSocketFrameAggregator` bounds it as a whole
     /// @return a handshaker for `WebSocketServerExtensionHandler`
     /// @throws IllegalArgumentException if it is less than 1
     public static SharedDeflate upTo(int longest) {

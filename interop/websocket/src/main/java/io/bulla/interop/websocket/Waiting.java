@@ -63,15 +63,29 @@ sealed interface Waiting {
     }
 
     /// A message, and how much of it was written.
-    final class Prepared implements Waiting {
+    final class Prepared implements Waiting, AutoCloseable {
 
         private final Wire wire;
         private final ChannelPromise promise;
         private int next;
 
-        Prepared(Wire wire, ChannelPromise promise) {
+        private Prepared(Wire wire, ChannelPromise promise) {
             this.wire = wire;
             this.promise = promise;
+        }
+
+        /// @param wire this one's, and closed if this fails
+        static Prepared of(Wire wire, ChannelPromise promise) {
+            try {
+                return new Prepared(wire, promise);
+            } catch (Throwable noHeap) {
+                wire.close();
+                throw noHeap;
+            }
+        }
+
+        boolean isOneFrame() {
+            return wire.isOneFrame();
         }
 
         @Override
@@ -121,6 +135,12 @@ sealed interface Waiting {
             try (wire) {
                 promise.tryFailure(why);
             }
+        }
+
+        /// Gives up the message; its promise is the caller's to fail.
+        @Override
+        public void close() {
+            wire.close();
         }
     }
 }

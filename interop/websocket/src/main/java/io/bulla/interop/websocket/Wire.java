@@ -115,7 +115,7 @@ record Wire(SealedBuffer frames, @Nullable NioViews views, long... ends) impleme
         for (int i = 0; i < ends.length; i++) {
             ends[i] -= from;
         }
-        return new Wire(size == forms.byteSize() ? forms.share() : forms.slice(from, size), null, ends);
+        return held(size == forms.byteSize() ? forms.share() : forms.slice(from, size), ends);
     }
 
     /// Passes over the frames of a message, and says where each ends.
@@ -144,7 +144,17 @@ record Wire(SealedBuffer frames, @Nullable NioViews views, long... ends) impleme
 
     /// @return with a handle of the caller's
     Wire share() {
-        return new Wire(frames.share(), null, ends);
+        return held(frames.share(), ends);
+    }
+
+    /// @param frames this one's, and closed if this fails
+    private static Wire held(SealedBuffer frames, long... ends) {
+        try {
+            return new Wire(frames, null, ends);
+        } catch (Throwable noHeap) {
+            frames.close();
+            throw noHeap;
+        }
     }
 
     /// The only frame for another channel.

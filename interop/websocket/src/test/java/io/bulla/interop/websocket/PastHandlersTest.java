@@ -4,12 +4,17 @@ package io.bulla.interop.websocket;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
 import io.bulla.fanout.Fanout;
 import io.bulla.fanout.Subscription;
+import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTally;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -20,6 +25,7 @@ import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.concurrent.DefaultEventExecutor;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +33,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -155,6 +162,83 @@ class PastHandlersTest {
         }
         assertEquals(List.of("close"), texts(server));
         server.finishAndReleaseAll();
+    }
+
+    /// Where no protocol handler of Netty's sees to it: frames from behind, pings of an idle channel, a second close.
+    @Test
+    void noFrameFollowsACloseFrameEither() {
+        PreparedMessageHandler handler = new PreparedMessageHandler();
+        EmbeddedChannel server = new EmbeddedChannel(new WebSocket13FrameEncoder(false), handler);
+        server.writeAndFlush(new CloseWebSocketFrame(WebSocketCloseStatus.NORMAL_CLOSURE));
+        server.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+        for (WebSocketFrame late : List.of(new TextWebSocketFrame("late"), new CloseWebSocketFrame())) {
+            assertInstanceOf(
+                    ClosedChannelException.class, server.writeAndFlush(late).cause());
+            assertEquals(0, late.refCnt());
+        }
+        handler.close(WebSocketCloseStatus.TRY_AGAIN_LATER, Duration.ofSeconds(5));
+        server.runPendingTasks();
+        assertTrue(server.isOpen(), "the close that is said goes out first");
+        assertEquals(List.of("close"), texts(server));
+        server.advanceTimeBy(6, TimeUnit.SECONDS);
+        server.runScheduledPendingTasks();
+        assertFalse(server.isOpen());
+        server.finishAndReleaseAll();
+    }
+
+    /// A listener of handles, or memory, that throws as what waits is given up.
+    @Test
+    void releaseThatThrowsClosesTheChannelAllTheSame() {
+        boolean[] armed = {false};
+        LeaseTrace hostile = new LeaseTrace() {
+            @Override
+            public Object opened(Lease lease, RefCount count, @Nullable Object holder) {
+                return this;
+            }
+
+            @Override
+            public void closed(Lease lease, Object traced) {
+                if (armed[0]) {
+                    throw new ArithmeticException("hostile");
+                }
+            }
+        };
+        PreparedMessageHandler handler = new PreparedMessageHandler();
+        EmbeddedChannel server = new EmbeddedChannel(new WebSocket13FrameEncoder(false), handler);
+        server.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
+        try (ArenaSource traced = ArenaSource.builder().trace(hostile).build()) {
+            PreparedMessages several =
+                    PreparedMessages.builder(traced).fragment(1024).build();
+            try (PreparedMessage message = several.text("waits".repeat(1000))) {
+                handler.write(message);
+            }
+            armed[0] = true;
+            handler.close(WebSocketCloseStatus.TRY_AGAIN_LATER, Duration.ofSeconds(60));
+            assertThrows(ArithmeticException.class, () -> {
+                server.runPendingTasks();
+                server.checkException();
+            });
+        }
+        assertEquals(List.of("close"), texts(server));
+        assertFalse(server.isOpen());
+        server.finishAndReleaseAll();
+    }
+
+    /// What waits is the handler's thread's alone.
+    @Test
+    @SuppressWarnings("deprecation") // users do it all the same
+    void closeFrameIsHeardOnTheHandlersThread() throws Exception {
+        DefaultEventExecutor other = new DefaultEventExecutor();
+        try {
+            PreparedMessageHandler handler = new PreparedMessageHandler();
+            EmbeddedChannel server = new EmbeddedChannel(new WebSocket13FrameEncoder(false));
+            server.pipeline().addLast(other, handler);
+            other.submit(() -> {}).get(60, TimeUnit.SECONDS);
+            assertSame(other, server.pipeline().context(LatestPong.class).executor());
+            server.finishAndReleaseAll();
+        } finally {
+            other.shutdownGracefully(0, 20, TimeUnit.SECONDS).sync();
+        }
     }
 
     /// Then each hop is a task of that thread, and the bytes go the same way as frames.

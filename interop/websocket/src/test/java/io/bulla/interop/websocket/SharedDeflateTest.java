@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.websocket;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -8,11 +9,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketExtensionData;
 import io.netty.handler.codec.http.websocketx.extensions.WebSocketServerExtension;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Random;
+import java.util.zip.Deflater;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -101,5 +108,51 @@ class SharedDeflateTest {
                 "a message has at least one byte: longest=0",
                 assertThrows(IllegalArgumentException.class, () -> SharedDeflate.upTo(0))
                         .getMessage());
+    }
+
+    /// Compressed well and not at all; the client's last four bytes are left out (RFC 7692, 7.2.1).
+    @Test
+    void framesUpToTheBoundComeAndLongerOnesDoNot() {
+        for (int bound : new int[] {1, 100, 512, 1000, 65_536, 300_000}) {
+            for (boolean random : new boolean[] {false, true}) {
+                byte[] right = content(bound, random);
+                EmbeddedChannel server = decoding(bound);
+                server.writeInbound(compressed(right));
+                WebSocketFrame frame = server.readInbound();
+                byte[] found = new byte[frame.content().readableBytes()];
+                frame.content().readBytes(found);
+                frame.release();
+                assertArrayEquals(right, found);
+                server.finishAndReleaseAll();
+                EmbeddedChannel other = decoding(bound);
+                BinaryWebSocketFrame longer = compressed(content(bound + 1025, random));
+                assertThrows(DecoderException.class, () -> other.writeInbound(longer));
+                other.finishAndReleaseAll();
+            }
+        }
+    }
+
+    private static EmbeddedChannel decoding(int bound) {
+        WebSocketServerExtension extension = SharedDeflate.upTo(bound)
+                .handshakeExtension(new WebSocketExtensionData("permessage-deflate", Map.of()));
+        assertNotNull(extension);
+        return new EmbeddedChannel(extension.newExtensionDecoder());
+    }
+
+    private static byte[] content(int bytes, boolean random) {
+        byte[] content = new byte[bytes];
+        if (random) {
+            new Random(bytes).nextBytes(content);
+        }
+        return content;
+    }
+
+    private static BinaryWebSocketFrame compressed(byte[] content) {
+        byte[] bytes = new byte[content.length + 1000];
+        try (Deflater deflater = new Deflater(6, true)) {
+            deflater.setInput(content);
+            int length = deflater.deflate(bytes, 0, bytes.length, Deflater.SYNC_FLUSH);
+            return new BinaryWebSocketFrame(true, 4, Unpooled.wrappedBuffer(bytes, 0, length - 4));
+        }
     }
 }

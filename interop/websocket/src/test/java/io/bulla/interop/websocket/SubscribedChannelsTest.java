@@ -18,9 +18,11 @@ import io.bulla.refcount.LeaseTally;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocket13FrameEncoder;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
 import io.netty.util.ReferenceCountUtil;
 import java.lang.ref.WeakReference;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -195,6 +197,24 @@ class SubscribedChannelsTest {
                     End.Left.class, handler.subscribe(fanout::subscribe).why());
             assertEquals(0, handles.open());
             channel.finishAndReleaseAll();
+        }
+    }
+
+    /// A handler that is added behind a check takes a while to come, and the client may be gone by then.
+    @Test
+    void channelThatIsOverLeavesAtOnce() throws Exception {
+        Fanout fanout = Fanout.builder().slow(SlowPolicy.DROP_OLDEST).build();
+        EmbeddedChannel gone = new EmbeddedChannel(new WebSocket13FrameEncoder(false));
+        gone.close();
+        PreparedMessageHandler handler = new PreparedMessageHandler();
+        gone.pipeline().addLast(handler);
+        assertInstanceOf(
+                End.Left.class, handler.subscribe(fanout::subscribe).why());
+        publish(fanout, 7);
+        assertEquals(0, fanout.figures().subscribers());
+        try (PreparedMessage message = messages.text(text(7))) {
+            assertInstanceOf(
+                    ClosedChannelException.class, handler.write(message).cause());
         }
     }
 

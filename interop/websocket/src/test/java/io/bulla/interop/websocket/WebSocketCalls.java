@@ -60,6 +60,13 @@ final class WebSocketCalls {
             WebSocketExtensionData.class,
             scene -> new WebSocketExtensionData("permessage-deflate", Map.of()));
 
+    /// The end of a channel: what it throws stands behind a promise that was found broken, and does not hide it.
+    interface Ended extends AutoCloseable {
+
+        @Override
+        void close();
+    }
+
     private WebSocketCalls() {}
 
     static FaultCatalogue all() {
@@ -123,7 +130,8 @@ final class WebSocketCalls {
                 now[0] = channel;
                 int[] told = {0};
                 PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
-                try (PreparedMessage message = messages.binary(bytes)) {
+                try (Ended _ = channel::finishAndReleaseAll;
+                        PreparedMessage message = messages.binary(bytes)) {
                     ChannelFuture written = (ChannelFuture) write.on(handler, message);
                     written.addListener(done -> {
                         told[0]++;
@@ -147,7 +155,6 @@ final class WebSocketCalls {
                     throw failure(written.cause());
                 } finally {
                     now[0] = null;
-                    channel.finishAndReleaseAll();
                 }
             };
         };
@@ -182,7 +189,8 @@ final class WebSocketCalls {
                 EmbeddedChannel channel = channel(scene, compressed, true);
                 now[0] = channel;
                 PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
-                try (Fanout fanout = Fanout.builder().build();
+                try (Ended _ = channel::finishAndReleaseAll;
+                        Fanout fanout = Fanout.builder().build();
                         PreparedMessage message = messages.binary(bytes);
                         SealedBuffer forms = message.forms()) {
                     Function<Subscriber, Subscription> feed = fanout::subscribe;
@@ -194,7 +202,6 @@ final class WebSocketCalls {
                     return "subscribed";
                 } finally {
                     now[0] = null;
-                    channel.finishAndReleaseAll();
                 }
             };
         };
@@ -206,7 +213,8 @@ final class WebSocketCalls {
             SealedBuffer bytes = text(scene);
             return () -> {
                 EmbeddedChannel channel = channel(scene, false, false);
-                try (PreparedMessage message = messages.binary(bytes)) {
+                try (Ended _ = channel::finishAndReleaseAll;
+                        PreparedMessage message = messages.binary(bytes)) {
                     PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
                     ChannelFuture waits = handler.write(message);
                     close.on(handler, WebSocketCloseStatus.TRY_AGAIN_LATER, Duration.ofSeconds(60));
@@ -216,8 +224,6 @@ final class WebSocketCalls {
                     channel.runScheduledPendingTasks();
                     expect(!channel.isOpen(), "the channel stays open");
                     return "closed";
-                } finally {
-                    channel.finishAndReleaseAll();
                 }
             };
         };
@@ -230,7 +236,8 @@ final class WebSocketCalls {
             SealedBuffer bytes = text(scene);
             return () -> {
                 EmbeddedChannel channel = channel(scene, false, false);
-                try (PreparedMessage message = messages.binary(bytes)) {
+                try (Ended _ = channel::finishAndReleaseAll;
+                        PreparedMessage message = messages.binary(bytes)) {
                     PreparedMessageHandler handler = PreparedMessageHandler.of(channel);
                     handler.write(message);
                     ChannelHandlerContext context = channel.pipeline().context(handler);
@@ -248,8 +255,6 @@ final class WebSocketCalls {
                             told.on(handler, context, io.netty.buffer.Unpooled.EMPTY_BUFFER, channel.newPromise());
                     }
                     return "told";
-                } finally {
-                    channel.finishAndReleaseAll();
                 }
             };
         };
