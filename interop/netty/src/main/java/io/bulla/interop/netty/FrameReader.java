@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.iovec.IoVec;
+import io.bulla.refcount.internal.Failures;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -22,6 +23,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ScatteringByteChannel;
+import java.util.Deque;
+import java.util.LinkedList;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +71,10 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     // bytes of an unwanted body, still to come
     private long skipping;
     private boolean ended;
+    private boolean copying;
+    // what arrives while a frame is delivered, as where that asks for more behind a handler that keeps some; links:
+    // an add that finds no heap leaves the others
+    private final Deque<ByteBuf> arrived = new LinkedList<>();
 
     private FrameReader(MemorySource source, FrameFormat format) {
         this.source = source;
@@ -120,11 +127,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             landing.release();
             received();
         } else if (message instanceof ByteBuf bytes) {
-            try {
-                copy(bytes);
-            } finally {
-                bytes.release();
-            }
+            inOrder(bytes);
         } else {
             context.fireChannelRead(message);
         }
@@ -132,7 +135,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        if (body != null || skipping > 0 || header.position() > 0) {
+        if (!ended && (body != null || skipping > 0 || header.position() > 0)) {
             long received = body != null
                     ? header.capacity() + body.byteSize()
                     : skipping > 0 ? header.capacity() + bodyBytes - skipping : header.position();
@@ -140,13 +143,54 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             context.fireExceptionCaught(new EOFException("connection closed inside a frame: received=" + received
                     + " announced=" + (announced ? Long.toString(header.capacity() + bodyBytes) : "?")));
         }
-        end();
-        context.fireChannelInactive();
+        try {
+            end();
+        } catch (Throwable release) {
+            context.fireExceptionCaught(release);
+        } finally {
+            context.fireChannelInactive();
+        }
     }
 
     @Override
     public void handlerRemoved(ChannelHandlerContext context) {
         end();
+    }
+
+    /// A call from within a delivery waits for its turn.
+    private void inOrder(ByteBuf bytes) {
+        if (copying) {
+            arriveLater(bytes);
+            return;
+        }
+        copying = true;
+        try {
+            for (@Nullable ByteBuf next = bytes; next != null; next = arrived.pollFirst()) {
+                try {
+                    copy(next);
+                } finally {
+                    next.release();
+                }
+            }
+        } catch (Throwable release) {
+            fail(release);
+        } finally {
+            copying = false;
+        }
+    }
+
+    private void arriveLater(ByteBuf bytes) {
+        boolean waits = false;
+        try {
+            waits = !ended && arrived.add(bytes);
+        } catch (Throwable noHeap) {
+            // what is missing here is missing in the stream
+            fail(noHeap);
+        } finally {
+            if (!waits) {
+                bytes.release();
+            }
+        }
     }
 
     /// Takes what a handler before this one, or a transport that reads by address, has for us.
@@ -173,7 +217,6 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
                 }
             } catch (RuntimeException noMemory) {
                 if (!skipsRest(noMemory)) {
-                    fail(noMemory);
                     return;
                 }
                 continue;
@@ -223,18 +266,27 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    /// Gives up a body for which there is no memory.
+    /// Gives up a body for which there is no memory, or the channel, whatever the format throws when it is asked.
     ///
-    /// @return false if the channel is to be closed instead
+    /// @return false if the channel has ended
     private boolean skipsRest(RuntimeException noMemory) {
-        if (body == null || !format.skipsWithoutMemory(noMemory)) {
-            return false;
+        Throwable why = noMemory;
+        try {
+            BufferBuilder landed = body;
+            if (landed != null && format.skipsWithoutMemory(noMemory) && !ended) {
+                skipping = bodyBytes - landed.byteSize();
+                body = null;
+                header.clear();
+                landed.close();
+                return true;
+            }
+        } catch (Throwable another) {
+            why = Failures.join(noMemory, another);
         }
-        skipping = bodyBytes - body.byteSize();
-        body.close();
-        body = null;
-        header.clear();
-        return true;
+        if (!ended) {
+            fail(why);
+        }
+        return false;
     }
 
     private void deliver(BufferBuilder landed) {
@@ -255,18 +307,30 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
     }
 
     private void fail(Throwable why) {
-        end();
-        context.fireExceptionCaught(why);
-        context.close();
+        try {
+            end();
+        } catch (Throwable release) {
+            Failures.join(why, release);
+        } finally {
+            context.fireExceptionCaught(why);
+            context.close();
+        }
     }
 
     private void end() {
         ended = true;
-        if (body != null) {
-            body.close();
-            body = null;
-        }
         header.clear();
+        BufferBuilder landed = body;
+        body = null;
+        @Nullable Throwable failure = landed == null ? null : Failures.close(landed, null);
+        for (ByteBuf each = arrived.pollFirst(); each != null; each = arrived.pollFirst()) {
+            try {
+                each.release();
+            } catch (Throwable release) {
+                failure = Failures.join(failure, release);
+            }
+        }
+        Failures.rethrow(failure);
     }
 
     /// Reads the socket once; to Netty, a connection that this reader has given up has ended.
@@ -280,11 +344,7 @@ public final class FrameReader extends ChannelInboundHandlerAdapter {
             }
             return body == null ? in.read(header) : body.readFrom(in, length);
         } catch (RuntimeException noMemory) {
-            if (skipsRest(noMemory)) {
-                return skip(in);
-            }
-            fail(noMemory);
-            return -1;
+            return skipsRest(noMemory) ? skip(in) : -1;
         } catch (Error error) {
             fail(error);
             return -1;

@@ -51,8 +51,14 @@ public final class MeteredAllocator extends AbstractByteBufAllocator {
     }
 
     private ByteBuf counted(ByteBuf buffer) {
-        buffers.increment();
-        bytes.add(buffer.capacity());
-        return buffer;
+        try {
+            // a counter that is contended takes heap
+            buffers.increment();
+            bytes.add(buffer.capacity());
+            return buffer;
+        } catch (Throwable noHeap) {
+            buffer.release();
+            throw noHeap;
+        }
     }
 }

@@ -36,18 +36,15 @@ final class Pieces {
     void write() {
         // false: cancelled before anything was written
         failed = !promise.setUncancellable();
-        while (!failed && handedOn < pieces.size()) {
-            int piece = handedOn;
-            ChannelPromise each = channel.newPromise();
-            each.addListener(done -> ended(piece, done.cause()));
-            handedOn++;
-            channel.write(pieces.get(piece), each);
-            if (each.isDone() && !each.isSuccess()) {
-                // a listener may run later, when this is called from within others
-                ended(piece, each.cause());
+        try {
+            while (!failed && handedOn < pieces.size()) {
+                handOn(handedOn);
             }
+        } catch (Throwable noHeap) {
+            // for a promise, or in Netty
+            brokenOff(handedOn, handedOn == 0, noHeap);
         }
-        Throwable release = PiecesRelease.of(pieces.subList(handedOn, pieces.size()));
+        Throwable release = PiecesRelease.of(pieces, handedOn);
         if (release != null) {
             LOG.log(Level.WARNING, "release failed: channel=" + channel, release);
         }
@@ -56,26 +53,52 @@ final class Pieces {
         }
     }
 
+    private void handOn(int piece) {
+        ChannelPromise each = channel.newPromise();
+        each.addListener(done -> ended(piece, done.cause()));
+        handedOn++;
+        channel.write(pieces.get(piece), each);
+        if (each.isDone() && !each.isSuccess()) {
+            // a listener may run later, when this is called from within others
+            ended(piece, each.cause());
+        }
+    }
+
     private void ended(int piece, Throwable failure) {
+        if (failure != null) {
+            brokenOff(piece, handedOn == 1, failure);
+        } else if (!failed && ++accepted == pieces.size()) {
+            promise.setSuccess();
+        }
+    }
+
+    /// @param nothingIsOut the channel stays then
+    private void brokenOff(int piece, boolean nothingIsOut, Throwable failure) {
         if (failed) {
             return;
         }
-        if (failure == null) {
-            if (++accepted == pieces.size()) {
-                promise.setSuccess();
-            }
-            return;
-        }
         failed = true;
-        if (handedOn == 1) {
+        if (nothingIsOut) {
             promise.setFailure(failure);
             return;
         }
-        // past the handlers: one that flushes before it closes, as TLS does, would send what is behind the hole
-        channel.unsafe().close(channel.newPromise());
-        promise.setFailure(new IOException(
-                "message broken off, its channel is closed: piece=" + piece + " pieces=" + pieces.size() + " accepted="
-                        + accepted,
-                failure));
+        try {
+            // past the handlers: one that flushes before it closes, as TLS does, would send what is behind the hole;
+            // with a promise that takes no heap
+            channel.unsafe().close(channel.voidPromise());
+        } finally {
+            promise.setFailure(words(piece, failure));
+        }
+    }
+
+    private Throwable words(int piece, Throwable failure) {
+        try {
+            return new IOException(
+                    "message broken off, its channel is closed: piece=" + piece + " pieces=" + pieces.size()
+                            + " accepted=" + accepted,
+                    failure);
+        } catch (OutOfMemoryError noHeap) {
+            return failure;
+        }
     }
 }

@@ -11,11 +11,12 @@ final class PiecesRelease {
 
     private PiecesRelease() {}
 
+    /// @param from the first that is let go
     /// @return what the first release threw, with the others suppressed; `null` if none did
-    static @Nullable Throwable of(List<MessagePiece> pieces) {
+    static @Nullable Throwable of(List<MessagePiece> pieces, int from) {
         @Nullable Throwable first = null;
-        // by index: there may be no heap for an iterator
-        for (int i = 0; i < pieces.size(); i++) {
+        // by index: there may be no heap for an iterator, or a part of the list
+        for (int i = from; i < pieces.size(); i++) {
             first = release(pieces.get(i), first);
         }
         return first;

@@ -93,19 +93,26 @@ final class Sending extends DefaultChannelPromise implements MessagePiece.Holder
     /// Writes it. On the event loop: once that is down, a promise tells its listeners nothing any more.
     @Override
     public void run() {
-        addListener(DONE);
         MessagePiece only = whole;
-        if (only != null) {
-            channel().writeAndFlush(only, this);
+        Pieces several;
+        try {
+            several = only == null ? new Pieces(channel(), this, pieces) : null;
+            addListener(DONE);
+        } catch (OutOfMemoryError noHeap) {
+            giveUp(noHeap);
+            return;
+        }
+        if (several != null) {
+            several.write();
         } else {
-            new Pieces(channel(), this, pieces).write();
+            channel().writeAndFlush(only, this);
         }
     }
 
     /// Whatever a release throws, all is let go, and the promise fails.
     private void giveUp(Throwable why) {
         MessagePiece only = whole;
-        Throwable release = only == null ? PiecesRelease.of(pieces) : PiecesRelease.of(only);
+        Throwable release = only == null ? PiecesRelease.of(pieces, 0) : PiecesRelease.of(only);
         if (release != null) {
             Failures.join(why, release);
         }

@@ -20,6 +20,7 @@ import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.ReferenceCountUtil;
@@ -33,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// A message of several pieces, of which one is refused.
 class BrokenMessageTest extends EmbeddedSends {
@@ -83,6 +85,32 @@ class BrokenMessageTest extends EmbeddedSends {
         ChannelFuture written = SealedWrite.move(channel, Unpooled.EMPTY_BUFFER, regions(2500));
         delaying.refused.setFailure(new IllegalStateException("later"));
         assertSame(REFUSAL, written.cause().getCause());
+    }
+
+    /// No heap for the promise of a piece: before the first one nothing goes out, behind it the stream has a hole.
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void pieceThatFindsNoHeapEndsTheMessage(int which) {
+        int[] left = {Integer.MAX_VALUE};
+        EmbeddedChannel full = new EmbeddedChannel() {
+            @Override
+            public ChannelPromise newPromise() {
+                if (left[0]-- == 0) {
+                    throw new IllegalStateException("thrown by the test");
+                }
+                return super.newPromise();
+            }
+        };
+        ByteBuf header = Unpooled.directBuffer(4).writeInt(1);
+        left[0] = which;
+        ChannelFuture written = SealedWrite.move(full, header, regions(2500));
+        assertTrue(written.isDone());
+        Throwable cause = which == 0 ? written.cause() : written.cause().getCause();
+        assertEquals("thrown by the test", cause.getMessage());
+        assertEquals(which == 0, full.isOpen());
+        full.finishAndReleaseAll();
+        assertEquals(0, header.refCnt());
+        assertEquals(0, handles.open());
     }
 
     @Test

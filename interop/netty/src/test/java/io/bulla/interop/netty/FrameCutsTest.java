@@ -2,6 +2,7 @@
 package io.bulla.interop.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,8 +14,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.flow.FlowControlHandler;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -109,6 +114,99 @@ class FrameCutsTest {
         }
     }
 
+    /// A handler before this one keeps what arrives until it is asked for more: it is asked from within a delivery.
+    @Test
+    void framesKeepTheirOrderWhenADeliveryAsksForMore(MemorySource source) {
+        byte[][][] streams = {
+            {{0, 0, 0, 1, 1, 0, 0, 0, 1, 2}, {0, 0, 0, 1, 3}},
+            {{0, 0, 0, 1, 1}, {0, 0}, {0, 1, 2, 0, 0, 0, 1, 3}},
+        };
+        for (byte[][] parts : streams) {
+            EmbeddedChannel channel = new EmbeddedChannel(new FlowControlHandler());
+            channel.config().setAutoRead(false);
+            Lengths asking = new Lengths();
+            asking.asks = true;
+            FrameReader.install(channel, source, asking);
+            for (byte[] part : parts) {
+                channel.writeInbound(Unpooled.wrappedBuffer(part));
+            }
+            for (int i = 0; i < 3; i++) {
+                channel.read();
+            }
+            assertEquals(List.of("01", "02", "03"), frames);
+            assertTrue(channel.isOpen());
+            channel.finishAndReleaseAll();
+            frames.clear();
+        }
+    }
+
+    @Test
+    void whatWaitsForADeliveryIsReleasedWithTheReader(MemorySource source) {
+        EmbeddedChannel channel = new EmbeddedChannel(new FlowControlHandler());
+        channel.config().setAutoRead(false);
+        Lengths asking = new Lengths();
+        asking.asks = true;
+        asking.closes = true;
+        FrameReader.install(channel, source, asking);
+        ByteBuf second = Unpooled.buffer().writeInt(1).writeByte(2);
+        channel.writeInbound(Unpooled.buffer().writeInt(1).writeByte(1), second);
+        channel.read();
+        assertEquals(List.of("01"), frames);
+        assertEquals(0, second.refCnt());
+        channel.finishAndReleaseAll();
+    }
+
+    /// Memory whose release throws while the connection ends inside a frame.
+    @Test
+    void endOfTheConnectionIsToldWhateverTheMemoryThrows() {
+        MemorySource hostile = byteSize -> new MemorySource.Region() {
+            @Override
+            public MemorySegment segment() {
+                return Arena.ofAuto().allocate(byteSize);
+            }
+
+            @Override
+            public void release() {
+                throw new ArithmeticException("hostile");
+            }
+        };
+        List<String> told = new ArrayList<>();
+        EmbeddedChannel channel = reading(hostile);
+        channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+                told.add(cause.getClass().getSimpleName());
+            }
+
+            @Override
+            public void channelInactive(ChannelHandlerContext context) {
+                told.add("inactive");
+            }
+        });
+        channel.writeInbound(Unpooled.buffer().writeInt(8).writeInt(1));
+        channel.close();
+        assertEquals(List.of("EOFException", "ArithmeticException", "inactive"), told);
+    }
+
+    /// Bytes behind a body that is given up would be taken for the body's.
+    @Test
+    void formatThatThrowsAsItIsAskedToSkipEndsTheChannel() {
+        MemorySource none = byteSize -> {
+            throw new IllegalStateException("no memory");
+        };
+        EmbeddedChannel channel = new EmbeddedChannel();
+        Lengths failing = new Lengths();
+        failing.failsToSkip = true;
+        FrameReader.install(channel, none, failing);
+        IllegalStateException why = assertThrows(
+                IllegalStateException.class,
+                () -> channel.writeInbound(Unpooled.buffer().writeInt(8).writeShort(0x0909)));
+        assertEquals("no memory", why.getMessage());
+        assertEquals("hostile", why.getSuppressed()[0].getMessage());
+        assertFalse(channel.isOpen());
+        assertEquals(List.of(), frames);
+    }
+
     private EmbeddedChannel reading(MemorySource source) {
         EmbeddedChannel channel = new EmbeddedChannel();
         FrameReader.install(channel, source, new Lengths());
@@ -120,6 +218,18 @@ class FrameCutsTest {
     }
 
     private final class Lengths implements FrameFormat {
+
+        private boolean asks;
+        private boolean closes;
+        private boolean failsToSkip;
+
+        @Override
+        public boolean skipsWithoutMemory(RuntimeException why) {
+            if (failsToSkip) {
+                throw new ArithmeticException("hostile");
+            }
+            return false;
+        }
 
         @Override
         public int headerBytes() {
@@ -144,6 +254,12 @@ class FrameCutsTest {
                 }
                 frames.add(HexFormat.of().formatHex(bytes));
                 assertEquals(0, header.position());
+            }
+            if (asks) {
+                context.read();
+            }
+            if (closes) {
+                context.close();
             }
         }
     }

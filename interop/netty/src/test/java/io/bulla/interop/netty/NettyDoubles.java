@@ -118,6 +118,7 @@ final class NettyDoubles {
 
         @Override
         public boolean skipsWithoutMemory(RuntimeException why) {
+            points.reach("FrameFormat.skipsWithoutMemory");
             return skips && FaultPoints.isInjected(why);
         }
 
