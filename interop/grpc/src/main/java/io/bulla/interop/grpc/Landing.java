@@ -41,9 +41,7 @@ final class Landing {
 
     SealedBuffer land(InputStream stream) throws IOException {
         if (stream instanceof SealedStream local) {
-            SealedBuffer message = local.rest();
-            shared.increment();
-            return message;
+            return counted(local.rest(), shared, 1);
         }
         return canBeKept(stream) ? keep(((Detachable) stream).detach()) : copy(stream);
     }
@@ -65,7 +63,7 @@ final class Landing {
             // what is skipped stays the stream's: it might be asked to go back
             owned.mark(owned.available());
             parts = parts(owned);
-            if (!parts.stream().allMatch(ByteBuffer::isDirect)) {
+            if (parts.isEmpty() || !parts.stream().allMatch(ByteBuffer::isDirect)) {
                 owned.reset();
                 return copyThenClose(owned);
             }
@@ -80,10 +78,15 @@ final class Landing {
         return parts.size() == 1 ? SealedBuffer.adopt(first, giveBack) : joined(parts, giveBack);
     }
 
+    /// @return none if the stream does not show its parts, as where a peer has sent an empty one among them (an HTTP/2
+    ///     frame of no bytes): gRPC shows nothing then, and nothing behind it
     private static List<ByteBuffer> parts(InputStream owned) throws IOException {
         List<ByteBuffer> parts = new ArrayList<>(2);
         while (owned.available() > 0) {
             @Nullable ByteBuffer part = ((HasByteBuffer) owned).getByteBuffer();
+            if (part != null && !part.hasRemaining()) {
+                return List.of();
+            }
             if (part == null || owned.skip(part.remaining()) <= 0) {
                 throw new IOException("message ends before its length: missing=" + owned.available());
             }
@@ -118,11 +121,13 @@ final class Landing {
     }
 
     private void giveBack(InputStream owned) {
-        released.increment();
         try {
             owned.close();
         } catch (IOException impossible) {
             throw new AssertionError("a stream of buffers has nothing to fail with", impossible);
+        } finally {
+            // last: a counter that is contended takes heap
+            released.increment();
         }
     }
 
@@ -146,10 +151,19 @@ final class Landing {
     }
 
     private SealedBuffer copy(InputStream stream) throws IOException {
-        SealedBuffer message = copyOf(stream);
-        copied.increment();
-        copiedBytes.add(message.byteSize());
-        return message;
+        SealedBuffer message = counted(copyOf(stream), copied, 1);
+        return counted(message, copiedBytes, message.byteSize());
+    }
+
+    /// @param message this one's, and closed if there is no heap for the count
+    private static SealedBuffer counted(SealedBuffer message, LongAdder by, long more) {
+        try {
+            by.add(more);
+            return message;
+        } catch (Throwable noHeap) {
+            message.close();
+            throw noHeap;
+        }
     }
 
     private SealedBuffer copyOf(InputStream stream) throws IOException {

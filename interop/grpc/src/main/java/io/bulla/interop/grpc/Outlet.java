@@ -143,12 +143,12 @@ final class Outlet implements Subscriber {
         }
     }
 
-    /// The call is over, and its receiver reads nothing more.
+    /// The call is over; a receiver in the same process may have messages that it has not parsed yet.
     void onCancel() {
         try {
             onComplete();
         } finally {
-            unread.close();
+            unread.closeForgotten(new CallTotals());
         }
     }
 }

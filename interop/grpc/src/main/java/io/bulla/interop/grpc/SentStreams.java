@@ -49,13 +49,20 @@ final class SentStreams {
     }
 
     /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what is
-    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once.
+    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once. Where there is no
+    /// heap to wait for that, it is closed at once.
     void closeForgotten(CallTotals totals) {
+        @Nullable Throwable failure = null;
         for (@Nullable SealedStream stream = next(); stream != null; stream = next()) {
             if (stream.isOpen()) {
-                stream.closeWhenForgotten(CLEANER, totals);
+                try {
+                    stream.closeWhenForgotten(CLEANER, totals);
+                } catch (Throwable noHeap) {
+                    failure = Failures.close(stream, Failures.join(failure, noHeap));
+                }
             }
         }
+        Failures.rethrow(failure);
     }
 
     /// No receiver reads any more: closes what is open, now and later. Takes no heap.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.interop.grpc;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -37,12 +38,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -396,7 +399,6 @@ class CallHandlesTest {
         SealedMarshaller sealed = SealedMarshaller.of(memory);
         CountDownLatch sentAll = new CountDownLatch(1);
         CountDownLatch cancelled = new CountDownLatch(1);
-        MethodDescriptor<SealedBuffer, SealedBuffer> method = both(sealed, Feed.ECHO_ALL);
         ServerCallHandler<SealedBuffer, SealedBuffer> handler = (call, headers) -> {
             call.sendHeaders(new Metadata());
             try (SealedBuffer message = packed(sealed)) {
@@ -410,18 +412,52 @@ class CallHandlesTest {
                 }
             };
         };
-        ServerServiceDefinition service = ServerServiceDefinition.builder(Feed.SERVICE)
-                .addMethod(method, handler)
-                .build();
-        java.util.concurrent.LinkedBlockingQueue<Runnable> tasks = new java.util.concurrent.LinkedBlockingQueue<>();
-        try (Wire.Ends ends = Wire.IN_PROCESS.open(ServerInterceptors.intercept(service, server))) {
+        MethodDescriptor<SealedBuffer, SealedBuffer> method = both(sealed, Feed.ECHO_ALL);
+        ServerServiceDefinition service = ServerInterceptors.intercept(served(method, handler), server);
+        assertDeadline(method, service, () -> {
+            assertTrue(sentAll.await(1, TimeUnit.MINUTES));
+            assertTrue(cancelled.await(1, TimeUnit.MINUTES));
+        });
+    }
+
+    /// The same of a broadcast.
+    @Test
+    void deadlineIsADeadlineAlsoForASubscriberThatHasNotParsedWhatItHas(MemorySource memory) throws Exception {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        MethodDescriptor<SealedBuffer, SealedBuffer> method = both(sealed, Feed.ECHO_ALL);
+        try (Broadcast feed = Broadcast.builder().build()) {
+            assertDeadline(method, served(method, feed.asHandler()), () -> {
+                BroadcastTest.await(() -> feed.figures().subscribers() == 1);
+                try (SealedBuffer message = packed(sealed)) {
+                    feed.publish(message);
+                }
+                BroadcastTest.await(() -> feed.figures().subscribers() == 0);
+            });
+        }
+    }
+
+    private static ServerServiceDefinition served(
+            MethodDescriptor<SealedBuffer, SealedBuffer> method, ServerCallHandler<SealedBuffer, SealedBuffer> by) {
+        return ServerServiceDefinition.builder(Feed.SERVICE).addMethod(method, by).build();
+    }
+
+    /// @param untilItIsOver sends a message, and waits for the deadline, before the client's executor comes to either
+    private static void assertDeadline(
+            MethodDescriptor<SealedBuffer, SealedBuffer> method,
+            ServerServiceDefinition service,
+            Executable untilItIsOver)
+            throws Exception {
+        LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+        try (Wire.Ends ends = Wire.IN_PROCESS.open(service)) {
             CompletableFuture<Status> end = new CompletableFuture<>();
+            AtomicInteger messages = new AtomicInteger();
             ClientCall<SealedBuffer, SealedBuffer> call = ends.channel.newCall(
                     method, CallOptions.DEFAULT.withExecutor(tasks::add).withDeadlineAfter(1, TimeUnit.SECONDS));
             call.start(
                     new ClientCall.Listener<>() {
                         @Override
                         public void onMessage(SealedBuffer message) {
+                            messages.incrementAndGet();
                             message.close();
                         }
 
@@ -432,14 +468,14 @@ class CallHandlesTest {
                     },
                     new Metadata());
             call.request(5);
-            assertTrue(sentAll.await(1, TimeUnit.MINUTES));
-            assertTrue(cancelled.await(1, TimeUnit.MINUTES));
+            assertDoesNotThrow(untilItIsOver);
             // only now the client's executor comes to it
             while (!end.isDone()) {
                 Runnable task = tasks.poll(1, TimeUnit.MINUTES);
                 task.run();
             }
             assertEquals(Status.Code.DEADLINE_EXCEEDED, end.get().getCode(), () -> "" + end);
+            assertEquals(1, messages.get());
         }
     }
 

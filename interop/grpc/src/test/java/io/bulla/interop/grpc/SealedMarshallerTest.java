@@ -18,7 +18,9 @@ import io.bulla.buffer.ReleasedBufferException;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.testkit.NoOpenHandles;
 import io.grpc.CallOptions;
+import io.grpc.Detachable;
 import io.grpc.Drainable;
+import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
@@ -33,7 +35,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -274,6 +278,109 @@ class SealedMarshallerTest {
                 assertTrue(request.contentEquals(response));
                 assertEquals(new MarshallerFigures(0, 0, 1, request.byteSize(), 0), server.figures());
             }
+        }
+    }
+
+    /// A peer may send an HTTP/2 frame of no bytes inside a message, of which gRPC shows an empty part for ever.
+    @Test
+    void anEmptyPartOfAMessageIsNoEndOfIt(MemorySource memory) throws IOException {
+        SealedMarshaller sealed = SealedMarshaller.of(memory);
+        Parted stream = new Parted(50, 0, 50);
+        try (SealedBuffer message = sealed.parse(stream)) {
+            byte[] expected = new byte[100];
+            Arrays.fill(expected, 0, 50, (byte) 1);
+            Arrays.fill(expected, 50, 100, (byte) 3);
+            assertArrayEquals(expected, message.toByteArray());
+            assertTrue(stream.closed);
+        }
+        assertEquals(1, sealed.figures().copied());
+        assertEquals(0, sealed.figures().pinned());
+    }
+
+    /// As gRPC's stream of a received message: it steps over one part at a time.
+    private static final class Parted extends InputStream implements Detachable, KnownLength, HasByteBuffer {
+
+        private final List<ByteBuffer> parts = new ArrayList<>();
+        private int at;
+        private boolean closed;
+
+        Parted(int... sizes) {
+            for (int i = 0; i < sizes.length; i++) {
+                ByteBuffer part = ByteBuffer.allocateDirect(sizes[i]);
+                while (part.hasRemaining()) {
+                    part.put((byte) (i + 1));
+                }
+                parts.add(part.flip());
+            }
+        }
+
+        @Override
+        public int read() {
+            for (; at < parts.size(); at++) {
+                if (parts.get(at).hasRemaining()) {
+                    return parts.get(at).get();
+                }
+            }
+            return -1;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            int read = 0;
+            for (int one; read < length && (one = read()) >= 0; read++) {
+                target[offset + read] = (byte) one;
+            }
+            return read == 0 && length > 0 ? -1 : read;
+        }
+
+        @Override
+        public long skip(long bytes) {
+            ByteBuffer part = parts.get(at);
+            int skipped = (int) Math.min(bytes, part.remaining());
+            part.position(part.position() + skipped);
+            if (skipped > 0 && !part.hasRemaining()) {
+                at++;
+            }
+            return skipped;
+        }
+
+        @Override
+        public int available() {
+            return parts.stream().mapToInt(ByteBuffer::remaining).sum();
+        }
+
+        @Override
+        public boolean byteBufferSupported() {
+            return true;
+        }
+
+        @Override
+        public ByteBuffer getByteBuffer() {
+            return at < parts.size() ? parts.get(at).slice() : null;
+        }
+
+        @Override
+        public boolean markSupported() {
+            return true;
+        }
+
+        @Override
+        public void mark(int limit) {}
+
+        @Override
+        public void reset() {
+            at = 0;
+            parts.forEach(ByteBuffer::rewind);
+        }
+
+        @Override
+        public InputStream detach() {
+            return this;
+        }
+
+        @Override
+        public void close() {
+            closed = true;
         }
     }
 
