@@ -7,6 +7,7 @@ import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseTrace;
 import io.bulla.refcount.RefCount;
 import io.bulla.refcount.internal.Failures;
+import io.bulla.refcount.internal.TagText;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
@@ -390,15 +391,18 @@ public final class SealedBuffer extends Lease {
         @Nullable LeaseTrace trace = count().trace();
         @Nullable Object tag = lastTag();
         return new ReleasedBufferException(
-                "buffer handle already closed: byteSize=" + bytes.byteSize() + (tag == null ? "" : " tag=" + tag),
+                "buffer handle already closed: byteSize=" + bytes.byteSize() + text(tag),
                 trace == null ? null : trace.closedBy(this));
     }
 
     @Override
     public String toString() {
         @Nullable Object tag = lastTag();
-        return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed")
-                + (tag == null ? "" : " tag=" + tag) + "]";
+        return "SealedBuffer[byteSize=" + bytes.byteSize() + (isOpen() ? " open" : " closed") + text(tag) + "]";
+    }
+
+    private static String text(@Nullable Object tag) {
+        return tag == null ? "" : " tag=" + TagText.of(tag);
     }
 
     /// As [#isOpen()], by one compare in the usual case.

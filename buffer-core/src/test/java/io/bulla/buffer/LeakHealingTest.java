@@ -3,10 +3,14 @@ package io.bulla.buffer;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.iovec.IoVec;
+import io.bulla.refcount.Lease;
 import io.bulla.refcount.LeaseLedger;
+import io.bulla.refcount.LeaseTrace;
+import io.bulla.refcount.RefCount;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -23,7 +27,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +109,61 @@ class LeakHealingTest {
         Await.collected(() -> ledger.healed() == 1);
         assertEquals("peer-17", leaks.poll(60, TimeUnit.SECONDS).tag());
         Await.until(() -> budget.used() == 0);
+    }
+
+    /// The lease that was opened for a share, or a move, ends, or it would be healed beneath another holder.
+    @Test
+    void handleThatIsRefusedWithoutWordsIsOpenNowhere() {
+        Hostile listener = new Hostile(ledger);
+        try (ArenaSource asked = ArenaSource.create(budget, listener);
+                SealedBuffer kept = Bytes.sealed(asked, 100)) {
+            List<Consumer<SealedBuffer>> uses =
+                    List.of(handle -> handle.share("late"), handle -> handle.shares(3), handle -> handle.move("late"));
+            for (Consumer<SealedBuffer> use : uses) {
+                SealedBuffer handle = kept.share();
+                listener.closes = handle;
+                assertThrows(ArithmeticException.class, () -> use.accept(handle));
+                assertEquals(1, ledger.open().size());
+                assertEquals(1, kept.holders());
+            }
+        }
+    }
+
+    /// Closes a handle as it hears of the next one, and cannot say who closed it.
+    private static final class Hostile implements LeaseTrace {
+
+        private final LeaseTrace listens;
+        private @Nullable SealedBuffer closes;
+
+        Hostile(LeaseTrace listens) {
+            this.listens = listens;
+        }
+
+        @Override
+        public Object opened(Lease lease, RefCount count, @Nullable Object tag) {
+            Object traced = listens.opened(lease, count, tag);
+            SealedBuffer now = closes;
+            closes = null;
+            if (now != null) {
+                now.close();
+            }
+            return traced;
+        }
+
+        @Override
+        public void closed(Lease lease, Object traced) {
+            listens.closed(lease, traced);
+        }
+
+        @Override
+        public void lost(Object traced) {
+            listens.lost(traced);
+        }
+
+        @Override
+        public Throwable closedBy(Lease lease) {
+            throw new ArithmeticException("no words");
+        }
     }
 
     @Test

@@ -67,9 +67,7 @@ public abstract class Lease implements AutoCloseable {
             openedAll(tag, leases);
         }
         if (!count.retain(leases.length, this)) {
-            IllegalStateException closed = closedError();
-            notCounted(leases, leases.length, closed);
-            throw closed;
+            throw refused(leases);
         }
         // this lease may not be collected, and so healed, while its claim is what makes the step safe
         Reference.reachabilityFence(this);
@@ -86,7 +84,7 @@ public abstract class Lease implements AutoCloseable {
         }
         lease.opened(tag);
         if (!count.retain(1, this)) {
-            throw lease.notCounted(closedError());
+            throw lease.refusedBy(this);
         }
         Reference.reachabilityFence(this);
     }
@@ -99,10 +97,13 @@ public abstract class Lease implements AutoCloseable {
     /// @param lease a lease made with [#Lease(RefCount)] on [#count()], not shown to anybody yet
     /// @throws IllegalStateException ([#closedError()]) if this lease is closed; the other one is not opened then
     protected final void moveTo(@Nullable Object tag, Lease lease) {
+        if (isClosed()) {
+            throw closedError();
+        }
         lease.opened(tag);
         Object traced = takeAttachment();
         if (traced == null) {
-            throw lease.notCounted(closedError());
+            throw lease.refusedBy(this);
         }
         try {
             tellClosed(traced);
@@ -173,6 +174,32 @@ public abstract class Lease implements AutoCloseable {
         for (int i = 0; i < opened; i++) {
             leases[i].notCounted(failure);
         }
+    }
+
+    /// Ends leases that were opened and never counted, for this one is closed: also if that cannot be put into words,
+    /// which are a tag's and a listener's, and take heap.
+    private IllegalStateException refused(Lease... leases) {
+        IllegalStateException closed;
+        try {
+            closed = closedError();
+        } catch (Throwable noWords) {
+            notCounted(leases, leases.length, noWords);
+            throw noWords;
+        }
+        notCounted(leases, leases.length, closed);
+        return closed;
+    }
+
+    /// As [#refused], of one, without an array.
+    private IllegalStateException refusedBy(Lease closed) {
+        IllegalStateException error;
+        try {
+            error = closed.closedError();
+        } catch (Throwable noWords) {
+            notCounted(noWords);
+            throw noWords;
+        }
+        return notCounted(error);
     }
 
     /// Ends a lease that was opened and never counted.

@@ -2,6 +2,7 @@
 package io.bulla.refcount;
 
 import io.bulla.refcount.internal.Live;
+import io.bulla.refcount.internal.TagText;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.PhantomReference;
@@ -212,7 +213,7 @@ public final class LeaseLedger implements LeaseTrace {
         }
         Map<String, Sum> byTag = new HashMap<>();
         for (Holder one : open()) {
-            byTag.merge(String.valueOf(one.tag), new Sum(0, 0, 0).with(one), (sum, first) -> sum.with(one));
+            byTag.merge(one.tag == null ? "null" : TagText.of(one.tag), new Sum(0, 0, 0).with(one), (sum, first) -> sum.with(one));
         }
         return byTag.entrySet().stream()
                 .sorted(Comparator.comparingLong(tag -> -tag.getValue().size))

@@ -131,6 +131,21 @@ class LeaseLedgerTest {
     }
 
     @Test
+    void tagWithoutATextIsSummedUpByItsClass() {
+        Object mute = new Object() {
+            @Override
+            public String toString() {
+                throw new ArithmeticException("mute");
+            }
+        };
+        LeaseLedger ledger = LeaseLedger.full();
+        try (Claim _ = Claim.first(new Counted(ledger), mute)) {
+            String summary = ledger.summary();
+            assertTrue(summary.contains(" without a text: java.lang.ArithmeticException: handles=1 size="), summary);
+        }
+    }
+
+    @Test
     void summaryNamesTheFiveTagsThatHoldMost() {
         LeaseLedger ledger = LeaseLedger.full();
         Claim first = Claim.first(new Counted(ledger), "t1");

@@ -4,6 +4,7 @@ package io.bulla.refcount.held;
 import io.bulla.refcount.LeaseLedger;
 import io.bulla.refcount.LeaseLedger.Holder;
 import io.bulla.refcount.internal.Live;
+import io.bulla.refcount.internal.TagText;
 import io.bulla.refcount.internal.OwnThread;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -126,17 +127,8 @@ public final class Held implements HeldMXBean {
                 holder.takenAt().stream().map(StackTraceElement::toString).toList());
     }
 
-    /// A tag is an object of the program's: its text may throw.
     private static @Nullable String text(@Nullable Object tag) {
-        if (tag == null) {
-            return null;
-        }
-        try {
-            return tag.toString();
-        } catch (Throwable failure) {
-            return tag.getClass().getName() + " without a text: "
-                    + failure.getClass().getName();
-        }
+        return tag == null ? null : TagText.of(tag);
     }
 
     private static List<LeaseLedger> ledgers() {
