@@ -340,11 +340,12 @@ public final class BuilderDirectBuffer implements DirectReads, DirectWrites {
         IoVec.checkRange("write", index, bytes.byteSize(), Integer.MAX_VALUE);
         long before = capacity();
         long old = Math.clamp(before - index, 0, bytes.byteSize());
-        // first what can fail for want of memory
-        List<MemorySegment> overwritten = pieces(index, old);
+        List<MemorySegment> overwritten;
         try {
             extend(index, 0);
             builder.put(bytes.asSlice(old));
+            // behind what may move the region, and before what cannot fail
+            overwritten = pieces(index, old);
         } catch (Throwable full) {
             backTo(before, full);
             throw full;

@@ -18,6 +18,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.function.ToIntFunction;
@@ -50,11 +51,42 @@ class BuilderDirectBufferTest {
         };
     };
 
+    /// Grows to another place, as a pool does: what is written to the old one by then is another buffer's.
+    private static final MemorySource MOVING = new MemorySource() {
+
+        @Override
+        public Region allocate(long byteSize) {
+            return piece(byteSize);
+        }
+
+        @Override
+        public Region grow(Region region, long byteSize) {
+            Region larger = piece(byteSize);
+            MemorySegment.copy(region.segment(), 0, larger.segment(), 0, region.byteSize());
+            region.segment().fill((byte) 0xdb);
+            return larger;
+        }
+
+        private static Region piece(long byteSize) {
+            MemorySegment memory = Arena.ofAuto().allocate(byteSize);
+            return new Region() {
+
+                @Override
+                public MemorySegment segment() {
+                    return memory;
+                }
+
+                @Override
+                public void release() {}
+            };
+        }
+    };
+
     @Test
     void everyWriteIsAsAgronasWhereverTheRegionsEnd() {
         Random random = new Random(20120829);
         for (int round = 0; round < 300; round++) {
-            try (BufferBuilder builder = BufferBuilder.create(round % 2 == 0 ? TINY : ArenaSource.create())) {
+            try (BufferBuilder builder = BufferBuilder.create(source(round))) {
                 builder.put(new byte[round % 7]);
                 BuilderDirectBuffer ours = BuilderDirectBuffer.of(builder);
                 MutableDirectBuffer agronas = new ExpandableArrayBuffer(16);
@@ -231,6 +263,32 @@ class BuilderDirectBufferTest {
             assertThrows(IllegalStateException.class, () -> buffer.putStringWithoutLengthAscii(6, broken));
             assertEquals(8, buffer.capacity());
             assertEquals(7, buffer.getLong(0));
+        }
+    }
+
+    private static MemorySource source(int round) {
+        return switch (round % 3) {
+            case 0 -> TINY;
+            case 1 -> MOVING;
+            default -> ArenaSource.create();
+        };
+    }
+
+    /// A write over the end of what is there, whose room lies elsewhere.
+    @Test
+    void overlappingWriteThatMovesTheRegionIsWhole() {
+        try (BufferBuilder builder = BufferBuilder.create(MOVING)) {
+            BuilderDirectBuffer buffer = BuilderDirectBuffer.of(builder);
+            byte[] expected = new byte[5100];
+            Arrays.fill(expected, 0, 100, (byte) 1);
+            Arrays.fill(expected, 100, 5100, (byte) 2);
+            buffer.putBytes(0, Arrays.copyOf(expected, 200));
+            buffer.putBytes(0, new byte[200]);
+            buffer.putBytes(0, expected, 0, 100);
+            buffer.putBytes(100, expected, 100, 5000);
+            try (SealedBuffer sealed = builder.seal()) {
+                assertArrayEquals(expected, sealed.toByteArray());
+            }
         }
     }
 
