@@ -121,9 +121,10 @@ final class Block extends RefCount {
             this.size = size;
         }
 
-        /// Moves the end of the region, if nothing was carved behind it and there is room.
+        /// Moves the end of the region, if nothing was carved behind it and there is room. Never to its begin: each
+        /// region has used up one of the block's credits, of which there are no more than smallest regions.
         boolean resize(long bytes) {
-            long wanted = aligned(Math.min(bytes, LARGEST));
+            long wanted = Math.max(ALIGN, aligned(Math.min(bytes, LARGEST)));
             checkHeld();
             if (wanted == size) {
                 return true;

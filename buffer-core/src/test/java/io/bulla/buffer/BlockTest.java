@@ -104,6 +104,16 @@ class BlockTest {
         whole.release();
     }
 
+    /// Sealed with no byte, each of them would take one of two million credits, and no room.
+    @Test
+    void regionOfNoByteKeepsItsPlace() {
+        Region first = block.carve(8);
+        assertTrue(((Block.Carved) first).resize(0));
+        Region second = block.carve(8);
+        assertEquals(first.segment().address() + 8, second.segment().address());
+        end(List.of(first, second));
+    }
+
     @Test
     void retiredBlockLivesAsLongAsItsRegions() throws InterruptedException {
         Region one = block.carve(8);
