@@ -33,6 +33,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
     static final long FIRST = 256;
 
     private static final long NO_ROOM = 1L << 62;
+    // a capacity: less than 0, which says that a region has to be asked for its memory again
+    private static final long HIDDEN = -1;
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
 
@@ -285,6 +287,20 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
+    /// No record finds room from within a call of the source: the memory may move beneath it.
+    private long hideRoom() {
+        long room = capacity;
+        capacity = HIDDEN;
+        return room;
+    }
+
+    private void showRoom(long room) {
+        // or the call has ended the builder, or gone back to the region before
+        if (capacity == HIDDEN) {
+            capacity = room;
+        }
+    }
+
     private void grow(int bytes) {
         checkNotAsking();
         asking = true;
@@ -300,7 +316,13 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private boolean growRegion(Region last, int bytes) {
         long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
-        @Nullable Region grown = source.grow(last, wanted);
+        long room = hideRoom();
+        @Nullable Region grown;
+        try {
+            grown = source.grow(last, wanted);
+        } finally {
+            showRoom(room);
+        }
         if (state != WRITING) {
             // the old region went to the seal or the close
             throw overMeanwhile(grown == last ? null : grown);
@@ -354,8 +376,15 @@ abstract sealed class WritableRegions permits BufferBuilder {
     final void takeRegion(int bytes) {
         Part behind = region == null ? null : new Part(region, memory, before, earlier);
         long wanted = Math.max(nextCapacity, bytes);
-        Region fresh = source.allocate(wanted);
-        MemorySegment opened = opened(fresh, bytes, behind);
+        Region fresh;
+        MemorySegment opened;
+        long room = hideRoom();
+        try {
+            fresh = source.allocate(wanted);
+            opened = opened(fresh, bytes, behind);
+        } finally {
+            showRoom(room);
+        }
         if (state != WRITING) {
             throw overMeanwhile(fresh);
         }

@@ -89,6 +89,26 @@ class CallingSourceTest {
         assertEquals(5, BufferReader.of(sealed.getFirst()).skip(size + 200).getLong());
     }
 
+    /// The memory of a record might move beneath it.
+    @ParameterizedTest
+    @EnumSource(names = {"ALLOCATE", "GROW_IN_PLACE", "SEGMENT"})
+    void recordThatFindsRoomOutOfTheSourceIsRefused(At at) {
+        builder.put(new byte[REGION - 4]);
+        List<String> refused = new ArrayList<>();
+        source.callBack(at, () -> {
+            refused.add(assertThrows(IllegalStateException.class, () -> builder.record(2))
+                    .getMessage());
+        });
+        builder.putLong(5);
+        String asking = "builder is asking its source for memory already: byteSize=60";
+        assertEquals(List.of(asking), refused);
+        assertEquals(REGION + 4, builder.byteSize());
+        builder.record(4).putInt(9).end();
+        sealed.add(builder.seal());
+        assertEquals(
+                9, BufferReader.of(sealed.getFirst()).skip(REGION - 4 + 8).getInt());
+    }
+
     @Test
     void builderThatItsSourceSealsAtATruncateSaysSo() {
         fillRegion();
