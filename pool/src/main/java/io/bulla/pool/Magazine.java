@@ -53,6 +53,9 @@ final class Magazine {
     /// Null for a shared one.
     final @Nullable Thread owner;
 
+    /// The owner's number, which no other thread of the process has before or after; 0 for a shared one.
+    final Long key;
+
     private final long mostBytes;
     // through BUSY and REVOKED only
     private int busy;
@@ -73,6 +76,7 @@ final class Magazine {
 
     Magazine(@Nullable Thread owner, long mostBytes) {
         this.owner = owner;
+        this.key = owner == null ? 0L : owner.threadId();
         this.mostBytes = mostBytes;
         for (int i = 0; i < stacks.length; i++) {
             stacks[i] = new SlotStack();

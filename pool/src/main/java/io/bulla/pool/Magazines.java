@@ -17,7 +17,8 @@ final class Magazines {
 
     private final Magazine[] stripes;
     private final FreeSlots freeSlots;
-    private final Map<Thread, Magazine> owned = new ConcurrentHashMap<>();
+    // by the thread's number: threads of a program's own class may be equal
+    private final Map<Long, Magazine> owned = new ConcurrentHashMap<>();
     private final Set<Magazine> revoked = new HashSet<>();
     // of those that are revoked now
     private long round = 1;
@@ -33,15 +34,17 @@ final class Magazines {
     }
 
     /// The magazine of a thread, or null if it has none that may be entered.
+    ///
+    /// @throws OutOfMemoryError if there is no heap for the look
     @Nullable
     Magazine of(Thread owner) {
-        Magazine mine = owned.get(owner);
+        Magazine mine = owned.get(owner.threadId());
         return mine == null || mine.isRevoked() ? null : mine;
     }
 
     /// Adds a thread's first one, or the one after a revoked one.
-    void put(Thread owner, Magazine fresh) {
-        owned.put(owner, fresh);
+    void put(Magazine fresh) {
+        owned.put(fresh.key, fresh);
     }
 
     int owned() {
@@ -93,7 +96,7 @@ final class Magazines {
         each.round = each.isOwnAndLeft() ? 0 : round;
         each.revoke();
         if (each.owner != null) {
-            owned.remove(each.owner, each);
+            owned.remove(each.key, each);
         }
     }
 
@@ -118,7 +121,7 @@ final class Magazines {
             Thread owner = each.owner;
             if (owner != null && !owner.isAlive()) {
                 // all that the thread did is before this (JLS 17.4.4)
-                owned.remove(owner, each);
+                owned.remove(each.key, each);
                 unload(each);
                 retireCounts(each);
             }

@@ -3,6 +3,7 @@ package io.bulla.pool;
 
 import io.bulla.buffer.MemorySource;
 import io.bulla.buffer.internal.IntrusiveStack;
+import io.bulla.iovec.Generation;
 import io.bulla.iovec.IoVec;
 import io.bulla.refcount.RefCount;
 import java.lang.foreign.MemorySegment;
@@ -107,6 +108,10 @@ public final class Slab extends RefCount {
         }
     }
 
+    // of a vector that is one region and the stamp of its own memory
+    private static final Class<?> WITH_ITS_OWN_STAMP = IoVec.of(MemorySegment.ofArray(new byte[1]))
+            .stamped(new Generation())
+            .getClass();
     private static final Holder[] NONE = {};
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -168,14 +173,14 @@ public final class Slab extends RefCount {
     /// @throws IndexOutOfBoundsException if there is no such region
     /// @throws IllegalStateException if a stamp has ended
     public static @Nullable Slab of(IoVec bytes, int region) {
-        int stamps = bytes.stampCount();
-        if (stamps == 1 && bytes.regionCount() == 1) {
-            Objects.checkIndex(region, 1);
+        if (bytes.getClass() == WITH_ITS_OWN_STAMP) {
+            // without a look at the memory, for which a use of a registration would have to wait
+            Objects.checkIndex(region, bytes.regionCount());
             return bytes.stamp(0) instanceof PooledRegion pooled ? pooled.slab() : null;
         }
         MemorySegment segment = bytes.lent().region(region);
-        for (int i = 0; i < stamps; i++) {
-            // several stamps: the one whose own memory has these bytes
+        for (int i = 0; i < bytes.stampCount(); i++) {
+            // of several parts, perhaps: the stamp whose own memory has these bytes
             if (bytes.stamp(i) instanceof PooledRegion pooled && pooled.holds(segment)) {
                 return pooled.slab();
             }

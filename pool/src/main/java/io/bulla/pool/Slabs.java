@@ -163,17 +163,17 @@ final class Slabs {
     /// The magazine of a thread, or null if there can be none.
     @Nullable
     Magazine magazine(Thread owner, long bytes) {
-        Magazine mine = magazines.of(owner);
-        if (mine != null) {
-            return mine;
-        }
         try {
+            Magazine mine = magazines.of(owner);
+            if (mine != null) {
+                return mine;
+            }
             Magazine fresh = new Magazine(owner, bytes);
             synchronized (this) {
                 if (closed) {
                     return null;
                 }
-                magazines.put(owner, fresh);
+                magazines.put(fresh);
             }
             return fresh;
         } catch (OutOfMemoryError e) {

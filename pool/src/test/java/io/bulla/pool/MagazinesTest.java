@@ -115,7 +115,7 @@ class MagazinesTest {
     private Magazine owned(Thread owner) {
         Magazine magazine = new Magazine(owner, 1 << 20);
         magazine.give(slot());
-        magazines.put(owner, magazine);
+        magazines.put(magazine);
         return magazine;
     }
 

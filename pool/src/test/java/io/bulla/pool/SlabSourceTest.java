@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.pool;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -32,6 +33,8 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -368,6 +371,46 @@ class SlabSourceTest {
             other.join();
         }
         assertEquals(0, one.used());
+    }
+
+    /// A class of a program's own, such as one whose threads are equal by their role.
+    private static final class Worker extends Thread {
+
+        Worker(Runnable work) {
+            super(work);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Worker;
+        }
+
+        @Override
+        public int hashCode() {
+            return 7;
+        }
+    }
+
+    @Test
+    void threadsThatAreEqualHaveAMagazineEach() throws Exception {
+        CountDownLatch done = new CountDownLatch(2);
+        CountDownLatch end = new CountDownLatch(1);
+        List<Thread> workers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Thread worker = new Worker(() -> {
+                memory.allocate(1000).release();
+                done.countDown();
+                assertDoesNotThrow(() -> end.await());
+            });
+            worker.start();
+            workers.add(worker);
+        }
+        assertTrue(done.await(1, TimeUnit.MINUTES));
+        assertEquals(2, memory.figures().magazines());
+        end.countDown();
+        for (Thread worker : workers) {
+            worker.join();
+        }
     }
 
     @Test

@@ -121,6 +121,22 @@ class SlabTest {
         }
     }
 
+    /// A part of a concatenation keeps the stamps of all of it.
+    @Test
+    void partBesideASlabsMemoryLeadsToNone() {
+        try (BufferBuilder builder = BufferBuilder.create(memory);
+                SealedBuffer pooled = builder.putLong(7).seal();
+                SealedBuffer none = pooled.slice(0, 0);
+                SealedBuffer foreign = SealedBuffer.adopt(MemorySegment.ofArray(new byte[8]), () -> {});
+                SealedBuffer both = SealedBuffer.concat(pooled, foreign);
+                SealedBuffer behind = SealedBuffer.concat(none, foreign)) {
+            assertNull(Slab.of(both.iovec().slice(8, 8), 0));
+            assertNull(Slab.of(behind.iovec(), 0));
+            assertSame(Slab.of(pooled.iovec(), 0), Slab.of(both.iovec().slice(0, 8), 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> Slab.of(none.iovec(), 0));
+        }
+    }
+
     /// The clock of the machine may begin below zero.
     @Test
     void slabIsAloneSinceATimeOrAnyTime() {
