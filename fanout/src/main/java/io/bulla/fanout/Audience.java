@@ -73,7 +73,14 @@ final class Audience {
     }
 
     void finish(End why) {
-        turns.end(why);
+        // what a transport publishes from within a call comes before the end that it asks for there
+        if (why instanceof End.Closed || !turns.endInTurn(why, () -> endAll(why))) {
+            turns.end(why);
+            endAll(why);
+        }
+    }
+
+    private void endAll(End why) {
         @Nullable Throwable failure = first.close(null);
         Roll.Look look = everyone.look();
         for (int i = 0; i < look.end(); i++) {
@@ -95,7 +102,7 @@ final class Audience {
 
     long queued() {
         Roll.Look look = everyone.look();
-        long sum = 0;
+        long sum = turns.queued();
         for (int i = 0; i < look.end(); i++) {
             @Nullable Subscription one = look.at(i);
             sum += one == null ? 0 : one.queued();

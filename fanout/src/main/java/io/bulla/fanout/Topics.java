@@ -135,7 +135,7 @@ public final class Topics<K> implements AutoCloseable {
         return audience.figures();
     }
 
-    /// Messages that wait, for all subscribers together. They share their bytes.
+    /// Messages that wait, for all subscribers together, and for the turn. They share their bytes.
     ///
     /// @return a sum over the subscribers, one after the other
     public long queued() {

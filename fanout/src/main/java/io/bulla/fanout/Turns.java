@@ -3,6 +3,7 @@ package io.bulla.fanout;
 
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.refcount.internal.Failures;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -18,29 +19,11 @@ import org.jspecify.annotations.Nullable;
 /// other's fan-out would wait for ever. If another thread has the turn, that one sends the message.
 final class Turns implements Order {
 
-    private static final class Later {
-
-        final @Nullable Object key;
-        final SealedBuffer own;
-
-        @Nullable
-        Later next;
-
-        Later(@Nullable Object key, SealedBuffer own) {
-            this.key = key;
-            this.own = own;
-        }
-    }
-
     private final Function<@Nullable Object, Roll> audience;
     private final Bound bound;
     private final Totals totals;
     private final ReentrantLock turn = new ReentrantLock();
-    private final Object putOff = new Object();
-
-    // both are guarded by putOff
-    private @Nullable Later first;
-    private @Nullable Later last;
+    private final PutOff later;
 
     // what a new subscriber is closed with
     private volatile @Nullable End over;
@@ -50,6 +33,7 @@ final class Turns implements Order {
         this.audience = audience;
         this.bound = bound;
         this.totals = totals;
+        this.later = new PutOff(bound);
     }
 
     /// Why nothing is published any more.
@@ -62,6 +46,24 @@ final class Turns implements Order {
     void end(End why) {
         // volatile: before the roll is read
         over = why;
+    }
+
+    /// Of a thread within a call of a transport of this: nothing is published from now on, and all end behind what is
+    /// being sent, and what was published from there.
+    ///
+    /// @return false if the thread is not
+    boolean endInTurn(End why, Runnable all) {
+        if (!Inside.mine().isIn(this)) {
+            return false;
+        }
+        later.add(new PutOff.Later(all));
+        end(why);
+        return true;
+    }
+
+    /// Messages that wait for the turn.
+    int queued() {
+        return later.size();
     }
 
     private void checkOpen() {
@@ -105,14 +107,28 @@ final class Turns implements Order {
     private int publishInTurn(Inside inside, @Nullable Object key, SealedBuffer message) throws InterruptedException {
         checkOpen();
         inside.enter(this);
+        @Nullable Throwable failure = null;
         try {
+            // what was put off is older, perhaps this thread's own
+            failure = sendLater(null);
+            checkOpen();
             Roll.Look look = audience.apply(key).look();
-            awaitRoom(look, message.byteSize());
-            Failures.rethrow(sendLater(send(look, key, message, null)));
+            awaitRoom(look, message.byteSize(), until());
+            failure = sendLater(send(look, key, message, failure));
+            Failures.rethrow(failure);
             return look.count();
+        } catch (Throwable thrown) {
+            if (failure != null) {
+                Failures.join(thrown, failure);
+            }
+            throw thrown;
         } finally {
             inside.exit();
         }
+    }
+
+    private long until() {
+        return System.nanoTime() + bound.patience();
     }
 
     private int putOff(@Nullable Object key, SealedBuffer message) {
@@ -121,7 +137,7 @@ final class Turns implements Order {
         SealedBuffer own = message.share();
         boolean kept = false;
         try {
-            add(new Later(key, own));
+            later.offer(new PutOff.Later(key, own));
             kept = true;
         } finally {
             if (!kept) {
@@ -131,22 +147,10 @@ final class Turns implements Order {
         return count;
     }
 
-    private void add(Later one) {
-        synchronized (putOff) {
-            if (last == null) {
-                first = one;
-            } else {
-                last.next = one;
-            }
-            last = one;
-        }
-    }
-
-    private void awaitRoom(Roll.Look look, long size) throws InterruptedException {
+    private void awaitRoom(Roll.Look look, long size, long until) throws InterruptedException {
         if (bound.slow() != SlowPolicy.WAIT) {
             return;
         }
-        long until = System.nanoTime() + bound.patience();
         boolean waited = false;
         for (int i = 0; i < look.end(); i++) {
             @Nullable Subscription one = look.at(i);
@@ -177,10 +181,13 @@ final class Turns implements Order {
     /// Of the thread that has the turn.
     private @Nullable Throwable sendLater(@Nullable Throwable failure) {
         @Nullable Throwable joined = failure;
-        for (@Nullable Later next = nextLater(); next != null; next = nextLater()) {
-            try (SealedBuffer own = next.own) {
+        for (PutOff.@Nullable Later next = later.poll(); next != null; next = later.poll()) {
+            try (@Nullable SealedBuffer own = next.own) {
                 // volatile: as in checkOpen
-                if (over == null) {
+                boolean closed = over instanceof End.Closed;
+                if (own == null) {
+                    Objects.requireNonNull(next.end).run();
+                } else if (!closed) {
                     Roll.Look look = audience.apply(next.key).look();
                     awaitRoomThroughInterrupts(look, own.byteSize());
                     joined = send(look, next.key, own, joined);
@@ -192,24 +199,14 @@ final class Turns implements Order {
         return joined;
     }
 
-    private @Nullable Later nextLater() {
-        synchronized (putOff) {
-            @Nullable Later next = first;
-            if (next != null) {
-                first = next.next;
-                last = first == null ? null : last;
-            }
-            return next;
-        }
-    }
-
     /// Its publisher has returned already, so that it has to be sent: no longer than the patience.
     private void awaitRoomThroughInterrupts(Roll.Look look, long size) {
         boolean interrupted = false;
+        long until = until();
         try {
             while (true) {
                 try {
-                    awaitRoom(look, size);
+                    awaitRoom(look, size, until);
                     return;
                 } catch (InterruptedException again) {
                     interrupted = true;
@@ -227,7 +224,7 @@ final class Turns implements Order {
     public @Nullable Throwable onCallsOver(@Nullable Throwable failure) {
         @Nullable Throwable joined = failure;
         Inside inside = Inside.mine();
-        while (isAnyPutOff() && !inside.isIn(this) && turn.tryLock()) {
+        while (!later.isEmpty() && !inside.isIn(this) && turn.tryLock()) {
             try {
                 inside.enter(this);
                 try {
@@ -240,11 +237,5 @@ final class Turns implements Order {
             }
         }
         return joined;
-    }
-
-    private boolean isAnyPutOff() {
-        synchronized (putOff) {
-            return first != null;
-        }
     }
 }

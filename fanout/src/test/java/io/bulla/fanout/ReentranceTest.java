@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.fanout;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -40,6 +41,83 @@ class ReentranceTest {
             blocked.open(waits);
             for (Line line : List.of(before, asking, after, blocked)) {
                 assertEquals(FanoutTest.numbers(0, 4), line.got);
+            }
+        }
+    }
+
+    /// What a thread has published comes before what it publishes later, though another one has the turn by then.
+    @Test
+    void whatWasPutOffComesBeforeALaterMessage(MemorySource memory) {
+        Line asking = Line.blocked();
+        Line other = new Line();
+        try (Fanout feed = Fanout.builder().build()) {
+            Subscription waits = feed.subscribe(asking);
+            feed.subscribe(other);
+            Line.publish(feed, memory, 0);
+            asking.whileSending = () -> {
+                if (asking.got.size() == 1) {
+                    Line.publish(feed, memory, 1);
+                    Thread later = Thread.ofPlatform().start(() -> Line.publish(feed, memory, 2));
+                    assertDoesNotThrow(() -> later.join());
+                }
+            };
+            asking.open(waits);
+            assertEquals(FanoutTest.numbers(0, 3), asking.got);
+            assertEquals(FanoutTest.numbers(0, 3), other.got);
+        }
+    }
+
+    @Test
+    void whatWasPublishedInASendComesBeforeTheCompletionThere(MemorySource memory) {
+        Line asking = new Line();
+        Line after = new Line();
+        Fanout feed = Fanout.builder().build();
+        feed.subscribe(asking);
+        feed.subscribe(after);
+        asking.whileSending = () -> {
+            if (asking.got.size() == 1) {
+                assertEquals(2, Line.publish(feed, memory, 1));
+                feed.complete();
+                assertThrows(IllegalStateException.class, () -> Line.publish(feed, memory, 2));
+            }
+        };
+        Line.publish(feed, memory, 0);
+        for (Line line : List.of(asking, after)) {
+            assertEquals(FanoutTest.numbers(0, 2), line.got);
+            assertEquals(List.of(End.COMPLETED), line.ends);
+        }
+        assertEquals(0, feed.figures().subscribers());
+    }
+
+    @Test
+    void whatWaitsForTheTurnIsBounded(MemorySource memory) {
+        for (int queue : new int[] {1, 100}) {
+            int most = Math.max(1024, 16 * queue);
+            Line asking = new Line();
+            Line other = new Line();
+            try (Fanout feed = Fanout.builder()
+                    .slow(SlowPolicy.DROP_OLDEST)
+                    .queueMessages(queue)
+                    .build()) {
+                feed.subscribe(asking);
+                feed.subscribe(other);
+                asking.whileSending = () -> {
+                    if (asking.got.size() > 1) {
+                        return;
+                    }
+                    for (int number = 1; number <= most; number++) {
+                        Line.publish(feed, memory, number);
+                    }
+                    assertEquals(most, feed.queued());
+                    assertEquals(
+                            "too much waits for the turn: messages=" + most + " bytes=" + 8 * most + " mostMessages="
+                                    + most + " mostBytes=67108864",
+                            assertThrows(IllegalStateException.class, () -> Line.publish(feed, memory, 0))
+                                    .getMessage());
+                };
+                Line.publish(feed, memory, 0);
+                assertEquals(FanoutTest.numbers(0, most + 1), asking.got);
+                assertEquals(FanoutTest.numbers(0, most + 1), other.got);
             }
         }
     }
