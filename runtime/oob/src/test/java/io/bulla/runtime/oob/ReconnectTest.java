@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.runtime.oob.internal.wire.Frame;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -119,6 +122,23 @@ class ReconnectTest {
         }
         assertEquals(sends.size(), heard.stream().distinct().count());
         assertNull(cluster.lost.poll());
+    }
+
+    /// The lower rank's own attempt has come to something that takes connections and says nothing, again and again.
+    @Test
+    void peerWhoseOwnAttemptIsNotAnsweredIsReached() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            InetSocketAddress nowhere = (InetSocketAddress) silent.getLocalSocketAddress();
+            cluster.directory = peer -> peer == 1 ? nowhere : cluster.address(peer);
+            cluster.start(2);
+            Send first = cluster.send(0, 1, 1, SHORT);
+            Send second = cluster.send(1, 0, 2, SHORT);
+            assertEquals(
+                    Delivery.Status.ACKNOWLEDGED, second.get(1, TimeUnit.MINUTES).status());
+            assertEquals(
+                    Delivery.Status.ACKNOWLEDGED, first.get(1, TimeUnit.MINUTES).status());
+            assertNull(cluster.lost.poll());
+        }
     }
 
     @Test

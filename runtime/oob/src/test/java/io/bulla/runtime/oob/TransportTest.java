@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.runtime.oob;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,21 +12,33 @@ import io.bulla.iovec.CopyTally;
 import io.bulla.runtime.oob.security.Security;
 import io.bulla.runtime.oob.topology.Radix;
 import io.bulla.testkit.needs.Piece;
+import io.netty.channel.ChannelException;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import io.netty.channel.uring.IoUringSocketChannel;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /// Nodes on Netty's native transports.
 class TransportTest {
@@ -64,6 +78,62 @@ class TransportTest {
                                     .bind(new InetSocketAddress(taken.getLocalPort()))));
             assertTrue(refused.getMessage().contains(Integer.toString(taken.getLocalPort())), refused.getMessage());
             assertTrue(refused.getMessage().contains("Address already in use"), refused.getMessage());
+        }
+    }
+
+    /// A channel that cannot be made, for want of a descriptor: Netty tells of it on a thread of its own.
+    public static final class Unmade extends NioSocketChannel {
+
+        private static final AtomicInteger TRIED = new AtomicInteger();
+
+        /// Fails.
+        public Unmade() {
+            super(refused());
+        }
+
+        private static java.nio.channels.SocketChannel refused() {
+            TRIED.incrementAndGet();
+            throw new ChannelException("cannot make a channel", new IOException("Too many open files"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void channelThatCannotBeMadeEndsNoVerdictAndNoClose(boolean closes) throws Exception {
+        Transport none = new Transport(NioIoHandler.newFactory(), NioServerSocketChannel.class, Unmade.class);
+        CountDownLatch tells = new CountDownLatch(1);
+        try (Cluster cluster = new Cluster()) {
+            cluster.start(2, node -> node.transport(none));
+            GlobalEventExecutor.INSTANCE.execute(() -> assertDoesNotThrow(() -> tells.await()));
+            int before = Unmade.TRIED.get();
+            Send send = cluster.send(0, 1, 1, 100);
+            Cluster.await("it is not tried", () -> Unmade.TRIED.get() > before);
+            if (closes) {
+                cluster.node(0).close();
+            } else {
+                cluster.node(0).lost(1, "its host says so");
+            }
+            assertInstanceOf(PeerFailedException.class, Cluster.failure(send));
+            Cluster.await("its handle is kept", () -> cluster.handles.open() == 0);
+        } finally {
+            tells.countDown();
+        }
+    }
+
+    /// What a node does is done on its loop, and what the system said is said.
+    @Test
+    void channelThatCannotBeMadeIsTriedAgainOnTheLoop() throws Exception {
+        Transport none = new Transport(NioIoHandler.newFactory(), NioServerSocketChannel.class, Unmade.class);
+        Set<String> threads = ConcurrentHashMap.newKeySet();
+        try (Cluster cluster = new Cluster()) {
+            cluster.directory = peer -> {
+                threads.add(Thread.currentThread().getName());
+                return new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
+            };
+            cluster.start(2, node -> node.transport(none).peerTimeout(Duration.ofSeconds(1)));
+            Throwable why = Cluster.failure(cluster.send(0, 1, 1, 100));
+            assertTrue(why.getMessage().contains("Too many open files"), why::getMessage);
+            assertEquals(1, threads.size(), threads::toString);
         }
     }
 

@@ -8,6 +8,7 @@ import io.bulla.runtime.oob.internal.wire.Hello;
 import io.bulla.runtime.oob.internal.wire.RestoredFrom;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
@@ -69,6 +70,7 @@ public final class Dialer {
     private @Nullable DirectoryQuery query;
     private @Nullable ChannelFuture connecting;
     private @Nullable Connection attempt;
+    private long greetedAt;
     private int failures;
     private boolean failedSince;
     // since when the directory has not answered, and whether that is too long
@@ -120,12 +122,19 @@ public final class Dialer {
         if (connecting != null) {
             Channel channel = connecting.channel();
             connecting = null;
-            channel.close();
+            endIfMade(channel);
         }
         if (attempt != null) {
             Connection given = attempt;
             attempt = null;
             given.end();
+        }
+    }
+
+    /// One that could not be made, for want of a descriptor or of heap, has no loop that could close it.
+    private static void endIfMade(Channel channel) {
+        if (channel.isRegistered()) {
+            SureClose.of(channel);
         }
     }
 
@@ -140,6 +149,12 @@ public final class Dialer {
     /// Whether a hello of this node is on its way.
     public boolean isGreeting() {
         return attempt != null && attempt.channel().isActive();
+    }
+
+    /// Whether it may still be answered: not if it has been on its way for half of its time, as one that has come to
+    /// something that takes connections and says nothing.
+    public boolean isGreetingInTime() {
+        return isGreeting() && context.loopTime() - greetedAt < patience(addresses.size()) / 2;
     }
 
     public boolean isAttempt(Connection connection) {
@@ -188,7 +203,7 @@ public final class Dialer {
             tried = 0;
             failedSince = true;
         }
-        lastFailure = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        lastFailure = words(cause);
         context.debug("no connection: peer=" + peer + " failures=" + (failures + 1) + " reason=" + lastFailure);
         if (!all) {
             pauseThenDial(0);
@@ -196,6 +211,14 @@ public final class Dialer {
             pauseThenDial(pauseNanos());
         }
         target.onNotReached();
+    }
+
+    private static String words(Throwable cause) {
+        String said = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        // that a channel could not be made; what the system said lies within
+        return cause instanceof ChannelException && cause.getCause() != null
+                ? said + ": " + ListeningSocket.innermost(cause).getMessage()
+                : said;
     }
 
     /// Looks whether the directory takes too long.
@@ -308,19 +331,23 @@ public final class Dialer {
             // not be made is closed, too, but at once
             boolean late =
                     future.cause() instanceof ClosedChannelException && context.loopTime() - begun >= patience / 4 * 3;
-            connected(
-                    future,
-                    late
-                            ? new ConnectTimeoutException(
-                                    "connection timed out after " + patience / 1_000_000 + " ms: " + address)
-                            : future.cause());
+            Throwable cause = late
+                    ? new ConnectTimeoutException(
+                            "connection timed out after " + patience / 1_000_000 + " ms: " + address)
+                    : future.cause();
+            if (context.eventLoop().inEventLoop()) {
+                connected(future, cause);
+            } else {
+                // of a channel that could not be made Netty tells on a thread of its own
+                context.onLoop(() -> connected(future, cause));
+            }
         });
     }
 
     private void connected(ChannelFuture future, @Nullable Throwable cause) {
         if (connecting != future) {
             // given up meanwhile
-            future.channel().close();
+            endIfMade(future.channel());
         } else if (cause != null) {
             failed(cause);
         } else {
@@ -329,6 +356,7 @@ public final class Dialer {
             if (attempt == null) {
                 failed(new IOException("connection closed"));
             } else {
+                greetedAt = context.loopTime();
                 attempt.hello(target.hello(), target.restoredFrom(), target.offer(attempt));
             }
         }

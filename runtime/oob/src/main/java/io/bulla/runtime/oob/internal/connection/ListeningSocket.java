@@ -71,8 +71,12 @@ public final class ListeningSocket {
                 ListeningSocket socket = new ListeningSocket(loop, bound);
                 initializer.socket = socket;
                 opened.complete(socket);
-            } else {
+            } else if (loop.inEventLoop()) {
                 opened.completeExceptionally(cannotListen(bind, bound.cause()));
+            } else {
+                // of a channel that could not be made Netty tells on a thread of its own
+                Runnable failed = () -> opened.completeExceptionally(cannotListen(bind, bound.cause()));
+                LoopContext.onLoop(loop, failed, failed);
             }
         });
         return opened;
@@ -102,7 +106,7 @@ public final class ListeningSocket {
     }
 
     /// Netty wraps what the system said, more than once.
-    private static Throwable innermost(Throwable failure) {
+    static Throwable innermost(Throwable failure) {
         return failure.getCause() == null ? failure : innermost(failure.getCause());
     }
 

@@ -157,7 +157,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
     /// A hello on a connection that the peer opened.
     void onHello(Connection fresh, Hello hello) throws IOException {
         // a node with a lower rank has its own hello on the way: that one stays
-        if (settings.rank() < core.rank && dialer.isGreeting()) {
+        if (settings.rank() < core.rank && dialer.isGreetingInTime()) {
             onHeard(context.loopTime());
             fresh.refuse(Refusal.OTHER_CONNECTION, "both connect: ranks=" + settings.rank() + "," + core.rank);
             return;
@@ -235,6 +235,11 @@ final class PeerConnector implements Dialer.Target, Seeker {
                 startSession(incarnations.whyOver(incarnation));
             }
             case CLOSING -> giveUp("it is closing");
+            // it lives, whatever its own attempt comes to
+            case OTHER_CONNECTION -> {
+                onHeard(context.loopTime());
+                context.debug("refused: peer=" + core.rank + " reason=" + reason + " " + text);
+            }
             case OTHER_CHECKPOINT -> acceptor.onUnknownPeer(fresh.channel().remoteAddress(), new IOException(text));
             default -> context.debug("refused: peer=" + core.rank + " reason=" + reason + " " + text);
         }
