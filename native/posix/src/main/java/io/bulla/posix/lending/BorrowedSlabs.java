@@ -45,15 +45,30 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
             throw said.refused("a slab with holes, taken=" + extent.taken());
         }
         BorrowedSlab slab = new BorrowedSlab(this, said.slab(), new Descriptor(fd, "memfd"), said.length());
+        Long id = said.slab();
         synchronized (this) {
             checkOpen();
-            if (slabs.containsKey(said.slab())) {
+            if (slabs.containsKey(id)) {
                 throw said.refused("a slab twice");
             }
             checkRoom(said);
-            slabs.put(said.slab(), slab);
+            put(slabs, id, slab);
+            rights.handedOn();
         }
-        rights.handedOn();
+    }
+
+    /// Or nothing: a map that has no heap to grow has taken the entry already.
+    private <T> void put(Map<Long, T> all, Long id, T one) {
+        boolean done = false;
+        try {
+            all.put(id, one);
+            done = true;
+        } finally {
+            if (!done) {
+                all.remove(id, one);
+                room.giveBack();
+            }
+        }
     }
 
     /// The slab that a record names; `null` if it has not come.
@@ -77,13 +92,14 @@ final class BorrowedSlabs implements BorrowedSlab.Borrower {
     /// A file has come before its record.
     void keep(SlabRecord said, Rights rights) throws IOException {
         Descriptor file = new Descriptor(one(rights), "memfd");
+        Long id = said.slab();
         synchronized (this) {
             checkOpen();
-            if (files.size() >= MOST_FILES || files.containsKey(said.slab())) {
+            if (files.size() >= MOST_FILES || files.containsKey(id)) {
                 throw said.refused("a file twice, or too many: files=" + files.size());
             }
             checkRoom(said);
-            files.put(said.slab(), file);
+            put(files, id, file);
             rights.handedOn();
         }
     }

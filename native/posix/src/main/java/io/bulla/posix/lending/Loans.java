@@ -169,17 +169,19 @@ final class Loans {
             return known;
         }
         LentSlab fresh = new LentSlab(owner, this::wanted, slab);
+        Long id = slab.id();
         boolean told = false;
         boolean held = false;
-        slabs.put(slab.id(), fresh);
         try {
+            slabs.put(id, fresh);
             held = fresh.hold();
             SlabRecord.lend(record, slab.id(), SlabRecord.SLAB, 0, 0, slab.byteSize());
             told = held && tell(file.descriptor());
             return told ? fresh : null;
         } finally {
             if (!told) {
-                slabs.remove(slab.id());
+                // also what a map has taken that found no heap to grow
+                slabs.remove(id);
                 if (held) {
                     fresh.letGo();
                 }
