@@ -10,18 +10,24 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /// A folder for temporary files that is gone once its process is, however that ends: a lock in it lives as long as
 /// the process. A child that has lost its parent removes the folder, and so does the next one of the same name.
 public final class TrialFolder implements AutoCloseable {
 
     private static final String LOCK = "lock";
+    /// Of this process. To open and close a lock file of these would end the lock, which is the whole process's.
+    private static final Set<Path> OWN = ConcurrentHashMap.newKeySet();
 
     private final Path path;
+    private final Path own;
     private final FileChannel lock;
 
-    private TrialFolder(Path path, FileChannel lock) {
+    private TrialFolder(Path path, Path own, FileChannel lock) {
         this.path = path;
+        this.own = own;
         this.lock = lock;
     }
 
@@ -29,22 +35,29 @@ public final class TrialFolder implements AutoCloseable {
     ///
     /// @param name begin of its name
     public static TrialFolder create(String name) throws IOException {
-        Path path = Files.createTempDirectory(name);
+        // hidden until it is locked: under this name no process looks for those of dead ones
+        Path hidden = Files.createTempDirectory("." + name);
+        Path path = hidden.resolveSibling(hidden.getFileName().toString().substring(1));
+        Path own = hidden.toRealPath().resolveSibling(path.getFileName());
         try {
             FileChannel channel =
-                    FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                    FileChannel.open(hidden.resolve(LOCK), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             try {
                 if (channel.tryLock() == null) {
-                    throw new IOException("cannot lock a file of this process's own: path=" + path);
+                    throw new IOException("cannot lock a file of this process's own: path=" + hidden);
                 }
                 removeOrphans(path.getParent(), name);
-                return new TrialFolder(path, channel);
+                TrialFolder folder = new TrialFolder(path, own, channel);
+                OWN.add(own);
+                Files.move(hidden, path);
+                return folder;
             } catch (Throwable failure) {
+                OWN.remove(own);
                 channel.close();
                 throw failure;
             }
         } catch (Throwable failure) {
-            remove(path);
+            remove(hidden);
             throw failure;
         }
     }
@@ -59,12 +72,13 @@ public final class TrialFolder implements AutoCloseable {
         try (lock) {
             remove(path);
         }
+        OWN.remove(own);
     }
 
     /// Removes a folder whose process is dead; leaves any other one.
     public static void removeIfOrphan(Path folder) throws IOException {
         Path file = folder.resolve(LOCK);
-        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) || OWN.contains(folder.toRealPath())) {
             return;
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
@@ -72,8 +86,8 @@ public final class TrialFolder implements AutoCloseable {
             if (dead != null) {
                 remove(folder);
             }
-        } catch (OverlappingFileLockException ofThisProcess) {
-            // alive
+        } catch (OverlappingFileLockException beside) {
+            // another thread of this process is at it
         }
     }
 
